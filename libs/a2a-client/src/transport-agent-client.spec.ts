@@ -283,18 +283,18 @@ describe('a client over HTTP', () => {
   it('tells that nothing has left, as long as that is so', async () => {
     const client = await clientOf();
     await agent.goDown();
-    const told: (string | undefined)[] = [];
+    const reported: (string | undefined)[] = [];
     const back = Promise.withResolvers<void>();
     const onUnsent: CallOptions['onUnsent'] = (failure) => {
-      told.push(failure?.message);
+      reported.push(failure?.message);
       back.resolve();
     };
     const sent = send(client, { onUnsent });
     await back.promise;
     await agent.comeUp();
     await sent;
-    expect(told.slice(0, 2)).toEqual(['no connection (ECONNREFUSED)', undefined]);
-    expect(told.at(-1)).toBeUndefined();
+    expect(reported.slice(0, 2)).toEqual(['no connection (ECONNREFUSED)', undefined]);
+    expect(reported.at(-1)).toBeUndefined();
   });
 
   it.each<[string, () => CallOptions]>([

@@ -101,7 +101,7 @@ export class TransportAgentClient extends AgentClient {
       }
     } catch (error) {
       if (taskId !== undefined && isLostConnection(error, limits)) return yield* this.#follow(taskId, call, turn);
-      if (taskId !== undefined && isTold(error)) return yield* this.#look(taskId, call, { turn, error });
+      if (taskId !== undefined && isReported(error)) return yield* this.#look(taskId, call, { turn, error });
       throw error;
     }
     if (taskId === undefined) throw new AgentCallError('invalid-response', 'the agent answered with nothing');
@@ -216,7 +216,7 @@ function isLostConnection(error: unknown, limits: CallDeadlines): error is Agent
 }
 
 /** Whether the agent answered with an error of its protocol. */
-function isTold(error: unknown): error is AgentCallError {
+function isReported(error: unknown): error is AgentCallError {
   return error instanceof AgentCallError && error.kind === 'rpc-error';
 }
 

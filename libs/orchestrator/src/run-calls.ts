@@ -14,7 +14,7 @@ import {
   TextBudget,
 } from '#libs/protocol';
 import { cancelJob } from './child-cancel.js';
-import { type ChildEnding, childEnding, type FailedEnding } from './child-ending.js';
+import { type ChildEnding, childEnding } from './child-ending.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseUserinfo, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
@@ -23,6 +23,7 @@ import { CallTimes } from './call-times.js';
 import { type AskingChildren, lookAtAsking } from './asking-children.js';
 import { timeOf } from './node-clock.js';
 import { NodeProgress } from './node-progress.js';
+import type { AttemptFailure } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
 import { askedOnAfter } from './refused-answer.js';
@@ -138,11 +139,11 @@ export class RunCalls {
   }
 
   /** How a call would end that has reached nobody so far, while nobody listens there. */
-  refusal(node: NodeRun): FailedEnding | undefined {
+  refusal(node: NodeRun): AttemptFailure | undefined {
     const outcome = this.calls.refusalOf(referenceOf(node));
     if (outcome === undefined) return undefined;
     const ending = childEnding(this.run.graph.node(node.id), this.urlOf(node) ?? '', outcome);
-    return ending.kind === 'failed' ? ending : undefined;
+    return ending.kind === 'failed' ? { kind: ending.failure, error: ending.error } : undefined;
   }
 
   /** Forgets a call that has reported its end. */

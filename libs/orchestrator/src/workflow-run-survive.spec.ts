@@ -298,12 +298,12 @@ describe('a node with a timeout', () => {
       const failure = new AgentCallError('connect', 'no connection (ECONNREFUSED)', { unsent: true });
       call.options.onUnsent?.(failure);
     };
-    const heard = (call: FakeCall): void => {
+    const begun = (call: FakeCall): void => {
       refused(call);
       call.options.onUnsent?.(undefined);
     };
     const definition = external({ timeout: '2m', retry: { attempts: 3, delay: '1ms', on: ['connect'] } });
-    const run = await runOf(definition, answering({ ext: inTurn(refused, heard) }));
+    const run = await runOf(definition, answering({ ext: inTurn(refused, begun) }));
     const message = 'external agent call to http://remote/ext: no connection (ECONNREFUSED)';
     expect(run.payloads('node.retrying')).toMatchObject([{ failure: { kind: 'connect', message } }]);
     expect(run.state.error).toMatchObject({ kind: 'timeout', node: 'ext' });

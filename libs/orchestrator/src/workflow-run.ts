@@ -208,10 +208,8 @@ export class WorkflowRun extends Process<RunState> {
   }
 
   private async *timedOut(node: NodeRun): AsyncGenerator<TaskEvent> {
-    const limit = durationOf(this.graph.node(node.id).timeout) ?? 0;
-    const refusal = this.calls.refusal(node);
-    const over = { kind: 'timeout', error: `timeout: not finished within ${limit / 1_000} s` } as const;
-    yield* this.givenUp(node, refusal ? { kind: refusal.failure, error: refusal.error } : over);
+    const error = `timeout: not finished within ${(durationOf(this.graph.node(node.id).timeout) ?? 0) / 1_000} s`;
+    yield* this.givenUp(node, this.calls.refusal(node) ?? { kind: 'timeout', error });
   }
 
   /** The time of an attempt, or of a question, is over. */

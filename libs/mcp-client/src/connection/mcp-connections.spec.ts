@@ -232,10 +232,10 @@ describe('over HTTP', () => {
       { name: 'quote', call: () => ({ content: [{ type: 'text', text: `you sent ${signers.token}` }] }) },
       { name: 'refuse', call: () => Promise.reject(new Error(`not with ${signers.token}`)) },
     ];
-    const connection = connections({}, signers).of('', {
-      ...endpoint(server.url),
-      at: { url: server.url, auth: 'key' },
-    });
+    server.tools[0]!.description = `for ${signers.token}`;
+    const at = { url: server.url, auth: 'key' };
+    const connection = connections({}, signers).of('', { ...endpoint(server.url), at });
+    expect((await toolOf(connection, 'quote')).description).toBe('for [secret]');
     const quoted = { result: 'you sent [secret]' };
     expect(await call(connection, 'quote')).toEqual(quoted);
     expect(await failureOf(call(connection, 'refuse'))).not.toContain(signers.token);
@@ -244,17 +244,6 @@ describe('over HTTP', () => {
       headers.authorization === `Bearer ${old}` && (response.writeHead(401).end(), true);
     expect(await call(connection, 'quote')).toEqual(quoted);
     expect(signers.token).not.toBe(old);
-  });
-
-  it('no list of tools has the proof that it was asked for with', async () => {
-    const server = await http();
-    const signers = new FakeSigners();
-    server.tools = [{ name: 'quote', description: `for ${signers.token}` }];
-    const at = { url: server.url, auth: 'key' };
-    const { tools } = await connections({}, signers)
-      .of('', { ...endpoint(server.url), at })
-      .tools(NEVER);
-    expect(tools).toMatchObject([{ name: 'quote', description: 'for [secret]' }]);
   });
 
   it('a server that does not answer is given up', async () => {
