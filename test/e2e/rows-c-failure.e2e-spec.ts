@@ -16,7 +16,7 @@ describe('rows C7 and C8: failure', () => {
     const [first, second] = await Promise.all([stage.fake(), stage.fake()]);
     const told = (): boolean => first.sends[0]?.doneAt !== undefined;
     first.always(when(() => second.sends.length > 0, { rpcError: { code: -32000, message: 'the earlier' } }));
-    second.always(when(told, { rpcError: { code: -32000, message: 'the later' } }));
+    second.always(when(told, after(300, { rpcError: { code: -32000, message: 'the later' } })));
     const run = await stage.api.finish(
       beside(unique('c7'), [external('late', second.url), external('early', first.url)]),
     );
@@ -155,11 +155,15 @@ describe('rows K9 and K13', () => {
   it('K13 with onFailure "continue" and two failures the first one is named', async () => {
     const [bad, worse] = await Promise.all([stage.fake(), stage.fake()]);
     bad.always(broken);
-    const told = (): boolean => bad.sends[0]?.doneAt !== undefined;
-    worse.always(when(told, { rpcError: { code: -32000, message: 'worse' } }));
-    const run = await stage.api.finish(
-      beside(unique('k13'), [external('worse', worse.url), external('bad', bad.url)], 'continue'),
-    );
+    let isKnown = false;
+    worse.always(when(() => isKnown, { rpcError: { code: -32000, message: 'worse' } }));
+    const nodes = [external('worse', worse.url), external('bad', bad.url)];
+    const { name } = await stage.api.save(beside(unique('k13'), nodes, 'continue'));
+    const runId = await stage.api.start(name);
+    const isFailed = async () => (await stage.api.run(runId)).nodes['bad']?.status === 'failed';
+    await until(isFailed, { what: 'the first failure to be known' });
+    isKnown = true;
+    const run = await stage.api.ended(runId);
     expect(run.error?.node).toBe('bad');
     expect(run.nodes).toMatchObject({ bad: { status: 'failed' }, worse: { status: 'failed' } });
   });

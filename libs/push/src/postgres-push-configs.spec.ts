@@ -14,7 +14,10 @@ beforeEach(() => {
     if (sql.includes('FOR NO KEY UPDATE')) return { rows: task ? [task] : [] };
     return sql.includes('count(*)') ? { rows: [{ others }] } : { rows: [], rowCount: 0 };
   };
-  const pool = { query, connect: async () => ({ query, release: () => undefined }) };
+  const pool = {
+    query,
+    connect: async () => ({ query, on: () => undefined, off: () => undefined, release: () => undefined }),
+  };
   const payload = { taskId: 't', scope: { tenant: '', owner: '' }, config: { id: 'c', url: 'https://web.hook/' } };
   const jobs = {
     register: (_name: string, { read, run }: JobHandler<unknown>) => {
