@@ -4,13 +4,16 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Seconds that a file took, where this machine has not run it yet: those that would otherwise begin too late. */
 const SECONDS = {
+  'test/cluster/parked-runs.cluster-spec.ts': 75,
   'test/cluster/oauth-tokens.cluster-spec.ts': 70,
   'test/e2e/push-slow-receiver.e2e-spec.ts': 64,
   'test/e2e/large-reads.e2e-spec.ts': 60,
-  'test/cluster/parked-runs.cluster-spec.ts': 55,
   'test/cluster/child-runs.cluster-spec.ts': 55,
+  'test/cluster/agent-events.cluster-spec.ts': 55,
   'test/cluster/language-kills.cluster-spec.ts': 52,
   'test/e2e/claims.e2e-spec.ts': 48,
+  'test/browser/tasks.browser-spec.ts': 45,
+  'test/cluster/agent-kills.cluster-spec.ts': 45,
   'test/e2e/slow-readers.e2e-spec.ts': 45,
   'test/browser/language-editor.browser-spec.ts': 44,
   'test/e2e/attacks/memory.e2e-spec.ts': 44,
@@ -19,6 +22,7 @@ const SECONDS = {
   'test/e2e/package.e2e-spec.ts': 43,
   'test/e2e/auth-strangers.e2e-spec.ts': 41,
   'test/e2e/agent-app/agent.e2e-spec.ts': 40,
+  'test/browser/agent-journey.browser-spec.ts': 38,
   'test/e2e/operations.e2e-spec.ts': 38,
   'test/e2e/rows-a-durable.e2e-spec.ts': 38,
   'test/browser/cross-site.browser-spec.ts': 37,
@@ -46,6 +50,8 @@ const SECONDS = {
   'test/e2e/outbound-matrix.e2e-spec.ts': 19,
   'test/browser/conversations.browser-spec.ts': 19,
   'test/e2e/attacks/floods.e2e-spec.ts': 15,
+  'libs/mcp-client/src/connection/mcp-connections.spec.ts': 15,
+  'libs/a2a-client/src/transport-agent-client.spec.ts': 15,
   'libs/tasks/src/task-journal.spec.ts': 11,
 };
 /** Of any other file of a project. */
