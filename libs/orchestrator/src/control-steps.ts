@@ -78,6 +78,12 @@ export const loopEnded = new NodeStep<
   run.progress.endLoop({ edge, path }, { reason, at, ...(taken && { taken }), ...(failure && { failure }) });
 });
 
+/**
+ * The last iteration of a loop left a result node out: the event's Artifact, an empty text, takes the place of what an
+ * earlier iteration made.
+ */
+export const resultEmptied = new NodeStep<object>('result.emptied', () => undefined);
+
 /** Nothing is left but times and questions, and the process gives the run up until then (ISO 8601; absent: an answer). */
 export const runParked = new RunStep<{ until?: string }>('run.parked', () => undefined);
 

@@ -29,6 +29,8 @@ export interface MessageSource {
   carries?(edge: GraphEdge): boolean;
   /** What a node without a prompt is sent beside what the nodes before it have said: texts, and what others have said. */
   repeated?: readonly (string | NodeRun)[];
+  /** True if a node was skipped or canceled: a reference to it stands for an empty text. Absent: it stays as it is written. */
+  leavesOut?(id: string): boolean;
   /** Where texts have expressions. */
   language?: FillingSource['language'];
 }
@@ -66,7 +68,7 @@ export function templateResolver(run: MessageSource): TemplateResolver {
   return (id, suffix) => {
     const input = referredInput(run, id);
     const artifact = input === undefined ? run.nodes.get(id)?.artifacts[0] : inputArtifact(input);
-    return artifactReference(artifact, suffix);
+    return artifactReference(artifact, suffix) ?? (isEmptied(run, id) ? '' : undefined);
   };
 }
 
@@ -77,6 +79,11 @@ export function standsForSomething(run: MessageSource, id: string, suffix: reado
   const artifact = run.nodes.get(id)?.artifacts[0];
   if (artifact === undefined) return false;
   return !wantsData || firstData(artifact.parts) !== undefined;
+}
+
+/** True if a reference that stands for nothing becomes an empty text. */
+export function isEmptied(run: MessageSource, id: string): boolean {
+  return run.leavesOut?.(id) ?? false;
 }
 
 function referredInput({ inputs }: MessageSource, id: string): JsonValue | undefined {

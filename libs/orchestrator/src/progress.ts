@@ -265,10 +265,10 @@ export class Progress {
   /** It is under way, and nobody needs it any more. */
   private withdraw(run: UnitRun): void {
     const { node, inner } = run;
+    run.isWithdrawn = true;
     if (node?.each) this.lists.withdraw(node);
     else if (node) this.withdrawNode(node);
     if (inner === undefined) return;
-    run.isWithdrawn = true;
     this.frontier.open.delete(run);
     for (const unit of inner.units) {
       if (unit.isPending) this.settlement.skip(unit, 'canceled');
@@ -311,10 +311,22 @@ export class Progress {
       const unit = this.scopes.of(node);
       if (unit) Object.assign(unit, { outcome: 'skipped', ...(damage && { damage }) });
     }
+    this.leaveOutLoops(this.scopes.root, because);
     for (const node of [...sets.byStatus.running]) {
       if (node.each === undefined) continue;
       if (at !== undefined) node.finishedAt = at;
       this.lists.withdraw(node);
+    }
+  }
+
+  /** Skips the loops that were not reached: what their nodes said in an earlier iteration around them counts no more. */
+  private leaveOutLoops(scope: Scope, because: SkipReason): void {
+    for (const run of scope.units) {
+      if (run.inner) this.leaveOutLoops(run.inner, because);
+      else if (run.unit.inner && run.outcome === undefined) {
+        for (const node of this.scopes.instancesOf(run)) if (node.status === 'pending') this.skip(node, because);
+        run.outcome = 'skipped';
+      }
     }
   }
 }

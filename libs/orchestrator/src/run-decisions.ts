@@ -22,7 +22,7 @@ import type { EachRun, NodeRun } from './node-run.js';
 import { OutputRules } from './output-rules.js';
 import type { Decision } from './plan.js';
 import type { RunClock } from './run-clock.js';
-import { stepEvent } from './run-ending.js';
+import { emptiedResultEvent, stepEvent } from './run-ending.js';
 import type { RunEvaluation } from './run-evaluation.js';
 import type { RunState } from './run-state.js';
 import type { EachConfig } from './workflow.js';
@@ -174,9 +174,19 @@ export class RunDecisions {
     const [wrong] = choices.flatMap(({ errors }) => errors);
     if (wrong && failure === undefined && reason !== 'failure')
       return yield* this.loopEnded(loop, 'failure', { kind: 'expression', error: wrong.message });
+    yield* this.emptiedResults(loop);
     const taken = choices.length > 0 && { taken: choices.flatMap((choice) => [...choice.taken]) };
     const payload = { edge: loop.loop.index, ...pathOf(loop), reason, iterations: loop.iteration };
     yield stepEvent(reference, loopEnded.note(last, { ...payload, ...taken, ...(failure && { failure }) }));
+  }
+
+  /** Empties the results of earlier iterations whose nodes the last iteration left out. */
+  private *emptiedResults({ loop, path }: LoopRun): Generator<TaskEvent> {
+    if (path.length > 0) return;
+    const { state, reference } = this.run;
+    const results = state.results.filter(({ artifactId }) => loop.body.has(artifactId));
+    for (const node of results.map(({ artifactId }) => state.seen(artifactId)))
+      if (state.isLeftOut(node)) yield emptiedResultEvent(reference, node);
   }
 
   /** Why a loop fails that has reached its maximum; `undefined` where that is an end as any other. */

@@ -7,12 +7,13 @@ import {
   type RunEventNote,
   runEventNote,
   statusUpdate,
+  textPart,
   type TaskReference,
   type TaskState,
   timestampNow,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { nodeReused } from './control-steps.js';
+import { nodeReused, resultEmptied } from './control-steps.js';
 import { outputText } from './node-output.js';
 import { questionDeadline } from './node-clock.js';
 import type { CanceledChild, NodeRun, RunError } from './node-run.js';
@@ -85,6 +86,13 @@ function resultEvent(
   const note = noteOf(artifacts.length > 1 ? { artifacts } : {});
   const timestamp = new Date().toISOString();
   return artifactUpdate(reference, result, { lastChunk: true, metadata: runEventMetadata({ ...note, timestamp }) });
+}
+
+/** Empties the Artifact of a result node whose newest instance was left out: A2A has no way to take an Artifact back. */
+export function emptiedResultEvent(reference: TaskReference, node: NodeRun): TaskEvent {
+  const artifact = { artifactId: node.id, name: node.id, parts: [textPart('')] };
+  const note = { ...resultEmptied.note(node, {}), timestamp: timestampNow() };
+  return artifactUpdate(reference, artifact, { lastChunk: true, metadata: runEventMetadata(note) });
 }
 
 /** The end of a run whose nodes have all completed; its status says the first output. */

@@ -44,7 +44,10 @@ export class RunEvaluation {
       carries: (edge) => state.isTaken(edge, node),
       ...(text !== undefined && { text }),
       ...(repeated.length > 0 && { repeated }),
-      ...(definition.language === 2 && { language: { expressions, variables: runVariables(at, moment) } }),
+      ...(definition.language === 2 && {
+        leavesOut: (id: string) => state.graph.has(id) && state.isLeftOut(at.node(id) ?? node),
+        language: { expressions, variables: runVariables(at, moment) },
+      }),
     };
   }
 

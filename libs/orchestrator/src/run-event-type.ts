@@ -22,6 +22,7 @@ export const RUN_EVENT_TYPES = [
   'each.started',
   'loop.next',
   'loop.ended',
+  'result.emptied',
   'input.required',
   'input.received',
   'run.parked',

@@ -108,12 +108,18 @@ export class RunState implements RunFacts {
   }
 
   /**
-   * What a node's id means to an instance: the one beside it, as far as it has a result in this iteration, else that of the
-   * iteration before; in a loop that the instance is not in, the last one. Without an instance: to the run.
+   * What a node's id means to an instance: the one beside it once it has ended in this iteration (completed, failed, skipped
+   * or canceled), until then that of the iteration before; in a loop that the instance is not in, the last one. Without an
+   * instance: to the run.
    * @throws RangeError where there is no such node
    */
   seen(id: string, from?: NodeRun): NodeRun {
     return this.progress.scopes.seen(id, from) ?? this.node(id);
+  }
+
+  /** True if an instance was skipped or canceled, or is being canceled because nobody needs it. */
+  isLeftOut(node: NodeRun): boolean {
+    return this.progress.scopes.isLeftOut(node);
   }
 
   /** Whether an instance was reached over an edge, as far as that is still known. */

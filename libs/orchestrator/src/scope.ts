@@ -33,7 +33,7 @@ export class UnitRun {
   /** Of a loop: the iteration that it is at. */
   loop?: LoopRun;
   inner?: Scope;
-  /** Of a loop: whether nobody needs it any more. */
+  /** True if it was under way when nobody needed it any more: its end changes nothing. */
   isWithdrawn = false;
 
   constructor(

@@ -60,10 +60,9 @@ export class Scopes {
   /** The instances that a unit would have had, had it run. */
   instancesOf({ unit, scope, node }: UnitRun): NodeRun[] {
     if (node) return [node];
-    return [...(unit.inner?.unitOf.keys() ?? [])].map((id) => {
-      const first = firstPath(this.graph.regions.unit(id));
-      return this.instances.at(this.graph.node(id), [...scope.path, ...first.slice(scope.path.length)]);
-    });
+    return [...(unit.inner?.unitOf.keys() ?? [])].map((id) =>
+      this.instances.at(this.graph.node(id), this.pathIn(unit, scope, id)),
+    );
   }
 
   /** What a node's id means to an instance, or to the run. */
@@ -71,6 +70,13 @@ export class Scopes {
     let scope: Scope | undefined = (from && this.of(from.list ?? from))?.scope ?? this.root;
     while (scope !== undefined && !scope.region.unitOf.has(id)) scope = scope.around?.scope;
     return (scope && this.resultIn(scope, id)) ?? this.instances.nodes.get(id);
+  }
+
+  /** True if an instance was skipped or canceled, or is being canceled because nobody needs it. */
+  isLeftOut(node: NodeRun): boolean {
+    const { status } = node;
+    if (status === 'skipped' || status === 'canceled') return true;
+    return !hasEnded(node) && this.of(node)?.isWithdrawn === true;
   }
 
   /** What has become of an edge that leads to an instance, or to a loop around it, by its place in `edges`. */
@@ -86,13 +92,33 @@ export class Scopes {
     return this.of(node.list ?? node)?.scope.around?.loop;
   }
 
-  /** What there is of a node in an iteration: with a result where it or the one before has such. */
+  /**
+   * Returns the instance that stands for a node in an iteration: that of this iteration once its outcome is known, skipped
+   * and canceled ones included, else that of the iteration before.
+   */
   private resultIn(scope: Scope, id: string): NodeRun | undefined {
     const run = scope.unit(id);
-    const own = run?.inner ? this.resultIn(run.inner, id) : run?.node;
-    if (own && hasResult(own)) return own;
+    const own = run?.inner ? this.resultIn(run.inner, id) : (run?.node ?? (run && this.skippedIn(run, id)));
+    if (own && this.isDecided(own)) return own;
     const before = scope.previous && this.resultIn(scope.previous, id);
-    return before && hasResult(before) ? before : own;
+    return before && this.isDecided(before) ? before : own;
+  }
+
+  /** Returns the instance that a node would have had in a loop that was skipped. */
+  private skippedIn({ unit, scope, outcome }: UnitRun, id: string): NodeRun | undefined {
+    return outcome === 'skipped'
+      ? this.instances.byName.get(instanceName(id, this.pathIn(unit, scope, id)))
+      : undefined;
+  }
+
+  /** True if an instance has ended, or is being canceled because nobody needs it. */
+  private isDecided(node: NodeRun): boolean {
+    return hasEnded(node) || this.isLeftOut(node);
+  }
+
+  /** Returns the path of the first instance of a node in a unit that runs in this scope. */
+  private pathIn({ inner }: Unit, { path }: Scope, id: string): number[] {
+    return inner ? [...path, ...firstPath(this.graph.regions.unit(id)).slice(path.length)] : [...path];
   }
 
   private make(region: Region, path: readonly number[], around?: UnitRun, previous?: Scope): Scope {
@@ -118,8 +144,8 @@ export class Scopes {
   }
 }
 
-function hasResult({ status }: NodeRun): boolean {
-  return status === 'completed' || status === 'failed';
+function hasEnded({ status }: NodeRun): boolean {
+  return status !== 'pending' && status !== 'running' && status !== 'input-required';
 }
 
 /** The first iteration of each loop around a unit. */

@@ -1,5 +1,5 @@
 import { type RunEventNote, templateReferences } from '#libs/protocol';
-import { type MessageSource, standsForSomething } from './node-message.js';
+import { isEmptied, type MessageSource, standsForSomething } from './node-message.js';
 import { templatesOf } from './node-templates.js';
 import type { WorkflowNode } from './workflow.js';
 
@@ -10,6 +10,8 @@ const MOST_REFERENCES = 1_000;
 
 /** Stands in a tool's arguments for the text that it is called with. */
 const TOOL_TEXT = '{{text}}';
+
+const EMPTIED = 'stands for an empty text here: its node was skipped or canceled';
 
 /**
  * What a run tells of the references in a node's texts that do not stand for what their author may think,
@@ -27,7 +29,7 @@ export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEve
       seen.add(written);
       if (node.type === 'tool' && written === TOOL_TEXT) continue;
       if (!standsForSomething(run, id, suffix))
-        reported.set(written, 'stands for nothing here and stays as it is written');
+        reported.set(written, isEmptied(run, id) ? EMPTIED : 'stands for nothing here and stays as it is written');
       else if (suffix.length > 1 || (suffix.length === 1 && suffix[0] !== 'data'))
         reported.set(written, `stands for {{${id}}}: only .data is known`);
     }
