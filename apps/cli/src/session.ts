@@ -1,4 +1,5 @@
 import { createClient, type ParleyClient, ParleyUnreachable } from '#libs/client';
+import { withoutTrailing } from '#libs/protocol';
 import { CommandError, EXIT, type ExitCode } from './exit-code.js';
 import { packageVersion } from './package-version.js';
 import type { Terminal } from './terminal.js';
@@ -35,7 +36,7 @@ export class Session {
 
   /** The service that is meant, without a slash at the end. @throws CommandError where that is none */
   get url(): string {
-    const url = (this.#url ?? (this.terminal.env['PARLEY_URL'] || DEFAULT_URL)).replace(/\/+$/, '');
+    const url = withoutTrailing(this.#url ?? (this.terminal.env['PARLEY_URL'] || DEFAULT_URL), '/');
     if (isServiceUrl(url)) return url;
     throw new CommandError(
       "the service's URL (--url, PARLEY_URL) must begin with http:// or https://, and have no user name or password",

@@ -3,11 +3,11 @@ import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
 import {
   type AgentCard,
   encodeAgentCard,
-  hasUserinfo,
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  NO_USERINFO,
+  urlProblem,
+  withoutTrailing,
 } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import { LRUCache } from 'lru-cache';
@@ -141,15 +141,16 @@ function readCard(body: string): SdkAgentCard | undefined {
   if (typeof json?.name !== 'string') return undefined;
   const interfaces = json.supportedInterfaces ?? json.supported_interfaces;
   if (Array.isArray(interfaces) && interfaces.length > 0)
-    return keepSecurity(withoutSecrets(encodeAgentCard(json as unknown as AgentCard)), json);
+    return keepSecurity(callable(encodeAgentCard(json as unknown as AgentCard)), json);
   if (typeof json.url !== 'string') return undefined;
-  return keepSecurity(withoutSecrets(READER.normalizeAgentCard(readableLegacyCard(json))), json);
+  return keepSecurity(callable(READER.normalizeAgentCard(readableLegacyCard(json))), json);
 }
 
-/** Cards are shown and kept, and what they name is called: no place for passwords. */
-function withoutSecrets(card: SdkAgentCard): SdkAgentCard {
-  if (!card.supportedInterfaces.some(({ url }) => hasUserinfo(url))) return card;
-  throw new AgentCallError('invalid-response', `the agent card is refused: its URLs ${NO_USERINFO}`);
+/** Cards are shown and kept, and what they name is called: no place for passwords, nor for URLs without end. */
+function callable(card: SdkAgentCard): SdkAgentCard {
+  const problem = card.supportedInterfaces.map(({ url }) => urlProblem(url)).find((it) => it !== undefined);
+  if (problem === undefined) return card;
+  throw new AgentCallError('invalid-response', `the agent card is refused: its URLs ${problem}`);
 }
 
 function objectOf(body: string): JsonObject | undefined {
@@ -164,7 +165,7 @@ function objectOf(body: string): JsonObject | undefined {
 /** Whether a URL lies below the endpoint of its host's card: it then names another agent of the same host. */
 export function isAboveUrl(card: SdkAgentCard, url: string): boolean {
   return card.supportedInterfaces.some((it) => {
-    const endpoint = it.url.replace(/\/+$/, '');
+    const endpoint = withoutTrailing(it.url, '/');
     return URL.canParse(endpoint) && new URL(endpoint).pathname !== '/' && url.startsWith(`${endpoint}/`);
   });
 }

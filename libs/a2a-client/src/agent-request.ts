@@ -1,7 +1,7 @@
 import { hasMoreMembers, tooManyMembers } from '#libs/http';
 import type { OutboundCall, OutboundRequester, OutboundTimes } from '#libs/outbound';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
-import { InvalidProtocolValue, isJsonObject, type JsonObject } from '#libs/protocol';
+import { InvalidProtocolValue, isJsonObject, type JsonObject, refuseUnfitText, UnfitJson } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallOptions } from './agent-client.js';
 import { networkFailure, statusFailure } from './call-failure.js';
@@ -10,6 +10,9 @@ import { type SseEvent, sseEvents } from './sse-events.js';
 
 /** A plain answer, an answer that is an error, and one event of a stream may not be longer. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** Levels of an answer's JSON that may lie in each other; what is deeper breaks readers and writers that recurse. */
+const DEEPEST_ANSWER = 500;
 
 /** A successful answer of an agent: its body is read once. Every failure is an AgentCallError. */
 export interface AgentAnswer {
@@ -69,25 +72,13 @@ export function agentRequest(
 export function parsable(text: string, mostMembers: number): string {
   if (hasMoreMembers(text, mostMembers))
     throw new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
-  if (MAYBE_INFINITE.test(text)) refuseInfinite(text);
-  return text;
-}
-
-/** It matches wherever a number beyond IEEE 754 stands, and in some texts. */
-const MAYBE_INFINITE = /\de\+?\d{2,}\s*[,}\]]|\d{300}/i;
-
-/** `1e999` is read as Infinity, and would be written as `null`. @throws AgentCallError `invalid-response` */
-function refuseInfinite(text: string): void {
   try {
-    JSON.parse(text, (name, value: unknown) => {
-      if (value !== Infinity && value !== -Infinity) return value;
-      const problem = `the agent's answer is not A2A: ${JSON.stringify(name)} is no finite number`;
-      throw new AgentCallError('invalid-response', problem);
-    });
-  } catch (error) {
-    // Whoever reads the text says what else is wrong with it.
-    if (error instanceof AgentCallError) throw error;
+    refuseUnfitText(text, DEEPEST_ANSWER);
+  } catch (cause) {
+    if (!(cause instanceof UnfitJson)) throw cause;
+    throw new AgentCallError('invalid-response', `the agent's answer is not A2A: ${cause.message}`, { cause });
   }
+  return text;
 }
 
 /** Every piece is a sign of life, be it only a heartbeat. */

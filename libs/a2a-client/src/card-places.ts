@@ -1,3 +1,5 @@
+import { withoutTrailing } from '#libs/protocol';
+
 const WELL_KNOWN = '/.well-known/agent-card.json';
 
 /**
@@ -7,7 +9,7 @@ export const CARD_PATH = /\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/
 
 /** Where an agent has a card of its own. */
 export function ownCardUrl(url: string): string {
-  return CARD_PATH.test(url) ? url : `${url.replace(/\/+$/, '')}${WELL_KNOWN}`;
+  return CARD_PATH.test(url) ? url : `${withoutTrailing(url, '/')}${WELL_KNOWN}`;
 }
 
 /** Where the card of an agent's host is, which may be the agent's too. */

@@ -216,7 +216,7 @@ describe('HttpAgentDirectory', () => {
     const client = await directory.client(url);
     await expect(collect(client.send({ message: userMessage('hello') }))).rejects.toMatchObject({
       kind: 'invalid-response',
-      message: expect.stringContaining('"n" is no finite number'),
+      message: expect.stringContaining('result.parts[0].data.n must be a finite number'),
     });
   });
 

@@ -2,7 +2,7 @@ import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
 import type { LocalRequestHandler } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
-import { decodeAgentCard, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
+import { decodeAgentCard, shownUrl, urlProblem } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
@@ -67,7 +67,8 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 
   override async client(url: string, options: CallOptions = {}): Promise<AgentClient> {
-    if (hasUserinfo(url)) throw new AgentCallError('refused', `the agent's URL ${NO_USERINFO}`);
+    const problem = urlProblem(url);
+    if (problem !== undefined) throw new AgentCallError('refused', `the agent's URL ${problem}`);
     const local = this.#localAgent(url);
     if (local !== undefined) return new LocalAgentClient(url, local, this.#outcomes);
     const card = this.#cards.fresh(url) ?? (await this.#find(url, options));

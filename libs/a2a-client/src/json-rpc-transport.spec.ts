@@ -82,7 +82,9 @@ describe('a blocking answer over JSON-RPC', () => {
     async (number) => {
       const task = { ...TASK, artifacts: [{ artifactId: 'a', parts: [{ data: { n: 'N', m: 1 } }] }] };
       const holding = (text: string): string => text.replace('"N"', number);
-      const refused = { kind: 'invalid-response', message: `the agent's answer is not A2A: "n" is no finite number` };
+      const place = 'result.task.artifacts[0].parts[0].data.n';
+      const message = `the agent's answer is not A2A: ${place} must be a finite number`;
+      const refused = { kind: 'invalid-response', message };
       const plain: Answer = (response, request) => response.end(holding(resultOf(request, { task })));
       await expect(send({}, plain)).rejects.toMatchObject(refused);
       const streaming: Answer = (response, request) =>
@@ -90,6 +92,16 @@ describe('a blocking answer over JSON-RPC', () => {
       await expect(send({ streaming: true }, streaming)).rejects.toMatchObject(refused);
     },
   );
+
+  it('is refused where it is nested too deep, and is no stream', async () => {
+    const task = { ...TASK, artifacts: [{ artifactId: 'a', parts: [{ data: 'N' }] }] };
+    const deep = (text: string): string => text.replace('"N"', `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+    const message = "the agent's answer is not A2A: must not be nested deeper than 500 levels";
+    const plain: Answer = (response, request) => response.end(deep(resultOf(request, { task })));
+    await expect(send({}, plain)).rejects.toMatchObject({ kind: 'invalid-response', message });
+    const streaming: Answer = (response, request) => response.writeHead(200, SSE).end(deep(eventOf(request, { task })));
+    await expect(send({ streaming: true }, streaming)).rejects.toMatchObject({ kind: 'invalid-response', message });
+  });
 
   it.each(['1e308', '0', '-12.5e-999'])('may hold the number %s', async (number) => {
     const task = { ...TASK, artifacts: [{ artifactId: 'a', parts: [{ data: ['N', '1e999, ', 'N'] }] }] };

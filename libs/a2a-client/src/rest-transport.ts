@@ -7,6 +7,7 @@ import {
   type SendMessageRequest,
   type StreamResponse,
   type Task,
+  withoutTrailing,
 } from '#libs/protocol';
 import { type AgentAnswer, type AgentRequest, eventsOf, jsonObjectOf } from './agent-request.js';
 import type { AgentCallError } from './agent-call-error.js';
@@ -79,7 +80,7 @@ export class RestTransport implements AgentTransport {
     const key = sending ? keyHeader(call.options) : undefined;
     const fence = sending ? call.options.fence : undefined;
     const tenant = call.tenant || this.endpoint.tenant;
-    const base = this.endpoint.url.replace(/\/+$/, '') + (tenant ? `/${encodeURIComponent(tenant)}` : '');
+    const base = withoutTrailing(this.endpoint.url, '/') + (tenant ? `/${encodeURIComponent(tenant)}` : '');
     const url = new URL(base + path);
     const credentials = this.endpoint.credentials?.(call.options);
     const headers: Record<string, string> = {

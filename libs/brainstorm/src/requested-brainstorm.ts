@@ -1,4 +1,4 @@
-import { hasUserinfo, invalidParams, NO_USERINFO } from '#libs/protocol';
+import { invalidParams, urlProblem } from '#libs/protocol';
 import { agentTarget, nameOf } from './agent-target.js';
 import { type BrainstormAgent, type BrainstormSpec, DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
 import { llmSettings, type LlmSettings } from './core/llm-config.js';
@@ -94,7 +94,8 @@ function settled(
 ): BrainstormAgent {
   const { agent, role, provider, model, credential_ref, auth, skills = [] } = wanted;
   const target = agentTarget(agent);
-  if (hasUserinfo(agent)) throw invalidParams({ field: `agents[${position}].agent`, description: NO_USERINFO });
+  const problem = urlProblem(agent);
+  if (problem !== undefined) throw invalidParams({ field: `agents[${position}].agent`, description: problem });
   if (target === undefined) throw new RangeError(`"${agent}" is no reference to an agent`);
   const wordsOf = (skill: string): string => {
     if (isReadable(skill)) return skill;
@@ -115,10 +116,11 @@ function settled(
 function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
   const { agent, role, name = '', auth, skills = [] } = wanted;
   const path = `agents[${index}]`;
+  const problem = urlProblem(agent);
   const target = 'must be the URL of an agent, a path of the directory, or the name of a workflow';
   return [
     ...unless(agentTarget(agent) !== undefined, `${path}.agent`, target),
-    ...unless(!hasUserinfo(agent), `${path}.agent`, NO_USERINFO),
+    ...unless(problem === undefined, `${path}.agent`, problem ?? ''),
     ...unless(role === undefined || isRole(role), `${path}.role`, `must be one of ${ROLES.join(', ')}`),
     ...unless(name.length <= LONGEST_NAME, `${path}.name`, `must have at most ${LONGEST_NAME} characters`),
     ...unless(skills.length <= MOST_SKILLS, `${path}.skills`, `must have at most ${MOST_SKILLS} entries`),

@@ -37,7 +37,7 @@ export class ServiceCalls {
     if (!isServiceUrl(url)) throw new ParleyError({ status: 0, reason: 'MALFORMED', message: NO_URL });
     if (apiKey !== undefined && !isCarried(apiKey))
       throw new ParleyError({ status: 0, reason: 'MALFORMED', message: NO_KEY });
-    this.#base = url.replace(/\/+$/, '');
+    this.#base = url.replace(/(?<!\/)\/+$/, '');
     this.#fetch = (...request) => call(...request);
     this.#headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   }

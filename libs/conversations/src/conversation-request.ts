@@ -1,4 +1,11 @@
-import { type FieldViolation, isJsonObject, type JsonObject, hasUserinfo, NO_USERINFO } from '#libs/protocol';
+import {
+  type FieldViolation,
+  isJsonObject,
+  type JsonObject,
+  hasUserinfo,
+  LONGEST_URL,
+  NO_USERINFO,
+} from '#libs/protocol';
 import {
   type CalledParty,
   type ConversationSettings,
@@ -12,7 +19,7 @@ export interface RequestProblem extends FieldViolation {
   range: boolean;
 }
 
-export const LONGEST_REFERENCE = 2_000;
+export const LONGEST_REFERENCE = LONGEST_URL;
 
 /** What is wrong with a request for a conversation, one entry for each field. */
 export function requestProblems(body: JsonObject): RequestProblem[] {

@@ -1,4 +1,5 @@
 import { malformed, withMembers } from '#libs/http';
+import { LONGEST_URL } from '#libs/protocol';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { ArrayMinSize, IsIn } from 'class-validator';
@@ -158,7 +159,7 @@ export class OAuth2Body extends CredentialBody {
   override kind = 'oauth2-client-credentials' as const;
 
   @ApiProperty({ format: 'uri', example: 'https://login.example.com/token' })
-  @Text(atMost(2048), [isPlainHttpUrl, 'must be an http or https URL without credentials or fragment'])
+  @Text(atMost(LONGEST_URL), [isPlainHttpUrl, 'must be an http or https URL without credentials or fragment'])
   tokenUrl!: string;
 
   @ApiProperty({ example: 'parley' })

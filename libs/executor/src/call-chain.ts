@@ -1,5 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { A2AError, isJsonObject, type JsonObject, type JsonValue, type SendMessageRequest } from '#libs/protocol';
+import {
+  A2AError,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type SendMessageRequest,
+  withoutTrailing,
+} from '#libs/protocol';
 import { Module } from '@nestjs/common';
 import { Database, serviceSecret } from '#libs/postgres';
 
@@ -39,7 +46,7 @@ export function chainMetadata(links: readonly ChainLink[]): JsonObject {
 
 /** An agent's URL as links name it. */
 export function calledAgentOf(url: string): string {
-  return url.replace(CARD, '').replace(/\/+$/, '');
+  return withoutTrailing(url.replace(CARD, ''), '/');
 }
 
 /**

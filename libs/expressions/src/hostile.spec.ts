@@ -3,7 +3,7 @@ import { compile, evaluate } from './expression.js';
 import { ExpressionError, InvalidExpression } from './expression-error.js';
 import { compileTemplate } from './template.js';
 
-const VOCABULARY = Object.fromEntries(['s', 't', 'l', 'k', 'm', 'd', 'big', 'x'].map((it) => [it, {}]));
+const VOCABULARY = Object.fromEntries(['s', 't', 'l', 'k', 'm', 'd', 'big', 'x', 'n'].map((it) => [it, {}]));
 const LONG = 'a'.repeat(1_048_576);
 const VARIABLES = {
   s: LONG,
@@ -14,6 +14,7 @@ const VARIABLES = {
   d: JSON.parse('['.repeat(3_000) + ']'.repeat(3_000)),
   big: Array.from({ length: 10_000 }, (_, id) => ({ id, text: 'x'.repeat(100), tags: ['a', { c: id }] })),
   x: `c9bxy${'ab'.repeat(100_000)}`,
+  n: `${'1'.repeat(1_048_575)}x`,
 };
 
 function outcome(text: string): string {
@@ -56,6 +57,7 @@ describe('an expression that would take long', () => {
     ['l.all(a, m.size() > 0)', STEPS],
     ['k.all(a, big == big)', STEPS],
     ['l.all(a, a in l)', STEPS],
+    ['double(n)', `"${'1'.repeat(50)}…" is no number`],
     ['d == d', 'values nested deeper than 500 are not compared'],
     ['[d]', 'a result is nested at most 500 deep'],
     ['l.all(a, parseJson(s) == 1)', STEPS],

@@ -1,5 +1,5 @@
 import { Each, malformed, withMembers } from '#libs/http';
-import { isPlainText } from '#libs/protocol';
+import { isPlainText, LONGEST_URL, TOO_LONG_URL, withoutTrailing } from '#libs/protocol';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
 import { ECHO_MODEL } from './echo-model.js';
@@ -32,7 +32,7 @@ export class ModelBody {
     example: 'https://models.example.com/v1',
   })
   @Given()
-  @MaxLength(2048, { message: 'must have at most 2048 characters' })
+  @MaxLength(LONGEST_URL, { message: TOO_LONG_URL })
   @IsString({ message: 'must be a string' })
   baseUrl?: string;
 
@@ -64,7 +64,7 @@ export class ModelBody {
   /** What is kept. @throws ProblemError 400 */
   get definition(): ModelDefinition {
     const { provider, model, auth, input = [] } = this;
-    const baseUrl = this.baseUrl?.replace(/\/+$/, '');
+    const baseUrl = this.baseUrl === undefined ? undefined : withoutTrailing(this.baseUrl, '/');
     if (this.name === ECHO_MODEL) throw malformed({ path: 'name', detail: 'is that of the built-in model' });
     if (baseUrl === undefined && provider === 'openai-compatible')
       throw malformed({ path: 'baseUrl', detail: 'is required: an OpenAI-compatible model may be anywhere' });

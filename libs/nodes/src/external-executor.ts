@@ -13,15 +13,14 @@ import {
 import {
   firstData,
   firstText,
-  hasUserinfo,
   isJsonObject,
   joinedText,
   type JsonObject,
-  NO_USERINFO,
   type SendMessageRequest,
   shownUrl,
   statusUpdate,
   textPart,
+  urlProblem,
   userMessage,
 } from '#libs/protocol';
 import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js';
@@ -105,7 +104,9 @@ export class ExternalExecutor extends NodeExecutor {
   #url(): string {
     const { endpoint_url: url } = this.node.config;
     if (typeof url !== 'string' || url === '') throw new NodeFailure(missingEndpoint(this.node));
-    if (hasUserinfo(url)) throw new NodeFailure(`external agent call to ${shownUrl(url)}: endpoint_url ${NO_USERINFO}`);
+    const problem = urlProblem(url);
+    if (problem !== undefined)
+      throw new NodeFailure(`external agent call to ${shownUrl(url)}: endpoint_url ${problem}`);
     return url;
   }
 

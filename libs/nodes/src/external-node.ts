@@ -1,6 +1,6 @@
 import type { AgentDirectory } from '#libs/a2a-client';
 import type { AgentExecutor, CallChains, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
-import { hasUserinfo, type JsonValue, NO_USERINFO } from '#libs/protocol';
+import { hasUserinfo, type JsonValue, LONGEST_URL, NO_USERINFO, TOO_LONG_URL } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema, DATA, PROMPT } from './config-schema.js';
 import {
@@ -23,6 +23,7 @@ export class ExternalNode implements NodeType {
     {
       endpoint_url: {
         type: 'string',
+        maxLength: LONGEST_URL,
         pattern: '^[hH][tT][tT][pP][sS]?:',
         description: "The agent's base URL, or the URL of its card.",
       },
@@ -49,11 +50,13 @@ export class ExternalNode implements NodeType {
     const { endpoint_url: endpoint } = node.config;
     if (endpoint === undefined || endpoint === null || endpoint === '')
       return [{ path: 'config.endpoint_url', detail: missingEndpoint(node) }];
+    const isShort = typeof endpoint !== 'string' || endpoint.length <= LONGEST_URL;
     const isUrl = typeof endpoint === 'string' && /^https?:/i.test(endpoint) && URL.canParse(endpoint);
     return new ConfigProblems(node)
       .unless(isUrl, 'endpoint_url must be an http or https URL', 'endpoint_url')
+      .unless(isShort, `endpoint_url ${TOO_LONG_URL}`, 'endpoint_url')
       .unless(
-        !isUrl || !hasUserinfo(endpoint),
+        !isUrl || !isShort || !hasUserinfo(endpoint),
         `endpoint_url ${NO_USERINFO}; name a credential in auth`,
         'endpoint_url',
       )

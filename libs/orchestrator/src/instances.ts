@@ -1,3 +1,4 @@
+import { textBefore } from '#libs/protocol';
 import type { NodeRun } from './node-run.js';
 import type { WorkflowNode } from './workflow.js';
 
@@ -9,7 +10,7 @@ export function instanceName(id: string, path: readonly number[], index?: number
 
 /** The id in such a name, also of an instance that is not there yet. */
 export function idOf(instance: string): string {
-  return instance.replace(/[@[].*$/s, '');
+  return textBefore(instance, '@[');
 }
 
 /** The instances of a run's nodes. */

@@ -1,5 +1,5 @@
 import { AgentCallError } from '#libs/a2a-client';
-import { hasUserinfo, NO_USERINFO, withoutUserinfo } from '#libs/protocol';
+import { briefText, LONGEST_URL, urlProblem, withoutUserinfo } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
 /**
@@ -27,18 +27,19 @@ export function pathAround(path: string): string | undefined {
 /**
  * Where a node's agent is: an external node's own endpoint, which a run calls directly, for any other the node's path
  * under a base URL of this service. `undefined` for an external node without an endpoint. It is shown: who calls is not
- * in it.
+ * in it, and one that is too long to be called is cut.
  */
 export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): string | undefined {
   if (node.type !== 'external') return `${baseUrl}/a2a/${nodePath(workflow, node.id)}`;
   const url = node.config['endpoint_url'];
-  return typeof url === 'string' && url !== '' ? withoutUserinfo(url) : undefined;
+  return typeof url === 'string' && url !== '' ? briefText(withoutUserinfo(url), LONGEST_URL) : undefined;
 }
 
 /**
  * Refuses an endpoint that a definition named before such ones were refused at save.
  * @throws AgentCallError
  */
-export function refuseUserinfo({ config: { endpoint_url: url } }: WorkflowNode): void {
-  if (typeof url === 'string' && hasUserinfo(url)) throw new AgentCallError('refused', `endpoint_url ${NO_USERINFO}`);
+export function refuseEndpoint({ config: { endpoint_url: url } }: WorkflowNode): void {
+  const problem = typeof url === 'string' ? urlProblem(url) : undefined;
+  if (problem !== undefined) throw new AgentCallError('refused', `endpoint_url ${problem}`);
 }

@@ -1,6 +1,6 @@
 import { REVISION_KEY } from '#libs/executor';
 import { durationOf } from '#libs/expressions';
-import { derivedId, type Part, type SendMessageRequest, userMessage } from '#libs/protocol';
+import { derivedId, type Part, type SendMessageRequest, textBefore, userMessage } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
 /** Seconds that an external agent has for its whole answer, unless the node says otherwise. */
@@ -43,7 +43,7 @@ export function childReference(instance: string, attempt: number): string {
 
 /** The node that an instance is one of. */
 export function nodeOfInstance(instance: string): string {
-  return instance.replace(/[@[].*$/s, '');
+  return textBefore(instance, '@[');
 }
 
 /**

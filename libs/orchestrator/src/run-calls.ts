@@ -16,7 +16,7 @@ import {
 import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
 import { FailedExpression } from './expressions/failed-expression.js';
-import { nodeUrl, refuseUserinfo, workflowPath } from './node-address.js';
+import { nodeUrl, refuseEndpoint, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { nodeParts } from './node-message.js';
 import { CallTimes } from './call-times.js';
@@ -262,7 +262,7 @@ export class RunCalls {
   /** Throws where the agent of a node must not be called. */
   private target(node: NodeRun, fault: Error | undefined): CallTarget {
     if (fault) throw fault;
-    if (node.type === 'external') refuseUserinfo(this.run.graph.node(node.id));
+    if (node.type === 'external') refuseEndpoint(this.run.graph.node(node.id));
     return { url: this.urlOf(node) ?? '' };
   }
 

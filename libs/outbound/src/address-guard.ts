@@ -38,7 +38,7 @@ export class AddressGuard {
   permits(host: string, port: number, address: string): boolean {
     const name = bareHost(host);
     if (this.hosts.has(name) || this.origins.has(originKey(name, port))) return true;
-    const plain = address.replace(/%.*$/, '');
+    const plain = address.split('%', 1).join();
     // The library takes octal numbers, short forms and single numbers for addresses too.
     if (isIP(address) === 0 || !ipaddr.isValid(plain)) return false;
     const reached = destination(ipaddr.parse(plain));

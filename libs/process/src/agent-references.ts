@@ -3,7 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import { AgentCatalog, calledAgentOf, UnknownAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { untilReached } from '#libs/postgres';
-import { A2AError, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
+import { A2AError, shownUrl, urlProblem, withoutTrailing } from '#libs/protocol';
 import type { CalledAgent } from './process-calls.js';
 
 /** The field of a request that holds a reference to an agent, if it is there. */
@@ -31,8 +31,9 @@ export class AgentReferences {
   async resolve(reference: string, tenant: string): Promise<string> {
     if (isUrl(reference)) {
       if (!URL.canParse(reference)) throw new UnknownAgent('the URL is not valid', 'AGENT_NOT_FOUND');
-      if (hasUserinfo(reference)) throw new UnknownAgent(`the URL ${NO_USERINFO}`, 'AGENT_NOT_FOUND');
-      return reference.replace(/\/+$/, '');
+      const problem = urlProblem(reference);
+      if (problem !== undefined) throw new UnknownAgent(`the URL ${problem}`, 'AGENT_NOT_FOUND');
+      return withoutTrailing(reference, '/');
     }
     const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
     if (path === '') throw nobody(reference);

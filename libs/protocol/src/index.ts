@@ -1,3 +1,4 @@
+export { endOfJsonString, parseJson, pathToInfinity, refuseUnfitText, UnfitJson } from './json-text.js';
 export { type JsonObject, type JsonValue, isJsonObject } from './json.js';
 export { isActiveState, isTerminalState, isWaitingState, TASK_STATES, type TaskState } from './task-state.js';
 export {
@@ -88,7 +89,15 @@ export { type JsonDifference, jsonDifferences } from './json-differences.js';
 export { briefText } from './brief-text.js';
 export { ContentTooLarge } from './content-too-large.js';
 export { isIdentifier, isPlainText, LONGEST_ID, NO_ID } from './identifier.js';
-export { hasUserinfo, NO_USERINFO, shownUrl, withoutUserinfo } from './shown-url.js';
+export {
+  hasUserinfo,
+  LONGEST_URL,
+  NO_USERINFO,
+  shownUrl,
+  TOO_LONG_URL,
+  urlProblem,
+  withoutUserinfo,
+} from './shown-url.js';
 export {
   isRenderingOf,
   renderTemplate,
@@ -97,4 +106,5 @@ export {
   unreadReferences,
 } from './template.js';
 export { TextBudget } from './text-budget.js';
+export { textBefore, withoutTrailing } from './text-ends.js';
 export { artifactReference } from './template-artifact.js';

@@ -1,3 +1,12 @@
+import { briefText } from './brief-text.js';
+import { textBefore } from './text-ends.js';
+
+/** Number of UTF-16 code units that a URL may have wherever one is saved, read from a card or called. */
+export const LONGEST_URL = 2_048;
+
+/** Problem of a longer URL, to stand behind its name. */
+export const TOO_LONG_URL = `must have at most ${LONGEST_URL} characters`;
+
 /** What is wrong with an agent's URL that says who calls: there are credentials for that, and URLs are shown. */
 export const NO_USERINFO = 'must not carry a user name or password';
 
@@ -7,6 +16,12 @@ export function hasUserinfo(url: string): boolean {
   if (!URL.canParse(url)) return USERINFO.test(url);
   const { username, password } = new URL(url);
   return username !== '' || password !== '';
+}
+
+/** Returns why a URL is neither saved nor called, to stand behind its name; `undefined` if it may be. */
+export function urlProblem(url: string): string | undefined {
+  if (url.length > LONGEST_URL) return TOO_LONG_URL;
+  return hasUserinfo(url) ? NO_USERINFO : undefined;
 }
 
 /** A URL as its owner is shown it: whoever else it names, it names no password. */
@@ -21,7 +36,7 @@ export function withoutUserinfo(url: string): string {
 
 /** A URL as logs and errors show it: where it leads, without what may be a secret in its query. */
 export function shownUrl(url: string): string {
-  return withoutUserinfo(url).replace(/[?#].*$/s, '');
+  return briefText(textBefore(withoutUserinfo(url), '?#'), LONGEST_URL);
 }
 
 const USERINFO = /^([a-z][a-z0-9+.-]*:\/*)[^/?#]*@/i;

@@ -1,6 +1,5 @@
-import type { FieldViolation, TaskPushNotificationConfig } from '#libs/protocol';
+import { type FieldViolation, LONGEST_URL, type TaskPushNotificationConfig, TOO_LONG_URL } from '#libs/protocol';
 
-const MAX_URL = 2048;
 const MAX_TOKEN = 1024;
 const MAX_CREDENTIALS = 4096;
 const MAX_SCHEME = 64;
@@ -32,7 +31,7 @@ export function pushConfigProblems(config: TaskPushNotificationConfig, permits: 
 }
 
 function urlProblem(text: string, permits: PermitsUrl): string | undefined {
-  if (text.length > MAX_URL) return `must have at most ${MAX_URL} characters`;
+  if (text.length > LONGEST_URL) return TOO_LONG_URL;
   // A URL is read without them, and kept and shown with them.
   if (CONTROLS.test(text) || !URL.canParse(text)) return 'must be an absolute URL';
   const url = new URL(text);

@@ -1,6 +1,6 @@
 import { AgentCallError, type CallOptions, CardGuard, type ReceivedCard } from '#libs/a2a-client';
 import { untilReached } from '#libs/postgres';
-import { type JsonObject, shownUrl } from '#libs/protocol';
+import { type JsonObject, LONGEST_URL, shownUrl, TOO_LONG_URL } from '#libs/protocol';
 import type { CardConfig, Metrics } from '#libs/service';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
@@ -21,8 +21,6 @@ export interface RemoteAgentWatchOptions {
 
 /** That a card was seen is written down again when so much time has passed. */
 const SEEN_MS = 600_000;
-/** What an index of PostgreSQL takes. */
-const MAX_URL = 2_000;
 const MAX_ROUNDS = 50;
 const MAX_NAME = 200;
 const SHOWN_PATHS = 10;
@@ -91,7 +89,8 @@ export class RemoteAgentWatch extends CardGuard {
     received: ReceivedCard | undefined,
     signal: AbortSignal | undefined,
   ): Promise<CardPin | undefined> {
-    if (url.length > MAX_URL) throw new AgentCallError('refused', `the URL is longer than ${MAX_URL} characters`);
+    // An index of PostgreSQL takes 2,704 bytes; what is encoded grows.
+    if (url.length > LONGEST_URL) throw new AgentCallError('refused', `the URL ${TOO_LONG_URL}`);
     await this.checkSignatures(url, received);
     const blocks = this.options.config.changes === 'block';
     const compared = () => this.compare(tenant, url, received);

@@ -80,6 +80,6 @@ export function TaskFilterForm({ filter, onFilter }: TaskFilterFormProps) {
 
 /** The path of an agent that a person named: a workflow by its name, any other by its path. */
 export function agentPath(agent: string): string {
-  const path = agent.replace(/^\/?(a2a\/)?/, '').replace(/\/+$/, '');
+  const path = agent.replace(/^\/?(a2a\/)?/, '').replace(/(?<!\/)\/+$/, '');
   return path.includes('/') || path === 'conversations' ? path : `workflows/${path}`;
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { textBefore } from '#libs/protocol';
 import { isLoopbackHost } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { type HostName, readHost } from './host-name.js';
@@ -68,11 +69,5 @@ function takesPort(listed: string, port: string): boolean {
 function isAddressOf(host: string, { localAddress }: Reached): boolean {
   const name = readHost(host)?.name;
   if (name === undefined || isIP(name) === 0) return false;
-  return (
-    name ===
-    localAddress
-      ?.toLowerCase()
-      .replace(/^::ffff:(?=[\d.]+$)/, '')
-      .replace(/%.*$/, '')
-  );
+  return name === textBefore(localAddress?.toLowerCase() ?? '', '%').replace(/^::ffff:(?=[\d.]+$)/, '');
 }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '#libs/protocol';
 import type { PlanStep, Risk, StateContent } from './canonical-state.js';
 import { normalised } from './normalised.js';
 import type { Role } from './role.js';
@@ -133,5 +134,5 @@ function confidenceIn({ execution_plan, risks, open_questions }: StateContent): 
 }
 
 function quoted(text: string): string {
-  return `“${text.trim().replace(/[.!?]+$/, '')}”`;
+  return `“${withoutTrailing(text.trim(), '.!?')}”`;
 }

@@ -7,12 +7,11 @@ import {
   type JsonObject,
   type Message,
   readStreamResponse,
-  hasUserinfo,
+  LONGEST_URL,
   NO_ID,
-  NO_USERINFO,
+  urlProblem,
 } from '#libs/protocol';
 
-const LONGEST_URL = 2_000;
 const NO_URL = { path: 'url', detail: `must be an http or https URL of at most ${LONGEST_URL} characters` };
 
 /** A Message for an agent that a browser cannot call itself. */
@@ -36,7 +35,8 @@ export class AgentMessageBody {
     if (typeof url !== 'string' || url.length > LONGEST_URL || !/^https?:/i.test(url) || !URL.canParse(url)) {
       throw malformed(NO_URL);
     }
-    if (hasUserinfo(url)) throw malformed({ path: 'url', detail: NO_USERINFO });
+    const problem = urlProblem(url);
+    if (problem !== undefined) throw malformed({ path: 'url', detail: problem });
     if (!isJsonObject(message)) throw malformed({ path: 'message', detail: 'must be a Message' });
     return Object.assign(new AgentMessageBody(), { url, message: readMessage(message) });
   }

@@ -9,7 +9,7 @@ const LIST = listType(DYN);
 const LARGEST_INT = 2n ** 63n - 1n;
 const LARGEST_UINT = 2n ** 64n - 1n;
 const INTEGER = /^[+-]?\d{1,20}$/;
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const OPERATIONS: Record<string, (left: number, right: number) => number> = {
   '_+_': (left, right) => left + right,

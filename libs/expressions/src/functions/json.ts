@@ -1,5 +1,5 @@
 import { type CelFunc, celFunc, CelScalar, type CelValue, isCelList, isCelMap } from '@bufbuild/cel';
-import { briefText, type JsonValue } from '#libs/protocol';
+import { briefText, type JsonValue, parseJson } from '#libs/protocol';
 import { evaluation } from '../evaluation.js';
 import { toCel } from '../values.js';
 
@@ -32,17 +32,9 @@ function found(value: CelValue, path: readonly string[]): CelValue | undefined {
   return at;
 }
 
-/** `1e999` is read as Infinity, which is nothing that JSON could say again. */
-const MAY_BE_NO_NUMBER = /[eE]\+?\d{3}|\d{309}/;
-
-function finite(_name: string, value: JsonValue): JsonValue {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('a number is not finite');
-  return value;
-}
-
 function parsed(text: string): JsonValue {
   try {
-    return JSON.parse(text, MAY_BE_NO_NUMBER.test(text) ? finite : undefined) as JsonValue;
+    return parseJson(text);
   } catch (error) {
     throw new Error('this text is no JSON', { cause: error });
   }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { textBefore, withoutTrailing } from '#libs/protocol';
 
 /** What an address is derived from; an `http.IncomingMessage` (Fastify: `request.raw`) is one. */
 export interface IncomingRequest {
@@ -23,7 +24,7 @@ export class TrustedProxies {
 
   includes(remoteAddress: string | undefined): boolean {
     if (!this.any || remoteAddress === undefined) return false;
-    const plain = remoteAddress.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '');
+    const plain = textBefore(remoteAddress, '%').replace(/^::ffff:(?=[\d.]+$)/i, '');
     return isIP(plain) !== 0 && this.ranges.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6');
   }
 }
@@ -49,7 +50,7 @@ export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxi
   const proto = forwarded('proto')[0]?.toLowerCase();
   const scheme = proto === 'https' || proto === 'http' ? proto : socket.encrypted ? 'https' : 'http';
   const prefixes = forwarded('prefix').filter((it) => it !== '/');
-  const prefix = prefixes.every((it) => PREFIX.test(it)) ? prefixes.map((it) => it.replace(/\/+$/, '')).join('') : '';
+  const prefix = prefixes.every((it) => PREFIX.test(it)) ? prefixes.map((it) => withoutTrailing(it, '/')).join('') : '';
   const url = `${scheme}://${host}${prefix}`;
   // A port beyond 65535, numbers that are no address: text of the right form can still be no host.
   if (url !== lastParsed && !URL.canParse(url)) return undefined;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { endOfJsonString, pathToInfinity } from '#libs/protocol';
 import { malformed } from '../problems/problem.js';
 import { refusedName } from './refused-names.js';
 
@@ -8,7 +9,6 @@ const MAX_DEPTH = 100;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 /** Fewer characters than that many members and elements need. */
 const CHARACTERS_PER_MEMBER = 2;
 
@@ -42,23 +42,13 @@ export function refuseUnfitJson(body: unknown): void {
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) throw malformed({ path: '', detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
     if (level.some(isNoNumber))
-      throw malformed({ path: pathToNoNumber(body)?.replace(/^\./, '') ?? '', detail: 'must be a finite number' });
+      throw malformed({ path: pathToInfinity(body) ?? '', detail: 'must be a finite number' });
     level = level.flatMap((it) => (typeof it === 'object' && it !== null ? Object.values(it) : []));
   }
 }
 
 function isNoNumber(value: unknown): boolean {
   return typeof value === 'number' && !Number.isFinite(value);
-}
-
-function pathToNoNumber(value: unknown): string | undefined {
-  if (isNoNumber(value)) return '';
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [name, member] of Object.entries(value)) {
-    const rest = pathToNoNumber(member);
-    if (rest !== undefined) return (Array.isArray(value) ? `[${name}]` : `.${name}`) + rest;
-  }
-  return undefined;
 }
 
 /**
@@ -75,23 +65,10 @@ export function hasMoreMembers(text: string, limit: number): boolean {
     // What follows a bracket is the first member, unless it is the other bracket.
     if (code === COMMA || (opened && !isClosing(code))) members += 1;
     if (members > limit) return true;
-    if (code === QUOTE) index = endOfString(text, index);
+    if (code === QUOTE) index = endOfJsonString(text, index);
     opened = isOpening(code);
   }
   return false;
-}
-
-/** Where the string that begins there has its last quote. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end < 0 ? text.length : end;
-}
-
-function isEscaped(text: string, index: number): boolean {
-  let before = index;
-  while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
-  return (index - before) % 2 === 1;
 }
 
 function isOpening(code: number): boolean {

@@ -1,5 +1,5 @@
 import { Each, ProblemError } from '#libs/http';
-import { hasUserinfo, isPlainText } from '#libs/protocol';
+import { hasUserinfo, isPlainText, LONGEST_URL, TOO_LONG_URL } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
@@ -7,7 +7,6 @@ import { ArrayMaxSize, IsArray, Matches, MaxLength, ValidateBy, ValidateIf } fro
 import type { OwnServer } from '../servers/mcp-servers.js';
 
 const MOST_GLOBS = 100;
-const MAX_URL = 2_048;
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 
 /** A server as callers send it. */
@@ -23,7 +22,7 @@ export class McpServerBody {
     example: 'https://mcp.example.com/v1',
     description: 'Where it speaks Streamable HTTP.',
   })
-  @MaxLength(MAX_URL, { message: `must have at most ${MAX_URL} characters` })
+  @MaxLength(LONGEST_URL, { message: TOO_LONG_URL })
   @ValidateBy(
     { name: 'endpoint', validator: { validate: isEndpoint } },
     { message: 'must be an http or https URL without credentials or fragment' },

@@ -1,7 +1,7 @@
 import type { RequestContext } from '#libs/executor';
 import type { ModelMessage } from '#libs/models';
 import { untilReached } from '#libs/postgres';
-import { contentLength, type Part, textPart } from '#libs/protocol';
+import { contentLength, type Part, textBefore, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
 import type { AgentSettings } from './agent-settings.js';
 
@@ -78,7 +78,7 @@ class TooMuch extends Error {}
 /** A run calls a node again for other iterations, items and attempts, which know nothing of each other. */
 function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: TaskHeader): boolean {
   const node = own.agent.slice(own.agent.lastIndexOf('/') + 1);
-  const called = parentReference.replace(/[@[#].*$/s, '');
+  const called = textBefore(parentReference, '@[#');
   return own.parentTaskId !== undefined && parentTaskId === own.parentTaskId && called === node;
 }
 

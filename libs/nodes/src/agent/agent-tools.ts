@@ -84,7 +84,13 @@ const MOST_BYTES = 256 * 1024;
 export function capped(result: JsonValue): ToolOutcome {
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   if (text.length * 3 <= MOST_BYTES || Buffer.byteLength(text) <= MOST_BYTES) return { result };
-  const bytes = Buffer.from(text).subarray(0, MOST_BYTES);
-  // A character that the cut goes through is left out.
-  return { result: bytes.toString().replace(/\uFFFD+$/, ''), truncated: true };
+  const bytes = Buffer.from(text);
+  let end = MOST_BYTES;
+  while (isWithinCharacter(bytes, end)) end -= 1;
+  return { result: bytes.toString('utf8', 0, end), truncated: true };
+}
+
+/** True if the byte continues a character of UTF-8. */
+function isWithinCharacter(bytes: Buffer, index: number): boolean {
+  return ((bytes[index] ?? 0) & 0xc0) === 0x80;
 }

@@ -157,6 +157,21 @@ describe('the result of a call', () => {
     expect(capped(['x'.repeat(300_000)])).toMatchObject({ result: expect.stringMatching(/^\["x{9}/), truncated: true });
     expect(capped({ a: 1 })).toEqual({ result: { a: 1 } });
   });
+
+  it.each([
+    ['replacement characters', '\uFFFD'.repeat(5_000_000)],
+    ['replacement characters between letters', `${'\uFFFD'.repeat(40_000)}a`.repeat(50)],
+    ['half characters', '\ud83d'.repeat(200_000)],
+    ['whole characters of four bytes', `a${'😀'.repeat(100_000)}`],
+  ])('is cut before the character that its limit goes through, where it holds %s', (_what, text) => {
+    const { result, truncated } = capped(text);
+    const whole = Buffer.from(text);
+    const kept = Buffer.from(result as string);
+    expect(truncated).toBe(true);
+    expect(kept.equals(whole.subarray(0, kept.length))).toBe(true);
+    expect(kept.length).toBeGreaterThan(256 * 1024 - 4);
+    expect(kept.length).toBeLessThanOrEqual(256 * 1024);
+  });
 });
 
 describe('a call of a tool whose name on the wire another one would have', () => {

@@ -2,14 +2,13 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Caller } from '#libs/access';
 import { ApiProblem, QueryText } from '#libs/http';
+import { LONGEST_URL } from '#libs/protocol';
 import { CardPreviews } from './card-preview.js';
 import { CardPreviewView } from './card-views.js';
 
-const MAX_URL = 2_000;
-
 /** Whose card is looked at. */
 export class CardPreviewQuery {
-  @QueryText(isHttpUrl, `must be an http or https URL of at most ${MAX_URL} characters`, {
+  @QueryText(isHttpUrl, `must be an http or https URL of at most ${LONGEST_URL} characters`, {
     required: true,
     description: "The agent's base URL, or its card's.",
     example: 'https://agent.example.com',
@@ -33,5 +32,5 @@ export class CardPreviewController {
 }
 
 function isHttpUrl(text: string): boolean {
-  return text.length <= MAX_URL && URL.canParse(text) && /^https?:/i.test(text);
+  return text.length <= LONGEST_URL && URL.canParse(text) && /^https?:/i.test(text);
 }

@@ -10,14 +10,7 @@ import {
   OutboundTimeoutError,
   OutboundTooLongError,
 } from '#libs/outbound';
-import {
-  type AgentCard,
-  decodeAgentCard,
-  isJsonObject,
-  type JsonObject,
-  hasUserinfo,
-  NO_USERINFO,
-} from '#libs/protocol';
+import { type AgentCard, decodeAgentCard, isJsonObject, type JsonObject, urlProblem } from '#libs/protocol';
 import { Injectable } from '@nestjs/common';
 import { agentPlace } from '../agent-place.js';
 import { type RemoteAgentCardStatus, RemoteAgentCards } from '../remote-agent-cards.js';
@@ -64,7 +57,8 @@ export class CardPreviews {
    * @throws ProblemError 400 for one with a password
    */
   async of(url: string, tenant: string): Promise<CardPreview> {
-    if (hasUserinfo(url)) throw malformed({ path: 'url', detail: NO_USERINFO });
+    const problem = urlProblem(url);
+    if (problem !== undefined) throw malformed({ path: 'url', detail: problem });
     const problems: CardProblem[] = [];
     for (const cardUrl of placesOf(url)) {
       const found = await this.read(cardUrl);

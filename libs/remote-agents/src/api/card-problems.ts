@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, hasUserinfo, NO_USERINFO } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, urlProblem } from '#libs/protocol';
 
 /** Something that is wrong with a card, or that its callers should know. */
 export interface CardProblem {
@@ -48,7 +48,7 @@ function* interfaceProblems(value: JsonValue | undefined): Generator<CardProblem
     const { url, protocolBinding } = isJsonObject(item) ? item : {};
     // A gRPC endpoint may be host:port.
     if (protocolBinding !== 'GRPC') yield* urlProblems(`${path}[${place}].url`, url);
-    else if (typeof url === 'string' && hasUserinfo(url)) yield error(`${path}[${place}].url`, NO_USERINFO);
+    else if (typeof url === 'string') yield* refusals(`${path}[${place}].url`, url);
   }
   const bindings = value.map((it) => (isJsonObject(it) ? it['protocolBinding'] : undefined));
   if (!bindings.some((it) => typeof it === 'string' && SPOKEN.test(it))) {
@@ -58,10 +58,15 @@ function* interfaceProblems(value: JsonValue | undefined): Generator<CardProblem
 
 function* urlProblems(path: string, url: JsonValue | undefined): Generator<CardProblem> {
   if (typeof url !== 'string') return;
+  yield* refusals(path, url);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     return yield error(path, 'must be an http(s) URL');
-  if (hasUserinfo(url)) yield error(path, NO_USERINFO);
   if (new URL(url).protocol === 'http:') yield warning(path, 'is not encrypted');
+}
+
+function* refusals(path: string, url: string): Generator<CardProblem> {
+  const problem = urlProblem(url);
+  if (problem !== undefined) yield error(path, problem);
 }
 
 function* modeProblems(card: JsonObject): Generator<CardProblem> {

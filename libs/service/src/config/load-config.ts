@@ -49,7 +49,7 @@ const port = z
 const httpUrl = z
   .string()
   .refine(isHttpUrl, 'must be an http:// or https:// URL without query, fragment or credentials')
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
 const grpcTarget = z
   .string()

@@ -33,7 +33,7 @@ const ratio = z
 const endpoint = z
   .string()
   .refine(isEndpoint, 'must be an http:// or https:// URL without query and user name')
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
 /** `name=value` pairs, percent-encoded, as OpenTelemetry writes them. */
 const headers = z

@@ -1,0 +1,172 @@
+import { briefText } from './brief-text.js';
+import type { JsonValue } from './json.js';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+/** Digits before the point of the smallest decimal number beyond IEEE 754. */
+const DIGITS_OF_LARGEST = 309;
+const LONGEST_PATH = 200;
+
+/** JSON that can be read and not passed on. */
+export class UnfitJson extends Error {
+  override readonly name = 'UnfitJson';
+
+  /** @param path of the member at fault, `''` for the whole text */
+  constructor(
+    readonly path: string,
+    readonly detail: string,
+  ) {
+    super(path === '' ? detail : `${path} ${detail}`);
+  }
+}
+
+/**
+ * Parses JSON of others.
+ * @param deepest levels of lists and objects that may lie in each other
+ * @throws SyntaxError for a text that is no JSON
+ * @throws UnfitJson for a number beyond IEEE 754 (`1e999` is read as Infinity, and would be written as `null`), and for
+ * nesting that breaks what recurses
+ */
+export function parseJson(text: string, deepest = Infinity): JsonValue {
+  refuseUnfitText(text, deepest);
+  return JSON.parse(text) as JsonValue;
+}
+
+/**
+ * Refuses a JSON text as `parseJson` does; what is no JSON may pass. Looks at each character at most once and uses no
+ * recursion.
+ * @throws UnfitJson
+ */
+export function refuseUnfitText(text: string, deepest = Infinity): void {
+  let depth = 0;
+  let areNumbersFine = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) index = endOfJsonString(text, index);
+    else if (isOpening(code)) {
+      depth += 1;
+      if (depth > deepest) throw new UnfitJson('', `must not be nested deeper than ${deepest} levels`);
+    } else if (isClosing(code)) depth -= 1;
+    else if (code === MINUS || isDigit(code)) {
+      const end = endOfNumber(text, index);
+      if (!areNumbersFine && isInfinite(text, index, end)) {
+        refuseInfinity(text);
+        areNumbersFine = true;
+      }
+      index = end - 1;
+    }
+  }
+}
+
+/** Returns the place of the last quote of the string that begins at `start`, or the length of an open text. */
+export function endOfJsonString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end;
+}
+
+/**
+ * Returns the path of the first number of a parsed value that is not finite, as `inputs.prices[3]`, and `''` for the
+ * value itself. Uses no recursion: the value may be nested as deep as a parser reads. A long path is cut.
+ */
+export function pathToInfinity(value: unknown): string | undefined {
+  const way: Level[] = [];
+  let at = value;
+  for (;;) {
+    if (typeof at === 'number' && !Number.isFinite(at)) return pathOf(way);
+    if (typeof at === 'object' && at !== null) way.push(levelOf(at));
+    let level = way.at(-1);
+    while (level !== undefined && level.read === level.values.length) {
+      way.pop();
+      level = way.at(-1);
+    }
+    if (level === undefined) return undefined;
+    at = level.values[level.read];
+    level.read += 1;
+  }
+}
+
+/** An object or a list on the way to the value that is looked at. */
+interface Level {
+  /** Names of an object's members. */
+  readonly names: readonly string[] | undefined;
+  readonly values: readonly unknown[];
+  read: number;
+}
+
+function levelOf(value: object): Level {
+  return Array.isArray(value)
+    ? { names: undefined, values: value, read: 0 }
+    : { names: Object.keys(value), values: Object.values(value), read: 0 };
+}
+
+function pathOf(way: readonly Level[]): string {
+  let path = '';
+  for (const { names, read } of way) {
+    if (path.length > LONGEST_PATH) break;
+    if (names === undefined) path += `[${read - 1}]`;
+    else path += `${path === '' ? '' : '.'}${names[read - 1] ?? ''}`;
+  }
+  return briefText(path, LONGEST_PATH);
+}
+
+/** @throws UnfitJson unless the text is no JSON */
+function refuseInfinity(text: string): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return; // The reader of the text reports what is wrong with it.
+  }
+  const path = pathToInfinity(value);
+  if (path !== undefined) throw new UnfitJson(path, 'must be a finite number');
+}
+
+function isEscaped(text: string, index: number): boolean {
+  let before = index;
+  while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+  return (index - before) % 2 === 1;
+}
+
+function isOpening(code: number): boolean {
+  return code === 0x5b || code === 0x7b;
+}
+
+function isClosing(code: number): boolean {
+  return code === 0x5d || code === 0x7d;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** Reads digits, `+`, `-`, `.`, `e` and `E`. */
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1;
+  while (end < text.length && isOfNumber(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+function isOfNumber(code: number): boolean {
+  return isDigit(code) || code === 0x2e || code === MINUS || code === 0x2b || isExponent(code);
+}
+
+function isExponent(code: number): boolean {
+  return (code | 0x20) === 0x65;
+}
+
+/** Asks for the value only where the digits and the exponent may make it too large: most numbers are short. */
+function isInfinite(text: string, start: number, end: number): boolean {
+  const exponent = exponentIn(text, start, end);
+  if (end - start < DIGITS_OF_LARGEST - 99 && end - exponent <= 3) return false;
+  const power = exponent === end ? 0 : Number(text.slice(exponent + 1, end));
+  if (exponent - start + power < DIGITS_OF_LARGEST) return false;
+  return Math.abs(Number(text.slice(start, end))) === Infinity;
+}
+
+function exponentIn(text: string, start: number, end: number): number {
+  let index = start;
+  while (index < end && !isExponent(text.charCodeAt(index))) index += 1;
+  return index;
+}
