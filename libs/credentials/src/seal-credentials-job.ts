@@ -15,7 +15,7 @@ export class SealCredentialsJob implements OnApplicationBootstrap {
     private readonly store: CredentialStore,
     private readonly box: SecretBox,
   ) {
-    jobs.register(SEAL, { read: readSealing, run: (sealing) => this.run(sealing) });
+    jobs.register(SEAL, { purpose: 'upkeep', read: readSealing, run: (sealing) => this.run(sealing) });
   }
 
   async onApplicationBootstrap(): Promise<void> {

@@ -2,16 +2,17 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ParsedCronItem, Runner, WorkerEvents, WorkerPool } from 'graphile-worker';
 import type { Pool } from 'pg';
-import type { CronEntry, JobHandler } from './job.js';
+import type { CronEntry, JobHandler, JobPurpose } from './job.js';
 import { JobAttempts } from './job-attempts.js';
 import { jobLog } from './job-log.js';
 import type { JobMetrics } from './job-metrics.js';
 import type { JobWorkers } from './job-workers.js';
 
-/** Jobs that one replica works on at once. */
-export const JOB_SLOTS = 4;
-/** LISTEN has a session of its own; the other one is for ending jobs while all slots look for the next. */
-export const JOB_SESSIONS = JOB_SLOTS + 2;
+/** Jobs that one replica works on at once, by what they are for. */
+export const JOB_SLOTS: Readonly<Record<JobPurpose, number>> = { work: 4, push: 1, upkeep: 1 };
+export const JOB_PURPOSES = Object.keys(JOB_SLOTS) as JobPurpose[];
+/** Each purpose has a session for LISTEN; one more is for ending jobs while all slots look for the next. */
+export const JOB_SESSIONS = Object.values(JOB_SLOTS).reduce((sum, slots) => sum + slots + 1, 1);
 /** Backs the notifications up, and finds jobs whose time has come. */
 const POLL_MS = 2_000;
 /** After a broken session: longer than a worker needs to know what it took. */
@@ -24,14 +25,16 @@ const CRON_BACKFILL_MS = 3_600_000;
 const NEVER_MS = 2 ** 31 - 1;
 
 export interface JobPoolStart {
+  purpose: JobPurpose;
   sessions: Pool;
+  /** Those of the purpose. */
   handlers: ReadonlyMap<string, JobHandler<unknown>>;
   crons: readonly CronEntry[];
   workers: JobWorkers;
   metrics: JobMetrics;
 }
 
-/** A pool of workers from its start to its end. A lost database may end it: then another one takes its place. */
+/** The workers of one purpose from their start to their end. A lost database may end them: then others take their place. */
 export class JobPool {
   private readonly attempts: JobAttempts;
   private readonly ending = new AbortController();
@@ -110,7 +113,8 @@ export class JobPool {
     events.on('pool:listen:release', () => {
       this.listener = undefined;
     });
-    const register = once((workerId: string) => this.start.workers.register(workerId, this.ending.signal));
+    const { workers, purpose } = this.start;
+    const register = once((workerId: string) => workers.register(purpose, workerId, this.ending.signal));
     return {
       pgPool: this.start.sessions,
       taskList: this.attempts.tasks(),
@@ -120,7 +124,7 @@ export class JobPool {
       logger: await jobLog(),
       preset: {
         worker: {
-          concurrentJobs: JOB_SLOTS,
+          concurrentJobs: JOB_SLOTS[purpose],
           pollInterval: POLL_MS,
           gracefulShutdownAbortTimeout: NEVER_MS,
           // In batches of their own, ends of jobs that cannot be written end the pool, and not the process.

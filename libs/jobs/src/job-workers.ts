@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, ReplicaLife } from '#libs/postgres';
+import type { JobPurpose } from './job.js';
 
 const RETRY_MS = 500;
 /** So long after a job was taken its worker knows it. */
@@ -7,6 +8,9 @@ const KNOWN_SECONDS = 5;
 
 /** Which replica takes jobs under which name: what the queue calls a worker holds its jobs for hours after its death. */
 export class JobWorkers {
+  /** The newest worker of each purpose. */
+  private readonly newest = new Map<JobPurpose, string>();
+
   constructor(
     private readonly database: Database,
     private readonly replica: ReplicaLife,
@@ -16,11 +20,12 @@ export class JobWorkers {
    * Resolves when the worker's jobs will be freed should this replica die; tries until then, or until the signal. Frees
    * what earlier workers of this replica have left.
    */
-  async register(workerId: string, signal: AbortSignal): Promise<void> {
+  async register(purpose: JobPurpose, workerId: string, signal: AbortSignal): Promise<void> {
+    this.newest.set(purpose, workerId);
     while (!signal.aborted) {
       try {
         await this.database.pool.query(REGISTER, [workerId, this.replica.replicaId]);
-        return await this.free(this.replica.replicaId, workerId);
+        return await this.free(this.replica.replicaId, [...this.newest.values()]);
       } catch {
         await delay(RETRY_MS, undefined, { ref: false });
       }
@@ -28,7 +33,7 @@ export class JobWorkers {
   }
 
   /** Gives the jobs of a replica that is gone back to the queue. */
-  async free(replicaId: string, except = ''): Promise<void> {
+  async free(replicaId: string, except: readonly string[] = []): Promise<void> {
     await this.database.pool.query(FREE, [replicaId, except]);
   }
 
@@ -48,7 +53,7 @@ const REGISTER = `
 
 const FREE = `
   SELECT graphile_worker.force_unlock_workers(array_agg(worker_id))
-  FROM job_worker WHERE replica_id = $1 AND worker_id <> $2`;
+  FROM job_worker WHERE replica_id = $1 AND worker_id <> ALL($2::text[])`;
 
 const FREE_UNHELD = `
   WITH unheld AS (

@@ -19,6 +19,14 @@ export interface Job {
 /** The tenth attempt comes about three and a half hours after the first. */
 export const DEFAULT_ATTEMPTS = 10;
 
+/**
+ * What a job is for. Each purpose has its own slots, so jobs of one purpose never wait for those of another:
+ * - `work`: what somebody waits for, such as waking a Task. The default.
+ * - `push`: short steps of push notifications; the notifications themselves are sent outside job slots.
+ * - `upkeep`: purges and other housekeeping, which may take hours.
+ */
+export type JobPurpose = 'work' | 'push' | 'upkeep';
+
 /** One attempt at a job, as its handler sees it. */
 export interface JobContext {
   /** Aborts when the replica has to end, after the grace time: the job then goes back to the queue, as if not tried. */
@@ -30,6 +38,8 @@ export interface JobContext {
 }
 
 export interface JobHandler<P> {
+  /** Which slots its jobs take; `work` unless set otherwise. */
+  readonly purpose?: JobPurpose;
   /** Checks a payload as it came out of the database; what it throws is a permanent failure. */
   read(payload: unknown): P;
   /**

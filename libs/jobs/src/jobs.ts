@@ -4,9 +4,9 @@ import type { ClientBase, Pool } from 'pg';
 import type { Database, ReplicaLife } from '#libs/postgres';
 import type { Metrics, Shutdown } from '#libs/service';
 import { ENQUEUE, enqueueValues } from './enqueue-statement.js';
-import type { CronEntry, Job, JobHandler } from './job.js';
+import type { CronEntry, Job, JobHandler, JobPurpose } from './job.js';
 import { JobMetrics } from './job-metrics.js';
-import { JOB_SESSIONS, JobPool } from './job-pool.js';
+import { JOB_PURPOSES, JOB_SESSIONS, JobPool } from './job-pool.js';
 import { JobWorkers } from './job-workers.js';
 
 const RESTART_MS = 1_000;
@@ -26,7 +26,7 @@ export class Jobs {
   private readonly workers: JobWorkers;
   private readonly metrics: JobMetrics;
   private readonly sessions: Pool;
-  private pool: JobPool | undefined;
+  private readonly pools = new Map<JobPurpose, JobPool>();
   private started = false;
   private stopping = false;
   private lastCount = 0;
@@ -40,12 +40,12 @@ export class Jobs {
     this.workers = new JobWorkers(database, replica);
     this.metrics = new JobMetrics(metrics, () => this.waiting());
     this.sessions = database.tunedPool('jobs', JOB_SESSIONS, {});
-    this.sessions.on('connect', (session) => session.once('error', () => this.pool?.sessionBroke()));
-    database.onSessionsRenewed(() => this.pool?.listenAnew());
+    this.sessions.on('connect', (session) => session.once('error', () => this.eachPool((it) => it.sessionBroke())));
+    database.onSessionsRenewed(() => this.eachPool((it) => it.listenAnew()));
     replica.onForget((replicaId) => this.workers.free(replicaId));
     shutdown.register('intake', () => this.drain());
-    shutdown.register('executions', ({ signal }) => this.pool?.stop(signal));
-    this.register(TIDY.name, { read: () => undefined, run: () => this.tidy() });
+    shutdown.register('executions', ({ signal }) => this.stop(signal));
+    this.register(TIDY.name, { purpose: 'upkeep', read: () => undefined, run: () => this.tidy() });
     this.every(TIDY);
   }
 
@@ -71,23 +71,35 @@ export class Jobs {
   /** Begins to do jobs. To be called when everybody has registered. */
   start(): void {
     this.started = true;
-    void this.keepRunning();
+    for (const purpose of JOB_PURPOSES) void this.keepRunning(purpose);
   }
 
   /** Takes no more jobs; those under way go on. */
   drain(): void {
     this.stopping = true;
-    this.pool?.drain();
+    this.eachPool((it) => it.drain());
   }
 
-  private async keepRunning(): Promise<void> {
-    const { sessions, handlers, crons, workers, metrics } = this;
-    while (!this.stopping) {
-      this.pool = new JobPool({ sessions, handlers, crons, workers, metrics });
+  private eachPool(act: (pool: JobPool) => void): void {
+    for (const pool of this.pools.values()) act(pool);
+  }
+
+  private async stop(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.pools.values()].map((pool) => pool.stop(signal)));
+  }
+
+  private async keepRunning(purpose: JobPurpose): Promise<void> {
+    const { sessions, workers, metrics } = this;
+    const ofPurpose = ([, handler]: [string, JobHandler<unknown>]): boolean => purpose === (handler.purpose ?? 'work');
+    const handlers = new Map([...this.handlers].filter(ofPurpose));
+    const crons = this.crons.filter(({ name }) => handlers.has(name));
+    while (!this.stopping && handlers.size > 0) {
+      const pool = new JobPool({ purpose, sessions, handlers, crons, workers, metrics });
+      this.pools.set(purpose, pool);
       try {
-        await this.pool.over;
+        await pool.over;
       } catch (error) {
-        this.logger.warn({ err: error }, 'The job queue stopped; it is started again');
+        this.logger.warn({ err: error, purpose }, 'The job queue stopped; it is started again');
       }
       if (!this.stopping) await delay(RESTART_MS, undefined, { ref: false });
     }

@@ -26,7 +26,11 @@ export class SealSecretsJob implements OnApplicationBootstrap {
     private readonly secrets: PushSecretBox,
     private readonly signing: SigningKeys,
   ) {
-    jobs.register(SEAL, { read: readSealing, run: (sealing, { signal }) => this.run(sealing, signal) });
+    jobs.register(SEAL, {
+      purpose: 'upkeep',
+      read: readSealing,
+      run: (sealing, { signal }) => this.run(sealing, signal),
+    });
   }
 
   async onApplicationBootstrap(): Promise<void> {

@@ -14,7 +14,7 @@ export class CommitForgetJob {
       await log.forget(new Date(Date.now() - COMMITS_KEPT_MS), signal);
       await counts.merge(signal);
     };
-    jobs.register(NAME, { read: () => undefined, run });
+    jobs.register(NAME, { purpose: 'upkeep', read: () => undefined, run });
     jobs.every({ name: NAME, match: EVERY_HOUR });
   }
 }

@@ -184,10 +184,14 @@ export class TaskPurgeJob {
     private readonly purge: TaskPurge,
   ) {
     if (taskRetentionMs === undefined) return;
-    jobs.register(NAME, { read: () => undefined, run: (_payload, context) => this.run(taskRetentionMs, context) });
+    jobs.register(NAME, {
+      purpose: 'upkeep',
+      read: () => undefined,
+      run: (_payload, context) => this.run(taskRetentionMs, context),
+    });
     jobs.every({ name: NAME, match: EVERY_TEN_MINUTES });
     const untimed = (_payload: undefined, context: JobContext): Promise<void> => this.untimed(taskRetentionMs, context);
-    jobs.register(UNTIMED, { read: () => undefined, run: untimed });
+    jobs.register(UNTIMED, { purpose: 'upkeep', read: () => undefined, run: untimed });
     jobs.every({ name: UNTIMED, match: EVERY_NIGHT });
   }
 

@@ -107,6 +107,51 @@ describe('Jobs', () => {
     expect(text).toContain('parley_jobs_total{job="unread",outcome="failed"} 1');
   });
 
+  it('does what somebody waits for while purges and webhooks hold all of their slots', async () => {
+    const { jobs } = await replica();
+    const [held, done] = [Promise.withResolvers<void>(), waiter()];
+    let holding = 0;
+    for (const purpose of ['push', 'upkeep'] as const) {
+      jobs.register(purpose, { purpose, read: () => undefined, run: () => ((holding += 1), held.promise) });
+      await jobs.enqueue(Array.from({ length: 20 }, () => ({ name: purpose, payload: {}, priority: -1 })));
+    }
+    let count = 0;
+    started(jobs, { wake: () => void ((count += 1) === 200 && done.done(count)) });
+    await until(() => holding === 2, { what: 'one slot of each purpose to be taken' });
+    await jobs.enqueue(Array.from({ length: 200 }, () => ({ name: 'wake', payload: {} })));
+    expect(await done.promise).toBe(200);
+    expect(holding).toBe(2);
+    held.resolve();
+    await until(async () => (await queued()) === 0, { what: 'an empty queue' });
+  });
+
+  it('frees the jobs of every purpose when a replica dies, and none of those that it works on itself', async () => {
+    const [first, second] = [await replica({ grace: '100ms' }), await replica()];
+    const purposes = ['work', 'push', 'upkeep'] as const;
+    const taken: string[] = [];
+    for (const [at, { jobs }] of [first, second].entries()) {
+      for (const purpose of purposes) {
+        const run = (): Promise<void> => {
+          taken.push(`${at} ${purpose}`);
+          return at === 0 ? new Promise(() => undefined) : Promise.resolve();
+        };
+        jobs.register(purpose, { purpose, read: () => undefined, run });
+      }
+    }
+    first.jobs.start();
+    await first.jobs.enqueue(purposes.map((name) => ({ name, payload: {} })));
+    await until(() => taken.length === 3, { what: 'a job of each purpose to be taken' });
+    const locked = 'SELECT FROM graphile_worker.jobs WHERE locked_by IS NOT NULL';
+    expect(await server.query(locked)).toHaveLength(3);
+    second.jobs.start();
+    first.jobs.drain();
+    await first.life.end();
+    await until(async () => (await second.life.deadReplicas()).includes(first.life.replicaId), { what: 'the death' });
+    await second.life.forget(first.life.replicaId);
+    await until(() => taken.length === 6, { what: 'the jobs to be done' });
+    expect(taken.slice(3).toSorted()).toEqual(purposes.map((it) => `1 ${it}`).toSorted());
+  });
+
   it("does a dead replica's jobs at another one as soon as it is found dead", async () => {
     const [first, second] = [await replica({ grace: '100ms' }), await replica()];
     const taken = waiter();
