@@ -265,6 +265,8 @@ async function wake(): Promise<void> {
     const ids = Array.from({ length: AT_ONCE }, (_, index) => `waits-${from + index + 1}`);
     await stage.database.query('UPDATE task SET last_sequence = 2 WHERE task_id = ANY($1::text[])', [ids]);
   }
+  const waking = 'SELECT FROM push_waking LIMIT 1';
+  await until(async () => (await stage.database.query(waking)).length === 0, { what: 'their webhooks to be woken' });
 }
 
 /** What was done so far: jobs of pushes, and changes of the configs that wait. */

@@ -1,3 +1,5 @@
 export { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from './push-configs.js';
 export { PUSH_MIGRATIONS } from './push-migrations.js';
 export { PushModule } from './push.module.js';
+export { PushWaker } from './push-waker.js';
+export { WebhookThrottle } from './webhook-throttle.js';

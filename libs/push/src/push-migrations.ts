@@ -1,6 +1,7 @@
 import { enqueueFrom } from '#libs/jobs';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CreatePushLane1700000000930 } from './push-lane-migration.js';
+import { WakePushesByRow1700000001350 } from './push-waking-migration.js';
 
 /**
  * The configs of Tasks, and who wakes them. A Task's row says whether it has configs, so that an event of any other Task
@@ -123,4 +124,5 @@ export const PUSH_MIGRATIONS = [
   CreatePushDelivery1700000000710,
   SealPushSecrets1700000000810,
   CreatePushLane1700000000930,
+  WakePushesByRow1700000001350,
 ];

@@ -7,6 +7,7 @@ import { NotificationSigner } from './notification-signer.js';
 import { PostgresPushConfigs } from './postgres-push-configs.js';
 import { PushConfigs } from './push-configs.js';
 import { PushDeliveries } from './push-deliveries.js';
+import { PushWaker } from './push-waker.js';
 import { WebhookThrottle } from './webhook-throttle.js';
 import { PushSecretBox } from './push-secrets.js';
 import { SealSecretsJob } from './seal-secrets-job.js';
@@ -34,6 +35,7 @@ export class PushModule {
         NotificationSigner,
         NotificationSender,
         PushDeliveries,
+        PushWaker,
       ],
       exports: [PushConfigs],
     };

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import { Jobs } from '#libs/jobs';
+import { Database, inTransaction } from '#libs/postgres';
+import type { ClientBase } from 'pg';
+import { RECEIVER_OF_URL } from './push-lane-migration.js';
+import { WAKE } from './wake-job.js';
+import { WebhookThrottle } from './webhook-throttle.js';
+
+/** Callers whose Tasks one portion wakes, and Tasks of each of them. */
+const CALLERS = 4;
+const TASKS_OF_A_CALLER = 5;
+
+interface WakingTask {
+  tenant: string;
+  owner: string;
+  taskId: string;
+}
+
+/** The caller whose Tasks were woken last. */
+type Caller = Pick<WakingTask, 'tenant' | 'owner'>;
+
+/**
+ * Wakes the webhooks of Tasks with new events: has each wait for its receiver.
+ * - An event is woken at least once after its commit, also where the process that committed it died.
+ * - A portion is one short transaction of at most 20 Tasks; callers take turns, whatever the number of their Tasks.
+ * - Processes wake side by side: each takes what no other has in hand.
+ */
+@Injectable()
+export class PushWaker {
+  constructor(
+    private readonly database: Database,
+    private readonly lanes: WebhookThrottle,
+    jobs: Jobs,
+  ) {
+    jobs.register(WAKE, {
+      purpose: 'push',
+      read: () => undefined,
+      run: (_payload, { signal }) => this.wakeAll(signal),
+    });
+  }
+
+  /** Resolves when nothing waits to be woken that no other process has in hand. Rejects where the database is away. */
+  async wakeAll(signal: AbortSignal): Promise<void> {
+    let last: Caller | undefined;
+    for (;;) {
+      signal.throwIfAborted();
+      const woken = await this.wakePortion(last);
+      if (woken === undefined && last === undefined) return;
+      last = woken;
+    }
+  }
+
+  /** Wakes one portion. @returns its last caller; `undefined` where no caller after `last` has anything to wake */
+  wakePortion(last?: Caller): Promise<Caller | undefined> {
+    return inTransaction(this.database, async (client) => {
+      const tasks = await takePortion(client, last);
+      if (tasks.length > 0) await this.wake(client, [...new Set(tasks.map(({ taskId }) => taskId))]);
+      return tasks.at(-1);
+    });
+  }
+
+  private async wake(client: ClientBase, taskIds: readonly string[]): Promise<void> {
+    // A statement of its own: whoever is about to find nothing left to send holds the config, and is waited for; the
+    // next statement sees what came of that.
+    await client.query(LOCK, [taskIds]);
+    const { rows } = await client.query<{ receiver: string }>(SCHEDULE, [taskIds]);
+    for (const { receiver } of rows) await this.lanes.call(receiver, client);
+  }
+}
+
+async function takePortion(client: ClientBase, last: Caller | undefined): Promise<WakingTask[]> {
+  const values: unknown[] = [CALLERS, TASKS_OF_A_CALLER];
+  if (last) values.push(last.tenant, last.owner);
+  return (await client.query<WakingTask>(takeStatement(last ? '(tenant, owner) > ($3, $4)' : 'true'), values)).rows;
+}
+
+/** Finds the next callers by the index, one look for each, however many rows each of them has. */
+const takeStatement = (from: string): string => `
+  WITH RECURSIVE caller AS (
+    (SELECT tenant, owner FROM push_waking WHERE ${from} ORDER BY tenant, owner LIMIT 1)
+    UNION ALL
+    SELECT later.tenant, later.owner FROM caller, LATERAL (
+      SELECT tenant, owner FROM push_waking
+      WHERE (push_waking.tenant, push_waking.owner) > (caller.tenant, caller.owner)
+      ORDER BY tenant, owner LIMIT 1) AS later
+  ),
+  taken AS MATERIALIZED (
+    SELECT waking.* FROM (SELECT tenant, owner FROM caller LIMIT $1) AS next, LATERAL (
+      SELECT tenant, owner, number FROM push_waking
+      WHERE push_waking.tenant = next.tenant AND push_waking.owner = next.owner
+      ORDER BY number LIMIT $2 FOR UPDATE SKIP LOCKED) AS waking
+  ),
+  gone AS (
+    DELETE FROM push_waking USING taken
+    WHERE (push_waking.tenant, push_waking.owner, push_waking.number) = (taken.tenant, taken.owner, taken.number)
+    RETURNING push_waking.*
+  )
+  SELECT tenant, owner, task_id AS "taskId" FROM gone ORDER BY tenant, owner, number`;
+
+const LOCK = `
+  SELECT FROM push_config WHERE task_id = ANY($1::text[]) ORDER BY task_id, config_id FOR UPDATE`;
+
+const SCHEDULE = `
+  WITH changed AS (
+    UPDATE push_config SET scheduled = true, turn = turn + 1, receiver = coalesce(receiver, ${RECEIVER_OF_URL}),
+      due_at = now(), lane = NULL, updated_at = now()
+    WHERE task_id = ANY($1::text[]) AND NOT scheduled AND disabled_reason IS NULL AND deleted_at IS NULL
+    RETURNING receiver
+  )
+  SELECT DISTINCT receiver FROM changed ORDER BY receiver`;
