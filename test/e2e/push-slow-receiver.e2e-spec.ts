@@ -1,6 +1,6 @@
 import { sendTask } from '../support/a2a.js';
 import { type Parley, startParley } from '../support/parley.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { freshDatabase } from '../support/postgres.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
@@ -19,7 +19,7 @@ it('a receiver that holds its answers costs its lanes and nothing else, however 
   slow.holds = true;
   await tasksWithAWebhook(slow, WAITING);
   await wake();
-  await until(() => slow.underWay === 2, { what: 'both lanes of the slow receiver to be at work' });
+  await until(() => slow.mostUnderWay === 2, { what: 'both lanes of the slow receiver to be at work' });
   const [before, from] = [await work(), performance.now()];
   const other = await receiver();
   const base = await scripted(stage.parley);
@@ -67,79 +67,6 @@ it('what waits for a receiver survives kill -9 of the replica that serves it, in
   }
 });
 
-it('a lane that began at its time goes on after kill -9, although another has left a job for later', async () => {
-  const database = await freshDatabase();
-  stage.defer(() => database.drop());
-  const doomed = await startParley({ databaseUrl: database.url });
-  stage.defer(() => doomed.kill9().catch(() => undefined));
-  const slow = await receiver();
-  slow.holds = true;
-  await tasksWithAWebhook(slow, 2, database);
-  const { origin } = new URL(slow.url);
-  const leave = () => database.query(`SELECT push_leave($1, 'another') AS left`, [origin]);
-  await schedule('waits-1', { origin, due: '5 seconds' }, database);
-  expect(await leave()).toEqual([{ left: true }]);
-  await until(() => slow.underWay === 1, { what: 'the job of that time to be at work' });
-  await schedule('waits-2', { origin, due: '1 day' }, database);
-  expect(await leave()).toEqual([{ left: true }]);
-  await doomed.kill9();
-  const survivor = await startParley({ databaseUrl: database.url });
-  stage.defer(() => survivor.stop());
-  await until(() => slow.requests === 2, { what: 'the lane to go on' });
-  slow.release();
-  await until(() => slow.accepted.length === 1, { what: 'the notification' });
-});
-
-it('a job that is done again after its lane went on has no part in the lane', async () => {
-  const database = await freshDatabase();
-  stage.defer(() => database.drop());
-  const parley = await startParley({ databaseUrl: database.url });
-  stage.defer(() => parley.stop());
-  const slow = await receiver();
-  slow.holds = true;
-  await tasksWithAWebhook(slow, 20, database);
-  await database.query(`UPDATE task SET last_sequence = 2 WHERE task_id LIKE 'waits-%'`);
-  await until(() => slow.underWay === 2, { what: 'both lanes to be at work' });
-  const holders = await database.query<{ receiver: string; holder: string }>('SELECT receiver, holder FROM push_lane');
-  expect(holders).toHaveLength(2);
-  await until(() => slow.requests >= 4, { what: 'both lanes to go on' });
-  for (const payload of holders) {
-    await database.query(`SELECT graphile_worker.add_job('push.serve', $1::json, job_key := $2)`, [
-      JSON.stringify(payload),
-      `again ${payload.holder}`,
-    ]);
-  }
-  const again = `SELECT FROM graphile_worker.jobs WHERE key LIKE 'again %'`;
-  await until(async () => (await database.query(again)).length === 0, { what: 'the jobs to be done again' });
-  expect(slow.mostUnderWay).toBe(2);
-  slow.release();
-});
-
-it('two slow receivers leave a replica a job for whatever else is to be done', async () => {
-  const database = await freshDatabase();
-  stage.defer(() => database.drop());
-  const parley = await startParley({ databaseUrl: database.url });
-  stage.defer(() => parley.stop());
-  const slow = [await receiver(), await receiver()];
-  const base = await scripted(parley);
-  for (const hook of slow) {
-    hook.holds = true;
-    const configuration = { taskPushNotificationConfig: { url: hook.url } };
-    for (let task = 0; task < 6; task += 1) await sendTask(base, 'go', { configuration });
-  }
-  const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0);
-  let most = 0;
-  const goneOn = (): boolean => {
-    most = Math.max(most, sum(slow.map(({ underWay }) => underWay)));
-    return sum(slow.map(({ requests }) => requests)) >= 6;
-  };
-  await until(goneOn, { what: 'the lanes to go on' });
-  expect(most).toBe(3);
-  for (const hook of slow) hook.release();
-  // None was lost by those that had to wait.
-  await until(() => slow.every((hook) => ends(hook) === 6), { what: 'everything that waited' });
-});
-
 it('what is to be sent once more to a slow receiver costs its lanes and nothing else', async () => {
   const database = await freshDatabase();
   stage.defer(() => database.drop());
@@ -164,6 +91,26 @@ it('what is to be sent once more to a slow receiver costs its lanes and nothing 
   slow.release();
   await until(() => slow.received.length === 3 * ids.length, { what: 'all that was asked for' });
   expect(slow.mostUnderWay).toBe(2);
+});
+
+it('what a lane of an earlier version had in hand, and what waits behind it, is sent when its job is done again', async () => {
+  const database = await freshDatabase();
+  stage.defer(() => database.drop());
+  const hook = await receiver();
+  const { origin } = new URL(hook.url);
+  await tasksWithAWebhook(hook, 5, database);
+  await database.query(`UPDATE push_config SET scheduled = true, turn = 1, receiver = $1, due_at = now()`, [origin]);
+  await database.query(`UPDATE push_config SET lane = 0 WHERE task_id = 'waits-1'`);
+  await database.query(`INSERT INTO push_lane (receiver, lane, holder) VALUES ($1, 0, 'an earlier job')`, [origin]);
+  await database.query('ALTER TABLE task DISABLE TRIGGER task_pushes');
+  await database.query('UPDATE task SET last_sequence = 2');
+  await database.query(`SELECT graphile_worker.add_job('push.serve', $1::json)`, [
+    JSON.stringify({ receiver: origin, holder: 'an earlier job', failures: 3 }),
+  ]);
+  const parley = await startParley({ databaseUrl: database.url });
+  stage.defer(() => parley.stop());
+  await until(() => hook.accepted.length === 5, { what: 'the notifications' });
+  await until(async () => (await database.query('SELECT FROM push_lane')).length === 0, { what: 'the lanes to end' });
 });
 
 it('what an earlier version scheduled with a job of its own is sent', async () => {
@@ -247,16 +194,6 @@ async function tasksWithAWebhook({ url }: WebhookReceiver, count: number, databa
      FROM generate_series(1, $1::int) AS n`,
     [count, url],
   );
-}
-
-/** Has the event of a Task wait for its receiver until a time, as if an attempt at it had failed. */
-async function schedule(id: string, at: { origin: string; due: string }, database: TestDatabase): Promise<void> {
-  await database.query(
-    `UPDATE push_config SET scheduled = true, turn = 1, receiver = $2, due_at = now() + $3::interval
-     WHERE task_id = $1`,
-    [id, at.origin, at.due],
-  );
-  await database.query('UPDATE task SET last_sequence = 2 WHERE task_id = $1', [id]);
 }
 
 /** Their events, as a journal commits them: many Tasks at a time. */

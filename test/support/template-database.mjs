@@ -16,7 +16,16 @@ export async function migrateTemplate(serverUrl, main) {
   // What it has compiled by its end, no other start compiles again; what it stored is no template.
   await serve(serverUrl, FIRST, main, askTheUsual);
   await administer(serverUrl, `DROP DATABASE ${FIRST} WITH (FORCE)`);
-  return (await serve(serverUrl, NAME, main)) ? NAME : undefined;
+  if (!(await serve(serverUrl, NAME, main))) return undefined;
+  await forgetJobs(serverUrl);
+  return NAME;
+}
+
+/** What its start enqueued and its end left undone is no part of a template. */
+async function forgetJobs(serverUrl) {
+  const url = new URL(serverUrl);
+  url.pathname = `/${NAME}`;
+  await administer(url.href, 'DELETE FROM graphile_worker._private_jobs');
 }
 
 /** Runs the service on a new database, from its start to its end. Gives whether it came up. */

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Jobs } from '#libs/jobs';
 import { Database } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
@@ -8,14 +7,14 @@ import { tokenAfter } from './deliveries-query.js';
 import { DeliveryStore } from './delivery-store.js';
 import type { DeliveryPageView, DeliveryView } from './delivery-views.js';
 import { notificationId, readNotificationId } from './notification-request.js';
-import { redeliverJob } from './redeliver-job.js';
+import { PushRepeats } from './push-repeats.js';
 
 /** What became of every notification that was tried. */
 @Injectable()
 export class DeliveryLedger {
   constructor(
     private readonly database: Database,
-    private readonly jobs: Jobs,
+    private readonly repeats: PushRepeats,
     private readonly store: DeliveryStore,
   ) {}
 
@@ -53,8 +52,7 @@ export class DeliveryLedger {
     const row = named && (await this.find(scope, named.pushId, named.sequence));
     if (!row) throw new A2AError('TASK_NOT_FOUND', { message: 'delivery not found' });
     if (row.deleted) throw new A2AError('INVALID_REQUEST', { message: 'Its config was deleted', status: 409 });
-    if (row.status === 'delivered')
-      await this.jobs.enqueue([redeliverJob({ ...named, receiver: new URL(row.url).origin })]);
+    if (row.status === 'delivered') await this.repeats.add(named);
     else await this.store.retryNow(named.pushId);
     return shown((await this.find(scope, named.pushId, named.sequence)) ?? row);
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, inTransaction } from '#libs/postgres';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
-import { WebhookThrottle } from './webhook-throttle.js';
+import { type PushQueue, PushQueues } from './push-queues.js';
 import type { AttemptOutcome } from './retry-plan.js';
 
 /** How far each config has come. Every change proves the turn, so that of two that have one config only the newer counts. */
@@ -10,7 +10,7 @@ import type { AttemptOutcome } from './retry-plan.js';
 export class DeliveryStore {
   constructor(
     private readonly database: Database,
-    private readonly lanes: WebhookThrottle,
+    private readonly queues: PushQueues,
   ) {}
 
   /** The config whatever its turn; `undefined` where it is deleted. */
@@ -58,19 +58,21 @@ export class DeliveryStore {
 
   /** Has a config that failed go on at once, also where it was disabled. @returns whether there is such a config */
   async retryNow(pushId: string): Promise<boolean> {
-    return inTransaction(this.database, async (client) => {
-      const { rows } = await client.query<{ receiver: string }>(RETRY_NOW, [pushId]);
-      for (const { receiver } of rows) await this.lanes.call(receiver, client);
+    const isThere = await inTransaction(this.database, async (client) => {
+      const { rows } = await client.query<PushQueue>(RETRY_NOW, [pushId]);
+      await this.queues.makeDueNow(rows, client);
       return rows.length > 0;
     });
+    this.queues.announceDue();
+    return isThere;
   }
 
   /** Has a config wait for its receiver that a replica of an earlier version scheduled with a job of its own. */
   async takeOver(pushId: string, turn: number): Promise<void> {
     await inTransaction(this.database, async (client) => {
-      const { rows } = await client.query<{ receiver: string }>(TAKE_OVER, [pushId, turn]);
-      for (const { receiver } of rows) await this.lanes.call(receiver, client);
+      await this.queues.makeDue((await client.query<PushQueue>(TAKE_OVER, [pushId, turn])).rows, client);
     });
+    this.queues.announceDue();
   }
 
   /** Notes one more attempt at an event that its receiver has had. */
@@ -132,13 +134,13 @@ const RETRY_NOW = `
   UPDATE push_config SET disabled_reason = NULL, attempts = 0, next_attempt_at = NULL, scheduled = true, turn = turn + 1,
     receiver = coalesce(receiver, ${RECEIVER_OF_URL}), due_at = now(), lane = NULL, updated_at = now()
   WHERE push_id = $1 AND deleted_at IS NULL
-  RETURNING receiver`;
+  RETURNING tenant, owner, receiver`;
 
 const TAKE_OVER = `
   UPDATE push_config SET turn = turn + 1, receiver = coalesce(receiver, ${RECEIVER_OF_URL}), due_at = now(), lane = NULL,
     updated_at = now()
   WHERE push_id = $1 AND turn = $2 AND scheduled
-  RETURNING receiver`;
+  RETURNING tenant, owner, receiver`;
 
 const REPEATED = `
   UPDATE push_delivery SET attempts = attempts + 1, last_status = $3, last_error = $4, updated_at = now()

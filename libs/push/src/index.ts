@@ -2,4 +2,4 @@ export { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownP
 export { PUSH_MIGRATIONS } from './push-migrations.js';
 export { PushModule } from './push.module.js';
 export { PushWaker } from './push-waker.js';
-export { WebhookThrottle } from './webhook-throttle.js';
+export { PushQueues } from './push-queues.js';

@@ -10,9 +10,6 @@ import { PushSecretBox } from './push-secrets.js';
 import { TaskTraces } from './task-traces.js';
 import { answered, type AttemptOutcome, unanswered } from './retry-plan.js';
 
-/** The whole of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
-const ATTEMPT_MS = 10_000;
-
 const UNREADABLE: AttemptOutcome = { delivered: false, error: 'unreadable' };
 
 /** Sends one notification once. Redirects are not followed, and the answer's body is not read. */
@@ -32,8 +29,11 @@ export class NotificationSender {
     this.traces = new TaskTraces(tasks, tracing);
   }
 
-  /** Rejects with the signal's reason, or with a fault of ours; what the receiver does is an outcome. */
-  async send(config: DueConfig, event: RecordedEvent, signal: AbortSignal): Promise<AttemptOutcome> {
+  /**
+   * Rejects with the signal's reason, or with a fault of ours; what the receiver does is an outcome.
+   * @param totalMs how long the whole attempt may take, in milliseconds
+   */
+  async send(config: DueConfig, event: RecordedEvent, totalMs: number, signal: AbortSignal): Promise<AttemptOutcome> {
     const secrets = this.secrets.openIfReadable(config);
     if (secrets === undefined) return UNREADABLE;
     const legacyBody = isLegacyConfig(config) ? await this.legacy.of(event) : undefined;
@@ -47,7 +47,7 @@ export class NotificationSender {
     const url = new URL(config.url);
     const { body } = notification;
     try {
-      const answer = await this.outbound.request({ url, method: 'POST', headers, body, signal, totalMs: ATTEMPT_MS });
+      const answer = await this.outbound.request({ url, method: 'POST', headers, body, signal, totalMs });
       answer.discard();
       return answered(answer.status, answer.header('retry-after'));
     } catch (error) {

@@ -26,7 +26,7 @@ beforeEach(() => {
   };
   new PostgresPushConfigs(
     { pool } as unknown as Database,
-    { call: async () => undefined } as never,
+    { makeDue: async () => undefined, announceDue: () => undefined } as never,
     jobs as unknown as Jobs,
     {} as never,
     { seal: () => null } as never,

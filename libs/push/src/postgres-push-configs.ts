@@ -13,7 +13,7 @@ import {
 import { TaskRetention, type TaskScope } from '#libs/tasks';
 import type { ClientBase } from 'pg';
 import { type CheckedPushConfig, PushConfigs, type PushRegistration, type ShownPushConfig } from './push-configs.js';
-import { WebhookThrottle } from './webhook-throttle.js';
+import { PushQueues } from './push-queues.js';
 import { PushSecretBox } from './push-secrets.js';
 import { pushConfigProblems } from './push-target.js';
 import { openRegistration, readRegistration, REGISTER, sealedRegistration } from './registration.js';
@@ -42,13 +42,15 @@ interface ConfigRow {
 export class PostgresPushConfigs extends PushConfigs {
   constructor(
     private readonly database: Database,
-    private readonly lanes: WebhookThrottle,
+    private readonly queues: PushQueues,
     jobs: Jobs,
     private readonly outbound: OutboundHttp,
     private readonly secrets: PushSecretBox,
     retention: TaskRetention,
   ) {
     super();
+    retention.purgeWith(`DELETE FROM push_repeat USING push_config
+      WHERE push_repeat.push_id = push_config.push_id AND push_config.task_id = ANY($1::text[])`);
     retention.purgeWith('DELETE FROM push_delivery WHERE task_id = ANY($1::text[])');
     retention.purgeWith('DELETE FROM push_config WHERE task_id = ANY($1::text[])');
     jobs.register(REGISTER, {
@@ -71,17 +73,18 @@ export class PostgresPushConfigs extends PushConfigs {
     await refuseTooMany(this.database.pool, taskId, config.id);
   }
 
-  register(registration: PushRegistration): Promise<ShownPushConfig> {
-    return inTransaction(this.database, async (client) => {
-      const { taskId, config } = registration;
-      const task = await lockTask(client, taskId, registration.scope);
+  async register(registration: PushRegistration): Promise<ShownPushConfig> {
+    const { taskId, scope, config } = registration;
+    await inTransaction(this.database, async (client) => {
+      const task = await lockTask(client, taskId, scope);
       await refuseTooMany(client, taskId, config.id);
       if (!isTerminalState(task.state)) await client.query(MARK_TASK, [taskId]);
       const values = this.valuesOf(registration, registration.after ?? task.last_sequence);
       await client.query(KEEP, values);
-      await this.lanes.call(new URL(config.url).origin, client);
-      return shownConfig(taskId, config);
+      await this.queues.makeDue([{ ...scope, receiver: new URL(config.url).origin }], client);
     });
+    this.queues.announceDue();
+    return shownConfig(taskId, config);
   }
 
   async registerOnce(registration: PushRegistration): Promise<void> {

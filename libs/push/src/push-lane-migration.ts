@@ -12,7 +12,7 @@ const LANE_LOCK = `hashtextextended('parley push ' || called, 0)`;
  * database's clock, keeps a job that has begun from having the key of another: the queue would give it up if its replica
  * dies.
  */
-export const keyFor = (receiver: string, runAt: string): string =>
+const keyFor = (receiver: string, runAt: string): string =>
   `'push.serve ' || md5(${receiver}) || ' ' || extract(epoch FROM ${runAt})`;
 
 const SERVE = (runAt: string, key: string): string =>

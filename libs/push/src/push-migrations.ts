@@ -1,6 +1,7 @@
 import { enqueueFrom } from '#libs/jobs';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CreatePushLane1700000000930 } from './push-lane-migration.js';
+import { CreatePushQueue1700000001351 } from './push-queue-migration.js';
 import { WakePushesByRow1700000001350 } from './push-waking-migration.js';
 
 /**
@@ -125,4 +126,5 @@ export const PUSH_MIGRATIONS = [
   SealPushSecrets1700000000810,
   CreatePushLane1700000000930,
   WakePushesByRow1700000001350,
+  CreatePushQueue1700000001351,
 ];

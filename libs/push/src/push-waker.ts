@@ -3,33 +3,28 @@ import { Jobs } from '#libs/jobs';
 import { Database, inTransaction } from '#libs/postgres';
 import type { ClientBase } from 'pg';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
+import { type PushCaller, type PushQueue, PushQueues } from './push-queues.js';
 import { WAKE } from './wake-job.js';
-import { WebhookThrottle } from './webhook-throttle.js';
 
-/** Callers whose Tasks one portion wakes, and Tasks of each of them. */
-const CALLERS = 4;
-const TASKS_OF_A_CALLER = 5;
+/** Callers whose Tasks one portion wakes, and events of each of them. */
+const CALLERS = 5;
+const EVENTS_OF_A_CALLER = 20;
 
-interface WakingTask {
-  tenant: string;
-  owner: string;
+interface WakingTask extends PushCaller {
   taskId: string;
 }
-
-/** The caller whose Tasks were woken last. */
-type Caller = Pick<WakingTask, 'tenant' | 'owner'>;
 
 /**
  * Wakes the webhooks of Tasks with new events: has each wait for its receiver.
  * - An event is woken at least once after its commit, also where the process that committed it died.
- * - A portion is one short transaction of at most 20 Tasks; callers take turns, whatever the number of their Tasks.
+ * - A portion is one short transaction of at most 100 Tasks; callers take turns, whatever the number of their Tasks.
  * - Processes wake side by side: each takes what no other has in hand.
  */
 @Injectable()
 export class PushWaker {
   constructor(
     private readonly database: Database,
-    private readonly lanes: WebhookThrottle,
+    private readonly queues: PushQueues,
     jobs: Jobs,
   ) {
     jobs.register(WAKE, {
@@ -41,17 +36,18 @@ export class PushWaker {
 
   /** Resolves when nothing waits to be woken that no other process has in hand. Rejects where the database is away. */
   async wakeAll(signal: AbortSignal): Promise<void> {
-    let last: Caller | undefined;
+    let last: PushCaller | undefined;
     for (;;) {
       signal.throwIfAborted();
       const woken = await this.wakePortion(last);
+      if (woken !== undefined) this.queues.announceDue();
       if (woken === undefined && last === undefined) return;
       last = woken;
     }
   }
 
   /** Wakes one portion. @returns its last caller; `undefined` where no caller after `last` has anything to wake */
-  wakePortion(last?: Caller): Promise<Caller | undefined> {
+  wakePortion(last?: PushCaller): Promise<PushCaller | undefined> {
     return inTransaction(this.database, async (client) => {
       const tasks = await takePortion(client, last);
       if (tasks.length > 0) await this.wake(client, [...new Set(tasks.map(({ taskId }) => taskId))]);
@@ -63,13 +59,12 @@ export class PushWaker {
     // A statement of its own: whoever is about to find nothing left to send holds the config, and is waited for; the
     // next statement sees what came of that.
     await client.query(LOCK, [taskIds]);
-    const { rows } = await client.query<{ receiver: string }>(SCHEDULE, [taskIds]);
-    for (const { receiver } of rows) await this.lanes.call(receiver, client);
+    await this.queues.makeDue((await client.query<PushQueue>(SCHEDULE, [taskIds])).rows, client);
   }
 }
 
-async function takePortion(client: ClientBase, last: Caller | undefined): Promise<WakingTask[]> {
-  const values: unknown[] = [CALLERS, TASKS_OF_A_CALLER];
+async function takePortion(client: ClientBase, last: PushCaller | undefined): Promise<WakingTask[]> {
+  const values: unknown[] = [CALLERS, EVENTS_OF_A_CALLER];
   if (last) values.push(last.tenant, last.owner);
   return (await client.query<WakingTask>(takeStatement(last ? '(tenant, owner) > ($3, $4)' : 'true'), values)).rows;
 }
@@ -105,6 +100,6 @@ const SCHEDULE = `
     UPDATE push_config SET scheduled = true, turn = turn + 1, receiver = coalesce(receiver, ${RECEIVER_OF_URL}),
       due_at = now(), lane = NULL, updated_at = now()
     WHERE task_id = ANY($1::text[]) AND NOT scheduled AND disabled_reason IS NULL AND deleted_at IS NULL
-    RETURNING receiver
+    RETURNING tenant, owner, receiver
   )
-  SELECT DISTINCT receiver FROM changed ORDER BY receiver`;
+  SELECT DISTINCT tenant, owner, receiver FROM changed`;

@@ -7,8 +7,12 @@ import { NotificationSigner } from './notification-signer.js';
 import { PostgresPushConfigs } from './postgres-push-configs.js';
 import { PushConfigs } from './push-configs.js';
 import { PushDeliveries } from './push-deliveries.js';
+import { PushDispatcher } from './push-dispatcher.js';
+import { PushJobs } from './push-jobs.js';
+import { PushQueues } from './push-queues.js';
+import { PushRepeats } from './push-repeats.js';
+import { PushRevival } from './push-revival.js';
 import { PushWaker } from './push-waker.js';
-import { WebhookThrottle } from './webhook-throttle.js';
 import { PushSecretBox } from './push-secrets.js';
 import { SealSecretsJob } from './seal-secrets-job.js';
 
@@ -27,7 +31,8 @@ export class PushModule {
       imports,
       providers: [
         { provide: PushConfigs, useClass: PostgresPushConfigs },
-        WebhookThrottle,
+        PushQueues,
+        PushRepeats,
         DeliveryStore,
         DeliveryLedger,
         PushSecretBox,
@@ -35,7 +40,10 @@ export class PushModule {
         NotificationSigner,
         NotificationSender,
         PushDeliveries,
+        PushDispatcher,
         PushWaker,
+        PushJobs,
+        PushRevival,
       ],
       exports: [PushConfigs],
     };

@@ -18,7 +18,11 @@ export class CardPurgeJob {
   ) {
     const { retentionMs } = cards;
     if (retentionMs === undefined) return;
-    jobs.register(NAME, { purpose: 'upkeep', read: () => undefined, run: (_payload, { signal }) => this.run(retentionMs, signal) });
+    jobs.register(NAME, {
+      purpose: 'upkeep',
+      read: () => undefined,
+      run: (_payload, { signal }) => this.run(retentionMs, signal),
+    });
     jobs.every({ name: NAME, match: EVERY_NIGHT });
   }
 

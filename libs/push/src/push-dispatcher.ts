@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { isDatabaseAway, throughOutage } from '#libs/postgres';
+import { Shutdown } from '#libs/service';
+import { PushDeliveries } from './push-deliveries.js';
+import { PushPlaces } from './push-places.js';
+import { type DueQueue, type PushCaller, type PushLane, PushQueues } from './push-queues.js';
+
+/** Finds queues whose time has come, and those that another process made due and has no place for. */
+const LOOK_MS = 1_000;
+/** How often lanes of replicas that are gone are looked for; most are freed as soon as a replica is found dead. */
+const LOST_EVERY = 10;
+/** The whole of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
+const ATTEMPT_MS = 10_000;
+/** At a receiver that gave no answer last time, while others of its caller wait for the same places. */
+const CROWDED_ATTEMPT_MS = 3_000;
+
+/**
+ * Has notifications sent, in places of this process beside its job slots: nothing else waits for a receiver that hangs.
+ * Looks for due queues when this process made one due, when a lane ends, and every second. Callers take turns; a caller,
+ * and a tenant, has a share of the places, and receivers that answered last time come first (PushPlaces).
+ */
+@Injectable()
+export class PushDispatcher implements OnApplicationBootstrap {
+  private readonly logger = new Logger(PushDispatcher.name);
+  private readonly places = new PushPlaces();
+  private readonly lanes = new Set<Promise<void>>();
+  private readonly cut = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | undefined;
+  private again = false;
+  private stopped = false;
+  private looks = 0;
+
+  constructor(
+    private readonly queues: PushQueues,
+    private readonly deliveries: PushDeliveries,
+    shutdown: Shutdown,
+  ) {
+    shutdown.register('intake', () => this.drain());
+    shutdown.register('executions', ({ signal }) => this.stop(signal));
+  }
+
+  onApplicationBootstrap(): void {
+    this.queues.onDue(() => this.look());
+    this.look();
+    this.timer = setInterval(() => this.look(), LOOK_MS);
+    this.timer.unref();
+  }
+
+  /** Looks for due queues now, or once more after the look under way. */
+  look(): void {
+    this.again = true;
+    this.looking ??= this.lookUntilDone().finally(() => (this.looking = undefined));
+  }
+
+  private async lookUntilDone(): Promise<void> {
+    while (this.again && !this.stopped) {
+      this.again = false;
+      try {
+        if (this.looks % LOST_EVERY === 0) await this.queues.freeLostLanes();
+        this.looks += 1;
+        await this.beginLanes();
+      } catch (error) {
+        if (!isDatabaseAway(error)) this.logger.error({ err: error }, 'Looking for due webhooks failed');
+        return;
+      }
+    }
+  }
+
+  /** Goes round the callers until a whole round began no lane, or no place is left. */
+  private async beginLanes(): Promise<void> {
+    let [after, begun]: [PushCaller | undefined, number] = [undefined, 0];
+    while (!this.places.isFull && !this.stopped) {
+      const { queues, last } = await this.queues.findDue(after);
+      begun += await this.enter(inTurns(queues));
+      if (last === undefined && begun === 0) return;
+      if (last === undefined) begun = 0;
+      after = last;
+    }
+  }
+
+  /** @returns how many lanes began */
+  private async enter(queues: readonly DueQueue[]): Promise<number> {
+    const admitted = queues.filter((queue) => {
+      const hasRoom = this.places.hasRoom(queue);
+      if (hasRoom) this.places.take(queue);
+      return hasRoom;
+    });
+    const lanes =
+      admitted.length === 0
+        ? []
+        : await this.queues.enter(admitted).catch((error: unknown) => {
+            for (const queue of admitted) this.places.giveBack(queue);
+            throw error;
+          });
+    const places = new Map(admitted.map((queue) => [keyOf(queue), queue]));
+    for (const lane of lanes) {
+      this.begin(lane, places.get(keyOf(lane))!);
+      places.delete(keyOf(lane));
+    }
+    for (const place of places.values()) this.places.giveBack(place);
+    return lanes.length;
+  }
+
+  private begin(lane: PushLane, place: DueQueue): void {
+    const attemptMs = lane.failures > 0 && this.places.isCrowded(place) ? CROWDED_ATTEMPT_MS : ATTEMPT_MS;
+    const work = this.work(lane, attemptMs).finally(() => {
+      this.lanes.delete(work);
+      this.places.giveBack(place);
+      this.look();
+    });
+    this.lanes.add(work);
+  }
+
+  /** Never rejects. */
+  private async work(lane: PushLane, attemptMs: number): Promise<void> {
+    const { signal } = this.cut;
+    try {
+      await this.deliveries.work(lane, attemptMs, signal);
+    } catch (error) {
+      if (!signal.aborted)
+        this.logger.warn({ err: error, receiver: lane.receiver }, 'A lane of webhooks was cut short');
+    }
+    // Whatever stays in hand of this process is freed by others only when it is gone.
+    await throughOutage(() => this.queues.leave(lane), signal).catch((error: unknown) => {
+      if (!signal.aborted) this.logger.error({ err: error, receiver: lane.receiver }, 'A lane of webhooks did not end');
+    });
+  }
+
+  private drain(): void {
+    this.stopped = true;
+    clearInterval(this.timer);
+  }
+
+  /** Lets attempts end until the signal; what is left goes on elsewhere. */
+  private async stop(signal: AbortSignal): Promise<void> {
+    this.drain();
+    const ended = Promise.all([this.looking, ...this.lanes]);
+    await Promise.race([ended, aborted(signal)]);
+    this.cut.abort(new Error('This process stops'));
+    await Promise.race([ended, delay(LOOK_MS, undefined, { ref: false })]);
+    await this.queues.freeOwnLanes().catch(() => undefined);
+  }
+}
+
+/** Of each caller one after the other: in the order of a caller, those whose receiver answered come first. */
+function inTurns(queues: readonly DueQueue[]): DueQueue[] {
+  const ofCallers = [...Map.groupBy(queues, ({ tenant, owner }) => JSON.stringify([tenant, owner])).values()];
+  const longest = Math.max(0, ...ofCallers.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, turn) => ofCallers.flatMap((its) => its[turn] ?? [])).flat();
+}
+
+function keyOf({ tenant, owner, receiver }: DueQueue): string {
+  return JSON.stringify([tenant, owner, receiver]);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,92 @@
+/** Lanes that one process works in at once. */
+export const PLACES = 48;
+/** Of those, lanes for one caller, and for one tenant. */
+export const PLACES_OF_A_CALLER = 24;
+export const PLACES_OF_A_TENANT = 36;
+/** Lanes to receivers that did not answer the last attempt, or had none yet: in all, for a caller, for a tenant. */
+export const UNPROVEN = 32;
+export const UNPROVEN_OF_A_CALLER = 8;
+export const UNPROVEN_OF_A_TENANT = 16;
+
+/** Whose notifications a lane sends, and whether its receiver answered the last attempt. */
+export interface PlaceUser {
+  tenant: string;
+  owner: string;
+  answered: boolean;
+}
+
+interface Use {
+  all: number;
+  unproven: number;
+}
+
+/**
+ * The places of this process in which notifications are sent, shared by callers and tenants: receivers that hang take
+ * places of their caller only, and leave some for receivers that answer.
+ */
+export class PushPlaces {
+  private readonly total: Use = { all: 0, unproven: 0 };
+  private readonly callers = new Map<string, Use>();
+  private readonly tenants = new Map<string, Use>();
+
+  /** True if a lane of this user may begin. */
+  hasRoom(user: PlaceUser): boolean {
+    const { total, caller, tenant } = this.usesOf(user);
+    if (total.all >= PLACES || caller.all >= PLACES_OF_A_CALLER || tenant.all >= PLACES_OF_A_TENANT) return false;
+    return user.answered || !this.isCrowded(user);
+  }
+
+  /** True if receivers of this user that have not answered wait for a place. */
+  isCrowded(user: Pick<PlaceUser, 'tenant' | 'owner'>): boolean {
+    const { total, caller, tenant } = this.usesOf(user);
+    return (
+      total.unproven >= UNPROVEN || caller.unproven >= UNPROVEN_OF_A_CALLER || tenant.unproven >= UNPROVEN_OF_A_TENANT
+    );
+  }
+
+  /** True if no lane may begin, whoever it is for. */
+  get isFull(): boolean {
+    return this.total.all >= PLACES;
+  }
+
+  /** True if only lanes to receivers that answered may begin. */
+  get isFullOfUnproven(): boolean {
+    return this.total.unproven >= UNPROVEN;
+  }
+
+  /** Takes a place; to be given back with the same user. */
+  take(user: PlaceUser): void {
+    this.change(user, 1);
+  }
+
+  giveBack(user: PlaceUser): void {
+    this.change(user, -1);
+  }
+
+  private change(user: PlaceUser, by: 1 | -1): void {
+    const { total, caller, tenant } = this.usesOf(user);
+    for (const use of [total, caller, tenant]) {
+      use.all += by;
+      if (!user.answered) use.unproven += by;
+    }
+    keep(this.callers, callerKey(user), caller);
+    keep(this.tenants, user.tenant, tenant);
+  }
+
+  private usesOf(user: Pick<PlaceUser, 'tenant' | 'owner'>): Record<'total' | 'caller' | 'tenant', Use> {
+    return {
+      total: this.total,
+      caller: this.callers.get(callerKey(user)) ?? { all: 0, unproven: 0 },
+      tenant: this.tenants.get(user.tenant) ?? { all: 0, unproven: 0 },
+    };
+  }
+}
+
+function keep(uses: Map<string, Use>, key: string, use: Use): void {
+  if (use.all > 0) uses.set(key, use);
+  else uses.delete(key);
+}
+
+function callerKey({ tenant, owner }: Pick<PlaceUser, 'tenant' | 'owner'>): string {
+  return JSON.stringify([tenant, owner]);
+}

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { Database, inTransaction } from '#libs/postgres';
+import { type PushLane, type PushQueue, PushQueues } from './push-queues.js';
+
+/** Which notification is sent once more, of which config. */
+export interface Repeat {
+  pushId: string;
+  sequence: number;
+}
+
+/** One that a lane has in hand. */
+export interface TakenRepeat extends Repeat {
+  number: string;
+}
+
+/** Notifications that their owners want once more: they wait in the queues of their receivers as all others do. */
+@Injectable()
+export class PushRepeats {
+  constructor(
+    private readonly database: Database,
+    private readonly queues: PushQueues,
+  ) {}
+
+  /** Resolves when the wish is durable. One whose config is deleted is dropped. */
+  async add({ pushId, sequence }: Repeat): Promise<void> {
+    await inTransaction(this.database, async (client) => {
+      const { rows } = await client.query<PushQueue>(ADD, [pushId, sequence]);
+      await this.queues.makeDueNow(rows, client);
+    });
+    this.queues.announceDue();
+  }
+
+  /** Takes the oldest of a lane's queue in hand; `undefined` where there is none. */
+  async next({ tenant, owner, receiver, holder }: PushLane): Promise<TakenRepeat | undefined> {
+    const { rows } = await this.database.pool.query<TakenRepeat>({
+      name: 'push-repeat',
+      text: NEXT,
+      values: [tenant, owner, receiver, holder],
+    });
+    return rows[0];
+  }
+
+  /** Forgets one that was sent. */
+  async done({ number }: TakenRepeat): Promise<void> {
+    await this.database.pool.query('DELETE FROM push_repeat WHERE number = $1', [number]);
+  }
+}
+
+const ADD = `
+  INSERT INTO push_repeat (push_id, sequence, tenant, owner, receiver)
+  SELECT push_id, $2::int, tenant, owner, receiver FROM push_config
+  WHERE push_id = $1 AND deleted_at IS NULL AND receiver IS NOT NULL
+  RETURNING tenant, owner, receiver`;
+
+const NEXT = `
+  UPDATE push_repeat SET holder = $4 WHERE number = (
+    SELECT number FROM push_repeat
+    WHERE tenant = $1 AND owner = $2 AND receiver = $3 AND holder IS NULL
+    ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING number, push_id AS "pushId", sequence`;

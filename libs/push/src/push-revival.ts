@@ -1,0 +1,72 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Jobs } from '#libs/jobs';
+import { Database } from '#libs/postgres';
+import { RECEIVER_OF_URL } from './push-lane-migration.js';
+import { PushQueues } from './push-queues.js';
+
+const REVIVE = { name: 'push.revive', match: '*/10 * * * *' };
+/** Receivers whose queues one statement makes due. */
+const RECEIVERS_AT_ONCE = 200;
+
+/** Finds what waits although nobody seems to work on it any more, and forgets queues that nothing came to for a day. */
+@Injectable()
+export class PushRevival {
+  private readonly logger = new Logger(PushRevival.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly queues: PushQueues,
+    jobs: Jobs,
+  ) {
+    jobs.register(REVIVE.name, { purpose: 'push', read: () => undefined, run: () => this.revive() });
+    jobs.every(REVIVE);
+  }
+
+  async revive(): Promise<void> {
+    const { rows } = await this.database.pool.query<{ lost: number }>(FREE_LOST);
+    const earlier = await this.database.pool.query(TAKE_OVER_LOST);
+    await this.makeWaitingDue();
+    await this.database.pool.query(FORGET_IDLE);
+    this.queues.announceDue();
+    const lost = (rows[0]?.lost ?? 0) + (earlier.rowCount ?? 0);
+    if (lost > 0) this.logger.warn({ lost }, 'Deliveries that no lane worked on any more go on');
+  }
+
+  private async makeWaitingDue(): Promise<void> {
+    let after: string | undefined = '';
+    while (after !== undefined) {
+      const values: [string, number] = [after, RECEIVERS_AT_ONCE];
+      const { rows } = await this.database.pool.query<{ receiver: string }>(MAKE_WAITING_DUE, values);
+      after = rows.length < RECEIVERS_AT_ONCE ? undefined : rows.at(-1)?.receiver;
+    }
+  }
+}
+
+const LONG_AGO = `updated_at < now() - interval '15 minutes'`;
+
+const FREE_LOST = `
+  WITH lanes AS (DELETE FROM push_lane WHERE ${LONG_AGO} RETURNING receiver),
+  configs AS (
+    UPDATE push_config SET lane = NULL, turn = turn + 1, updated_at = now()
+    WHERE lane IS NOT NULL AND ${LONG_AGO} RETURNING receiver)
+  SELECT (SELECT count(*) FROM lanes)::int + (SELECT count(*) FROM configs)::int AS lost`;
+
+// Of a version before lanes, whose job for it is gone. One that is locked is being changed, and comes another time.
+const TAKE_OVER_LOST = `
+  UPDATE push_config SET receiver = coalesce(receiver, ${RECEIVER_OF_URL}), due_at = coalesce(next_attempt_at, updated_at),
+    turn = turn + 1, updated_at = now()
+  WHERE push_id IN (
+    SELECT push_id FROM push_config
+    WHERE scheduled AND due_at IS NULL AND lane IS NULL AND ${LONG_AGO}
+      AND (next_attempt_at IS NULL OR next_attempt_at < now() - interval '15 minutes')
+    FOR UPDATE SKIP LOCKED)`;
+
+const MAKE_WAITING_DUE = `
+  SELECT receiver, push_make_due(receiver) FROM (
+    SELECT DISTINCT receiver FROM push_config
+    WHERE scheduled AND lane IS NULL AND due_at < now() - interval '15 minutes' AND receiver > $1
+    ORDER BY receiver LIMIT $2::int) AS waiting
+  ORDER BY receiver`;
+
+const FORGET_IDLE = `
+  DELETE FROM push_queue WHERE due_at IS NULL AND updated_at < now() - interval '1 day'`;
