@@ -2,6 +2,7 @@ export { BatchLoader } from './database/batch-loader.js';
 export { clientOf } from './database/connection-options.js';
 export { probeDatabase } from './database/database-probe.js';
 export { Database } from './database/database.js';
+export { classifyWriteFailure, mayBeCommitted, mayBreakSession } from './database/failed-write.js';
 export { type MigrationClass, takeMigrationLock, tryMigrationLock } from './database/migrate.js';
 export { isDatabaseAway, isOutage, sqlState, throughOutage, untilReached } from './database/outage.js';
 export { inTransaction } from './database/transaction.js';

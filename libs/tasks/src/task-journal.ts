@@ -2,7 +2,8 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { AppConfig, Readiness } from '#libs/service';
 import { JournalQueue, type JournalSource } from './journal-queue.js';
-import { JournalWriter, type WriteOutcome } from './journal-writer.js';
+import { JournalWriter } from './journal-writer.js';
+import type { WriteOutcome } from './set-aside-entries.js';
 import { TaskMetrics } from './task-metrics.js';
 import { type JournalEntry, TaskStore } from './task-store.js';
 import { TASKS_COMMITTED } from './tasks-committed.js';
@@ -21,10 +22,11 @@ const PATIENCE_MS = 5;
  * shared by hundreds.
  *
  * Promises: what was enqueued first is durable first, over all Tasks, so a crash leaves a beginning of what happened
- * here; after refused content, until the batch is written again, that holds within each Task only (ADR 7). Nothing is
- * reported written that is not committed; a lost connection is retried until the database is back, and a commit whose
- * answer was lost is recognised, not repeated; one Task's bad data fails that Task alone, also where it breaks the
- * connection. A journal that stands still while something waits makes the replica not ready.
+ * here; where an entry fails on its own, that holds within each Task, and from a Task to those it calls for (ADR 7).
+ * Nothing is reported written that is not committed; a lost connection is retried until the database is back, and a
+ * commit whose answer was lost is recognised, not repeated. One Task's bad data fails that Task alone, also where it
+ * breaks the connection; an entry that fails on its own for another reason is set aside and tried again (ADR 19). A
+ * journal that stands still while something waits makes the replica not ready.
  */
 @Injectable()
 export class TaskJournal {
@@ -49,19 +51,33 @@ export class TaskJournal {
     @Optional() readiness?: Readiness,
     @Optional() private readonly facts?: EventEmitter2,
   ) {
-    this.writer = new JournalWriter(store, this.logger);
+    this.writer = new JournalWriter(store, this.logger, config.memory.journalBatchBytes);
     readiness?.add('journal', () => this.complaint());
-    metrics.watchJournal({ seconds: () => this.standsStillMs / 1000, bytes: () => this.bytes });
+    metrics.watchJournal({
+      seconds: () => this.standsStillMs / 1000,
+      bytes: () => this.bytes,
+      setAside: () => this.writer.setAside.tasks,
+    });
   }
 
   /** Of events that are not durable yet. */
   get bytes(): number {
-    return this.queue.bytes + this.bytesUnderWay;
+    return this.queue.bytes + this.bytesUnderWay + this.writer.setAside.bytes;
   }
 
-  /** For how long nothing was written although something waits; 0 where nothing does. */
+  /** For how long nothing was written although something waits; 0 where nothing does. What is set aside does not count. */
   get standsStillMs(): number {
     return this.isIdle ? 0 : performance.now() - this.movedAt;
+  }
+
+  /** Milliseconds for which nothing may be written while something waits: JOURNAL_STALL_LIMIT. */
+  get stallLimitMs(): number {
+    return this.config.memory.journalStallMs;
+  }
+
+  /** True if the journal stands still for longer than that: what is new would only wait behind what cannot be written. */
+  get isStalled(): boolean {
+    return this.standsStillMs >= this.stallLimitMs;
   }
 
   /** Has an event of the source written with the next batch. @returns its place among the events of all Tasks */
@@ -77,9 +93,8 @@ export class TaskJournal {
   }
 
   private complaint(): string | undefined {
-    const { standsStillMs } = this;
-    if (standsStillMs < this.config.memory.journalStallMs) return undefined;
-    return `Nothing was written for ${Math.floor(standsStillMs / 1000)} s although ${this.bytes} bytes wait`;
+    if (!this.isStalled) return undefined;
+    return `Nothing was written for ${Math.floor(this.standsStillMs / 1000)} s although ${this.bytes} bytes wait`;
   }
 
   /** What happens in the same turn of the event loop is written together. */
@@ -127,9 +142,19 @@ export class TaskJournal {
     // The database works on while answers are given.
     this.look();
     let index = 0;
-    for (const [source, entry] of batch) this.settle(source, entry, outcomes[index++]);
+    for (const [source, entry] of batch) {
+      const outcome = outcomes[index++];
+      if (typeof outcome === 'object' && 'later' in outcome) void this.settleLater(source, entry, outcome.later);
+      else this.settle(source, entry, outcome);
+    }
     if (outcomes.includes('written')) this.emitCommitted();
     return troubled;
+  }
+
+  private async settleLater(source: JournalSource, entry: JournalEntry, later: Promise<WriteOutcome>): Promise<void> {
+    const outcome = await later;
+    this.settle(source, entry, outcome);
+    if (outcome === 'written') this.emitCommitted();
   }
 
   /** The batch is durable: what a listener makes of that is nothing to the journal. */

@@ -24,10 +24,12 @@ export class TaskMetrics {
   }
 
   /** What waits to be written, asked at every reading. */
-  watchJournal(journal: { seconds(): number; bytes(): number }): void {
+  watchJournal(journal: { seconds(): number; bytes(): number; setAside(): number }): void {
     const age = 'For how long nothing was written although something waits';
     this.metrics.gauge('parley_journal_stall_seconds', age, [], () => journal.seconds());
     this.metrics.gauge('parley_journal_bytes', 'Bytes of events that are not yet durable', [], () => journal.bytes());
+    const setAside = 'Tasks whose events cannot be written although others can';
+    this.metrics.gauge('parley_journal_set_aside_tasks', setAside, [], () => journal.setAside());
   }
 
   /** A commit left a Task in this state. */

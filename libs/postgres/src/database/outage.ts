@@ -5,12 +5,16 @@ const LONGEST_PAUSE_MS = 1_000;
 const LONGEST_READ_ONLY_MS = 10_000;
 
 /**
- * SQLSTATEs of what passes: classes 08 (connection), 40 (rolled back for another transaction's sake), 53 (resources), 58
- * (the server's system) and 57P (shutdown, crash, start); a server that only reads, as a standby does and a primary that
- * was replaced; statements canceled, by somebody or by a limit on their time; locks not to be had in time; and what a
- * server says that dies.
+ * SQLSTATEs of what passes:
+ * - classes 08 (connection), 40 (rolled back for another transaction's sake), 53 (resources), 58 (the server's system) and
+ *   57P (shutdown, crash, start);
+ * - 25006: a server that only reads, as a standby does and a primary that was replaced;
+ * - 57014 and 55P03: statements canceled, by somebody or by a limit on their time, and locks not to be had in time;
+ * - 54000, 42501 and 0A000: a server that stops before its transaction ids wrap around, grants that are missing at the
+ *   moment, and plans made before a table changed. An operator mends them; no Task is at fault;
+ * - XX000: what a server says that dies.
  */
-const PASSING = /^(08...|40...|53...|58...|57P..|25006|57014|55P03|XX000)$/;
+const PASSING = /^(08...|40...|53...|58...|57P..|25006|57014|55P03|54000|42501|0A000|XX000)$/;
 
 /**
  * What may succeed when it is done again: what passes at the server (see above), whatever it ends the session with, and
@@ -61,7 +65,8 @@ export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
 
-function endsSession(error: unknown): boolean {
+/** True if the server ended the session with this error. */
+export function endsSession(error: unknown): boolean {
   return ['FATAL', 'PANIC'].includes((error as { severity?: string }).severity ?? '');
 }
 

@@ -62,9 +62,11 @@ export class JournaledTask implements JournalSource {
   private drained = 0;
   private readonly waiters: (() => void)[] = [];
 
+  /** @param parentTaskId the Task that calls for this one, which is new then */
   constructor(
     readonly taskId: string,
     private readonly journal: TaskJournal,
+    private readonly parentTaskId?: string,
   ) {}
 
   record(bytes = 2): void {
@@ -84,7 +86,24 @@ export class JournaledTask implements JournalSource {
       json: '{}',
     }));
     const [token, state] = ['k', 'TASK_STATE_WORKING' as const];
-    return { taskId: this.taskId, contextId: 'c', token, after, events, state, updatedAt: new Date() };
+    const create = after === 0 && this.parentTaskId !== undefined ? this.creation(this.parentTaskId) : undefined;
+    const entry = { taskId: this.taskId, contextId: 'c', token, after, events, state, updatedAt: new Date() };
+    return create ? { ...entry, create } : entry;
+  }
+
+  private creation(parentTaskId: string): NonNullable<JournalEntry['create']> {
+    const [at, state] = [new Date(0), 'TASK_STATE_WORKING' as const];
+    const scope = { tenant: '', owner: '', agent: 'workflows/w', parentTaskId };
+    const header = {
+      taskId: this.taskId,
+      contextId: 'c',
+      ...scope,
+      state,
+      lastSequence: 0,
+      createdAt: at,
+      updatedAt: at,
+    };
+    return { header, replicaId: 'r' };
   }
 
   settle(_entry: JournalEntry, outcome: unknown): void {

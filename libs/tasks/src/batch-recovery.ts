@@ -1,0 +1,194 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@nestjs/common';
+import { classifyWriteFailure, mayBeCommitted, mayBreakSession } from '#libs/postgres';
+import { DividedWrite, NothingWritable } from './divided-write.js';
+import { RepeatedWrite } from './repeated-write.js';
+import type { SetAsideEntries, WriteOutcome } from './set-aside-entries.js';
+import type { JournalEntry, TaskStore } from './task-store.js';
+
+/** An entry that is set aside is settled later than its batch. */
+export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
+
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 2000;
+/** A batch that fails so often while the database takes another write is divided. */
+const MOST_TRIES_TOGETHER = 2;
+/** An entry that breaks the session so often more on its own is what breaks it. */
+const MOST_TRIES_ALONE = 3;
+/** Statements of a divided batch that may fail in a row, in the first round; four times as many in each round after it. */
+const MOST_IN_A_ROW = 32;
+
+/** The database takes other writes, and breaks the session of each statement that writes this event. */
+class EventNotWritable extends Error {
+  override readonly name = 'EventNotWritable';
+
+  constructor(cause: unknown) {
+    super('The connection to the database breaks where this event is written', { cause });
+  }
+}
+
+/**
+ * Writes a batch that failed:
+ * - While the server takes no writes, it waits.
+ * - A batch that fails again although the server takes another write is divided, whatever the error.
+ * - An entry whose content is refused fails, and so does one that breaks the session of every statement that writes it.
+ * - An entry that fails on its own for any other reason is set aside, and settled later than its batch.
+ */
+export class BatchRecovery {
+  private readonly outcomes = new Map<JournalEntry, BatchOutcome>();
+  private readonly repeated: RepeatedWrite;
+  private readonly setAside: { taskIds: string[]; cause: unknown } = { taskIds: [], cause: undefined };
+  private pause = FIRST_RETRY_MS;
+  private rounds = 0;
+
+  /** @param cause the error of the batch; absent where its entries were only fenced */
+  constructor(
+    private readonly store: TaskStore,
+    private readonly logger: Logger,
+    private readonly aside: SetAsideEntries,
+    private readonly entries: readonly JournalEntry[],
+    private readonly cause?: unknown,
+  ) {
+    const settle = (entry: JournalEntry, outcome: WriteOutcome): void => void this.outcomes.set(entry, outcome);
+    this.repeated = new RepeatedWrite(store, settle, cause !== undefined && mayBeCommitted(cause));
+  }
+
+  /** Resolves with the outcomes of the entries, in their order. Never rejects. */
+  async run(): Promise<BatchOutcome[]> {
+    const cause = this.cause ?? (await this.tryTogether());
+    if (cause !== undefined) await this.writeAgain(cause);
+    this.reportSetAside();
+    return this.entries.map((entry) => this.outcomes.get(entry) ?? 'fenced');
+  }
+
+  private get rest(): JournalEntry[] {
+    return this.entries.filter((entry) => !this.outcomes.has(entry));
+  }
+
+  private async writeAgain(cause: unknown): Promise<void> {
+    if (classifyWriteFailure(cause) !== 'refused') this.reportFailure(cause);
+    let [failure, failures] = [cause as unknown, 1];
+    for (;;) {
+      if (isOfBatch(failure, failures)) {
+        failure = await this.divide(failure);
+        if (failure === undefined) return;
+        failures = 0;
+      }
+      await this.waitForServer();
+      const again = await this.tryTogether();
+      if (again === undefined) return;
+      if (!(again instanceof NothingWritable)) failures += 1;
+      failure = again;
+    }
+  }
+
+  /** @returns why something is not settled; `undefined` where everything is */
+  private async tryTogether(): Promise<unknown> {
+    try {
+      await this.tryWrite(this.rest);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  private async tryWrite(entries: readonly JournalEntry[]): Promise<void> {
+    const ready: JournalEntry[] = [];
+    for (const entry of entries) {
+      if (this.outcomes.has(entry)) continue;
+      if (this.aside.blocks(entry)) this.addAside(entry);
+      else ready.push(entry);
+    }
+    if (ready.length > 0) await this.repeated.write(ready);
+  }
+
+  /** @returns why something is not settled; `undefined` where everything is */
+  private async divide(cause: unknown): Promise<unknown> {
+    const divided = new DividedWrite(
+      (entries) => this.tryWrite(entries),
+      (entry, error) => this.failAlone(entry, error),
+      MOST_IN_A_ROW * 4 ** this.rounds++,
+    );
+    try {
+      await divided.write(this.rest, cause);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  private async failAlone(entry: JournalEntry, cause: unknown): Promise<void> {
+    if (classifyWriteFailure(cause) === 'refused') this.fail(entry, cause);
+    else if (mayBreakSession(cause)) await this.tryAlone(entry, cause);
+    else this.setAsideFor(entry, cause);
+  }
+
+  private async tryAlone(entry: JournalEntry, cause: unknown): Promise<void> {
+    let failure = cause;
+    for (let tries = 0; tries < MOST_TRIES_ALONE;) {
+      await this.waitForServer();
+      try {
+        return await this.tryWrite([entry]);
+      } catch (error) {
+        if (error instanceof NothingWritable) continue;
+        if (!mayBreakSession(error)) return this.failAlone(entry, error);
+        failure = error;
+        tries += 1;
+      }
+    }
+    this.fail(entry, new EventNotWritable(failure));
+  }
+
+  private fail(entry: JournalEntry, cause: unknown): void {
+    this.logger.error({ err: cause, taskId: entry.taskId }, 'A task event could not be written');
+    this.outcomes.set(entry, { failed: cause });
+  }
+
+  private setAsideFor(entry: JournalEntry, cause: unknown): void {
+    this.setAside.taskIds.push(entry.taskId);
+    this.setAside.cause ??= cause;
+    this.addAside(entry);
+  }
+
+  private addAside(entry: JournalEntry): void {
+    this.outcomes.set(entry, { later: this.aside.add(entry) });
+  }
+
+  /** Waits at least a moment, longer each time, until the server takes a write. */
+  private async waitForServer(): Promise<void> {
+    do {
+      await delay(this.pause);
+      this.pause = Math.min(this.pause * 2, LAST_RETRY_MS);
+    } while (!(await this.takesWrites()));
+  }
+
+  private takesWrites(): Promise<boolean> {
+    return this.store.probe().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  private reportFailure(cause: unknown): void {
+    this.logger.warn(
+      { err: cause, tasks: this.entries.length },
+      'The database cannot be written to at the moment; the journal tries again',
+    );
+  }
+
+  private reportSetAside(): void {
+    const { taskIds, cause } = this.setAside;
+    if (taskIds.length === 0) return;
+    this.logger.warn(
+      { err: cause, tasks: taskIds.length, taskIds: taskIds.slice(0, 10) },
+      'Events of some tasks cannot be written while others can; they are set aside and tried again',
+    );
+  }
+}
+
+/** True if a failure counts against what was written: other writes succeed, or the content was refused. */
+function isOfBatch(failure: unknown, failures: number): boolean {
+  if (failure instanceof NothingWritable) return false;
+  const kind = classifyWriteFailure(failure);
+  return kind === 'refused' || (kind === 'unknown' && failures >= MOST_TRIES_TOGETHER);
+}

@@ -1,0 +1,77 @@
+import type { Logger } from '@nestjs/common';
+import { classifyWriteFailure } from '#libs/postgres';
+import { DividedWrite, NothingWritable, type TryWrite } from './divided-write.js';
+import { RepeatedWrite } from './repeated-write.js';
+import type { SetAsideEntries, WriteOutcome } from './set-aside-entries.js';
+import type { JournalEntry, TaskStore } from './task-store.js';
+
+const PAUSE_MS = 1_000;
+const MOST_IN_A_ROW = 32;
+
+/** Writes what is set aside when it is due, beside the batches of the journal. */
+export class SetAsideRetry {
+  private timer: NodeJS.Timeout | undefined;
+  private isRetrying = false;
+
+  /** @param limits `mayBegin` is false while the journal writes a batch again */
+  constructor(
+    private readonly store: TaskStore,
+    private readonly logger: Logger,
+    private readonly aside: SetAsideEntries,
+    private readonly limits: { batchBytes: number; mayBegin(): boolean },
+  ) {}
+
+  /** To be called when something was set aside. */
+  schedule(least = 0): void {
+    const { pause } = this.aside;
+    if (this.isRetrying || pause === undefined) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.retry(), Math.max(pause, least)).unref();
+  }
+
+  private async retry(): Promise<void> {
+    this.timer = undefined;
+    if (!this.limits.mayBegin()) return this.schedule(PAUSE_MS);
+    this.isRetrying = true;
+    const isWritable = await this.writeDue();
+    this.isRetrying = false;
+    this.schedule(isWritable ? 0 : PAUSE_MS);
+  }
+
+  /** @returns false where the server takes no writes */
+  private async writeDue(): Promise<boolean> {
+    const due = this.aside.due(this.limits.batchBytes);
+    const open = new Set(due);
+    const settle = (entry: JournalEntry, outcome: WriteOutcome): void => {
+      open.delete(entry);
+      this.settle(entry, outcome);
+    };
+    const repeated = new RepeatedWrite(this.store, settle, true);
+    const tryWrite: TryWrite = (entries) => repeated.write(entries.filter((entry) => open.has(entry)));
+    const failAlone = async (entry: JournalEntry, cause: unknown): Promise<void> => this.failAlone(entry, cause);
+    try {
+      await tryWrite(due).catch((error: unknown) => {
+        if (error instanceof NothingWritable) throw error;
+        return new DividedWrite(tryWrite, failAlone, MOST_IN_A_ROW).write(due, error);
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private settle(entry: JournalEntry, outcome: WriteOutcome): void {
+    this.logger.debug({ taskId: entry.taskId, outcome }, 'An event that was set aside is settled');
+    this.aside.settle(entry, outcome);
+  }
+
+  private failAlone(entry: JournalEntry, cause: unknown): void {
+    if (classifyWriteFailure(cause) === 'refused') {
+      this.logger.error({ err: cause, taskId: entry.taskId }, 'A task event could not be written');
+      this.aside.settle(entry, { failed: cause });
+      return;
+    }
+    const failures = this.aside.failAgain(entry);
+    this.logger.debug({ err: cause, taskId: entry.taskId, failures }, 'An event stays set aside');
+  }
+}

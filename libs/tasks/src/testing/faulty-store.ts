@@ -1,0 +1,50 @@
+import type { JournalEntry, JournalOutcome } from '../task-store.js';
+
+/** Refuses a batch with the error that it gives; `undefined` lets the batch be written. */
+export type Fault = (batch: readonly JournalEntry[]) => Error | undefined;
+
+/** Gives an error as the database reports it. */
+export function databaseError(code: string): Error {
+  return Object.assign(new Error(`the database says ${code}`), { code, severity: 'ERROR' });
+}
+
+/** A store in memory that fences as PostgreSQL does, and whose statements fail as the test wishes. */
+export class FaultyStore {
+  /** The statements so far, by the Tasks that they were to write. */
+  readonly statements: string[][] = [];
+  fault: Fault = () => undefined;
+  private readonly logs = new Map<string, string[]>();
+  private listeners: { count: number; resolve(): void }[] = [];
+
+  async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+    this.statements.push(batch.map(({ taskId }) => taskId));
+    for (const { count, resolve } of this.listeners) if (this.statements.length >= count) resolve();
+    const error = this.fault(batch);
+    if (error) throw error;
+    const made = new Set(batch.flatMap(({ taskId, create }) => (create ? [taskId] : [])));
+    return batch.map((entry) => this.writeEntry(entry, made));
+  }
+
+  async probe(): Promise<void> {
+    // The server is always there.
+  }
+
+  async recorded(taskId: string, after: number, limit: number): Promise<{ json: string }[]> {
+    return (this.logs.get(taskId) ?? []).slice(after, after + limit).map((json) => ({ json }));
+  }
+
+  /** Resolves when so many statements have come. */
+  async reached(count: number): Promise<void> {
+    if (this.statements.length >= count) return;
+    await new Promise<void>((resolve) => this.listeners.push({ count, resolve }));
+  }
+
+  private writeEntry({ taskId, create, after, events }: JournalEntry, made: ReadonlySet<string>): JournalOutcome {
+    const parent = create?.header.parentTaskId;
+    if (parent !== undefined && !made.has(parent) && !this.logs.has(parent)) return 'fenced';
+    const log = this.logs.get(taskId) ?? [];
+    if (log.length !== after) return 'fenced';
+    this.logs.set(taskId, [...log, ...events.map(({ json }) => json)]);
+    return 'written';
+  }
+}

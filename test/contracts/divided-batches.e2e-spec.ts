@@ -1,0 +1,76 @@
+import type { Database } from '#libs/postgres';
+import { submittedTask, userMessage } from '#libs/protocol';
+import { InFlight, loadConfig, Metrics } from '#libs/service';
+import { PostgresTaskStore, TaskFeed, TaskJournal, TaskMetrics, TaskRecorder, type TaskRecording } from '#libs/tasks';
+import { openTaskDatabase } from './task-database.js';
+import { newDraft } from './task-draft.js';
+import type { TestDatabase } from '../support/postgres.js';
+import { until } from '../support/until.js';
+
+let server: TestDatabase;
+let database: Database;
+let recorder: TaskRecorder;
+
+beforeAll(async () => {
+  ({ server, database } = await openTaskDatabase());
+  const [config, metrics, store] = [loadConfig({}), new Metrics(), new PostgresTaskStore(database)];
+  const journal = new TaskJournal(store, new TaskMetrics(metrics), config);
+  recorder = new TaskRecorder(journal, new TaskFeed(store), new InFlight(config, metrics), config);
+  await server.query('CREATE TABLE fault (task_id text, code text)');
+  await server.query(`
+    CREATE FUNCTION fail_entry() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE failing text;
+    BEGIN
+      SELECT code INTO failing FROM fault WHERE fault.task_id IN (NEW.task_id, 'every task');
+      IF FOUND THEN RAISE EXCEPTION 'injected' USING ERRCODE = failing; END IF;
+      RETURN NEW;
+    END $$`);
+  await server.query('CREATE TRIGGER failing BEFORE INSERT ON task_log FOR EACH ROW EXECUTE FUNCTION fail_entry()');
+});
+
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+/** Records the first event of a new Task. */
+function begin(): TaskRecording {
+  const draft = newDraft();
+  const { header } = draft.created().create!;
+  const recording = recorder.create({ header, replicaId: 'replica' }, draft.token);
+  recording.record({ task: submittedTask(draft, userMessage('go')) });
+  return recording;
+}
+
+async function failWith(code: string, taskId: string): Promise<void> {
+  await server.query('INSERT INTO fault (task_id, code) VALUES ($1, $2)', [taskId, code]);
+}
+
+it.each(['40001', '42P01', '53200', '54001', '57014', '58030'])(
+  'where PostgreSQL raises %s for one entry of a batch, all others are written, and that one when it can be',
+  async (code) => {
+    const bad = begin();
+    await failWith(code, bad.taskId);
+    const others = Array.from({ length: 9 }, begin);
+    await Promise.all(others.map((recording) => recording.flush()));
+    expect([bad.backlog, bad.failure]).toEqual([1, undefined]);
+    await server.query('DELETE FROM fault');
+    await bad.flush();
+  },
+);
+
+it.each(['54000', '42501', '0A000'])('where PostgreSQL raises %s for every write, no Task fails', async (code) => {
+  await failWith(code, 'every task');
+  const recordings = Array.from({ length: 9 }, begin);
+  const refusals = async (): Promise<number> =>
+    Number(
+      (await server.query(`SELECT xact_rollback AS n FROM pg_stat_database WHERE datname = current_database()`))[0]![
+        'n'
+      ],
+    );
+  const before = await refusals();
+  await until(async () => (await refusals()) > before + 10, { what: 'statements to fail' });
+  expect(recordings.map(({ failure }) => failure)).toEqual(recordings.map(() => undefined));
+  await server.query('DELETE FROM fault');
+  await Promise.all(recordings.map((recording) => recording.flush()));
+});
