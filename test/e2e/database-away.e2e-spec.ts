@@ -13,6 +13,8 @@ const MESSAGE = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 
 const OLD_MESSAGE = {
   message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'x' }] },
 };
+/** What may be said of a Message that was taken in before the journal was known to stand still. */
+const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
 const AWAY = { reason: 'DATABASE_UNAVAILABLE' };
 
 /** An answer of any surface, as far as it says that it cannot be given now. */
@@ -45,7 +47,7 @@ describe('a database out of reach', () => {
   beforeAll(async () => {
     postgres = await OwnPostgres.start();
     link = await DatabaseLink.to(postgres.url);
-    parley = await startParley({ databaseUrl: link.url, env: { GRPC_PORT: '0' } });
+    parley = await startParley({ databaseUrl: link.url, env: { GRPC_PORT: '0', JOURNAL_STALL_LIMIT: '2s' } });
     const card = await rest<{ supportedInterfaces: { url: string; protocolBinding: string }[] }>(
       parley.url,
       'GET',
@@ -100,6 +102,31 @@ describe('a database out of reach', () => {
     }
     await until(async () => (await api.call('GET', '/workflows')).status === 200, {
       what: 'it to pass',
+    });
+  });
+
+  it('answers a Message to a node with 503 and Retry-After within JOURNAL_STALL_LIMIT, then at once', async () => {
+    const node = api.base(name, 'a');
+    const send = (): Promise<Refusal>[] => [
+      told(rpc(node, 'SendMessage', MESSAGE)),
+      told(rest(node, 'POST', '/message:send', { body: MESSAGE })),
+      told(rest(node, 'POST', '/message:stream', { body: MESSAGE })),
+      told(rpc(node, 'message/send', OLD_MESSAGE, { headers: { 'a2a-version': '0.3' } })),
+    ];
+    // From now on the node's agent is known, so that no query is made before the Message is taken in.
+    expect((await rest(node, 'POST', '/message:send', { body: MESSAGE })).status).toBe(200);
+    link.cut();
+    try {
+      for (const { status, headers, text } of await Promise.all(send())) {
+        expect([status, text]).toEqual([503, expect.stringMatching(`${NOT_CONFIRMED}|${AWAY.reason}`)]);
+        expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      }
+      for (const refusal of await Promise.all(send())) expectUnavailable(refusal);
+    } finally {
+      link.mend();
+    }
+    await until(async () => (await rest(node, 'POST', '/message:send', { body: MESSAGE })).status === 200, {
+      what: 'Messages to be taken in',
     });
   });
 

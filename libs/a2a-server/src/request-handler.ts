@@ -212,6 +212,7 @@ export class RequestHandler {
 
   /** The Task in its next terminal or waiting state, also when another process brings it there. */
   private async settled(execution: Execution): Promise<Task> {
+    await execution.accepted;
     try {
       return await execution.settled;
     } catch (error) {

@@ -20,6 +20,7 @@ import {
   type TaskRecording,
   TaskStore,
 } from '#libs/tasks';
+import { journalStalled } from './accepted-in-time.js';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import type { ClaimedTask, RecoveredTurn } from './claimed-task.js';
@@ -31,6 +32,9 @@ import { TaskTracing } from './spans/task-tracing.js';
 import { TaskCancels } from './task-cancels.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 import { claimWaiting, refusal } from './waiting-claim.js';
+
+/** What the registry does not add by itself. */
+type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptanceLimitMs' | 'readLog' | 'confirm'>;
 
 /** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
@@ -99,10 +103,11 @@ export class ExecutionRegistry {
   /**
    * Makes a Task for the Message and starts its execution, detached from the caller.
    * Where the agent's premise does not hold, no Task is made: `accepted` and `settled` reject with PremiseFailed.
-   * @throws A2AError with status 503 while the process shuts down, with status 413 where the Message is too large
+   * @throws A2AError with status 503 while the process shuts down or its journal stands still, with status 413 where the
+   * Message is too large
    */
   begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
-    this.refuseWhileDraining(call);
+    this.refuseNewWork(call);
     const header = newHeader(agent, request, call);
     const create = {
       header,
@@ -150,7 +155,7 @@ export class ExecutionRegistry {
     call: CallContext,
     { once, after }: { once?: Idempotency; after?: number } = {},
   ): Promise<Execution> {
-    this.refuseWhileDraining(call);
+    this.refuseNewWork(call);
     const token = randomId();
     const stored = await claimWaiting(this.store, { taskId, token }, this.replica.replicaId, this.leaving.signal);
     if (!stored) throw await refusal(this.store, taskId);
@@ -274,17 +279,18 @@ export class ExecutionRegistry {
     for (const execution of this.executions.values()) execution.interrupt();
   }
 
-  private run(agent: ServedAgent, start: Omit<ExecutionStart, 'executor' | 'readLog' | 'confirm'>): TaskExecution {
+  private run(agent: ServedAgent, start: UnboundStart): TaskExecution {
     const execution = this.enter(agent, start);
     void execution.run().then(() => this.finish(execution, start.recording));
     return execution;
   }
 
-  private enter(agent: ServedAgent, start: Omit<ExecutionStart, 'executor' | 'readLog' | 'confirm'>): TaskExecution {
+  private enter(agent: ServedAgent, start: UnboundStart): TaskExecution {
     const { recording } = start;
     const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
     const confirm = (): Promise<void> => this.confirm(recording);
-    const execution = new TaskExecution({ ...start, executor: agent.executor, readLog, confirm });
+    const { acceptanceLimitMs } = this.recorder;
+    const execution = new TaskExecution({ ...start, executor: agent.executor, acceptanceLimitMs, readLog, confirm });
     const stale = this.executions.get(recording.taskId);
     this.executions.set(recording.taskId, execution);
     // Another replica had the Task meanwhile. Nobody would look for the one that does not know.
@@ -384,7 +390,8 @@ export class ExecutionRegistry {
   }
 
   /** What an execution of this process calls for is no new work: it lets the execution end within the grace time. */
-  private refuseWhileDraining({ parent }: CallContext): void {
+  private refuseNewWork({ parent }: CallContext): void {
+    if (!parent && this.recorder.isStalled) throw journalStalled();
     if (this.leaving.signal.aborted || (this.draining && !parent))
       throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
   }

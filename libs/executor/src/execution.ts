@@ -7,7 +7,10 @@ export interface Execution {
   readonly contextId: string;
   /** Whether an earlier request under the same `Idempotency-Key` began it. */
   readonly repeated?: true;
-  /** The Task as it was accepted and the sequence it reflects; resolves when that is durable. */
+  /**
+   * The Task as it was accepted and the sequence it reflects; resolves when that is durable. Unless the caller is an
+   * execution of this process, rejects with status 503 after JOURNAL_STALL_LIMIT (see `acceptedInTime`).
+   */
   readonly accepted: Promise<{ task: Task; sequence: number }>;
   /** The same, before it is durable. */
   readonly begunAs: { task: Task; sequence: number };

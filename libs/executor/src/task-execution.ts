@@ -10,6 +10,7 @@ import {
   type TaskState,
 } from '#libs/protocol';
 import { ClaimLost, parkedUntil, PremiseFailed, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
+import { acceptedInTime } from './accepted-in-time.js';
 import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
 import type { ExecutionTrace } from './spans/task-tracing.js';
@@ -32,6 +33,8 @@ export interface ExecutionStart {
   hold?: boolean;
   /** Executed only to cancel: the signal is aborted from the start. */
   canceled?: boolean;
+  /** Milliseconds that a caller outside this process waits until its Message is durable. */
+  acceptanceLimitMs: number;
   readLog(): Promise<readonly TaskEvent[]>;
   /** Asks the store whether the Task is still this execution's, and interrupts it where it is not. */
   confirm(): Promise<void>;
@@ -69,7 +72,7 @@ export class TaskExecution implements Execution {
   }
 
   get accepted(): Execution['accepted'] {
-    this.acceptance ??= this.durable(this.recording.flush(this.begunAs.sequence)).then(() => this.begunAs);
+    this.acceptance ??= this.confirmAcceptance().then(() => this.begunAs);
     return this.acceptance;
   }
 
@@ -146,6 +149,12 @@ export class TaskExecution implements Execution {
     this.live?.end();
     this.controller.abort(failure instanceof ClaimLost ? new ExecutionInterrupted(failure.message) : failure);
     this.leave();
+  }
+
+  /** A run in this process waits as long as it takes: what it concludes goes through the same journal. */
+  private confirmAcceptance(): Promise<void> {
+    const durable = this.durable(this.recording.flush(this.begunAs.sequence));
+    return this.start.call.parent ? durable : acceptedInTime(durable, this.start.acceptanceLimitMs);
   }
 
   private async settle(): Promise<Task> {

@@ -23,6 +23,16 @@ export class TaskRecorder {
     this.services = { journal, feed, inFlight, limits: limitsOf(config), ...(ends && { ends }) };
   }
 
+  /** True if the journal stands still for longer than JOURNAL_STALL_LIMIT: nothing new should be accepted. */
+  get isStalled(): boolean {
+    return this.services.journal.isStalled;
+  }
+
+  /** Milliseconds that an accepted Message may wait until it is durable: JOURNAL_STALL_LIMIT. */
+  get acceptanceLimitMs(): number {
+    return this.services.journal.stallLimitMs;
+  }
+
   /** Begins a Task's log, claimed with the token. The first event recorded must be the Task. */
   create(create: NonNullable<JournalEntry['create']>, token: string): TaskRecording {
     return new TaskRecording(this.services, { header: create.header, token, create });
