@@ -14,7 +14,7 @@ export class FaultyStore {
   readonly statements: string[][] = [];
   fault: Fault = () => undefined;
   private readonly logs = new Map<string, string[]>();
-  private listeners: { count: number; resolve(): void }[] = [];
+  private readonly listeners: { count: number; resolve: () => void }[] = [];
 
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
     this.statements.push(batch.map(({ taskId }) => taskId));
