@@ -62,6 +62,73 @@ describe('PostgresWorkflowStore', () => {
   });
 });
 
+describe('what a tenant keeps', () => {
+  const PROMPT = 'x'.repeat(60_000);
+  const large = (name: string) => ({
+    name,
+    nodes: ['a', 'b', 'c', 'd'].map((id) => ({ id, type: 'agent', config: { prompt: PROMPT } })),
+    edges: [],
+  });
+
+  it('is bounded in bytes, whoever saves at the same moment, and what is there may still be replaced', async () => {
+    const stores = [1, 2].map(() => new PostgresWorkflowStore(database).inTenant('full'));
+    const saves = Array.from({ length: 80 }, (_, n) => stores[n % 2]!.create(large(`w${n}`)));
+    const refused = (await Promise.allSettled(saves)).filter(({ status }) => status === 'rejected');
+    expect(refused[0]).toMatchObject({ reason: { status: 422, reason: 'TOO_MANY_WORKFLOWS' } });
+    const kept = await server.query<{ bytes: string }>(
+      `SELECT sum(bytes)::text AS bytes FROM workflow_summary WHERE tenant = 'full'`,
+    );
+    expect(Number(kept[0]?.bytes)).toBeLessThanOrEqual(16 * 1024 * 1024);
+    expect(Number(kept[0]?.bytes)).toBeGreaterThan(15 * 1024 * 1024);
+    const [first] = await stores[0]!.list(1);
+    expect(await stores[1]!.replace(first!.definition)).toBeDefined();
+    await stores[0]!.delete(first!.definition.name);
+    expect(await stores[1]!.create(large('again'))).toBeDefined();
+  });
+
+  it('is bounded within one transaction of several saves, which keeps none of them', async () => {
+    const store = new PostgresWorkflowStore(database).inTenant('at_once');
+    const names = Array.from({ length: 80 }, (_, n) => `w${n}`);
+    const saving = store.atomically(names, async (inside) => {
+      for (const name of names) await inside.create(large(name));
+    });
+    await expect(saving).rejects.toMatchObject({ status: 422 });
+    expect(await store.list(1)).toEqual([]);
+  });
+
+  it('is summarized where a replica of an earlier version saved it, however large', async () => {
+    const store = new PostgresWorkflowStore(database).inTenant('earlier');
+    const old = { ...definition('old'), description: 'd'.repeat(10_000), nodes: oldNodes() };
+    await server.query(`INSERT INTO workflow (tenant, name, revision, created_at, updated_at)
+      VALUES ('earlier', 'old', 1, now(), now())`);
+    await server.query(
+      `INSERT INTO workflow_revision (tenant, name, revision, definition, created_at)
+       VALUES ('earlier', 'old', 1, $1, now())`,
+      [JSON.stringify(old)],
+    );
+    const [published] = await store.published();
+    expect(published?.description).toMatch(/^d{1024}…$/);
+    expect((await store.interfaces()).get('old')).toMatchObject({
+      input: { properties: { topic: { description: 'The input of the node topic' } } },
+    });
+    expect((await store.listed(1))[0]?.nodes.map(({ id }) => id)).toEqual(['topic', 'writer']);
+    expect((await store.get('old'))?.definition).toEqual(old);
+    expect(await store.replace({ ...definition('old'), description: 'new' })).toBeDefined();
+    expect((await store.published())[0]?.description).toBe('new');
+  });
+});
+
+function definition(name: string) {
+  return { name, nodes: [{ id: 'a', type: 'agent', config: {} }], edges: [] };
+}
+
+function oldNodes() {
+  return [
+    { id: 'writer', type: 'agent', config: { prompt: 'p'.repeat(1_000_000) } },
+    { id: 'topic', type: 'input', config: { schema: { type: 'string', description: 's'.repeat(300_000) } } },
+  ];
+}
+
 describe('PostgresRunChildStore', () => {
   const child = { runId: 'r1', nodeId: 'n', attempt: 1, taskId: 't1', agentUrl: 'http://127.0.0.1:9/a' };
 

@@ -26,6 +26,61 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       expect(found?.createdAt.getTime()).toBeGreaterThanOrEqual(before - 1000);
     });
 
+    it('tells of workflows without their definitions: what the card, the directory and callers need', async () => {
+      const first = unique();
+      const second = `${first}2`;
+      const inner = { nodes: [{ id: 'deep', type: 'agent', config: { description: 'digs\u0000' } }] };
+      await store.create({
+        name: first,
+        description: 'does\u0000 it',
+        nodes: [
+          { id: 'topic', type: 'input', config: { schema: { type: 'string' } } },
+          { id: 'in', type: 'workflow', config: { body: inner } },
+          { id: 'out', type: 'output', config: {} },
+        ],
+        edges: [],
+      });
+      await store.create({ ...workflow('a'), name: second });
+      const published = (await store.published()).filter(({ name }) => name.startsWith(first));
+      expect(published).toEqual([
+        { name: first, revision: '1', updatedAt: expect.any(Date), description: 'does\u0000 it' },
+        { name: second, revision: '1', updatedAt: expect.any(Date) },
+      ]);
+      const interfaces = await store.interfaces();
+      expect(interfaces.get(first)).toMatchObject({ artifacts: ['out'], example: '{"topic":"text"}' });
+      expect(interfaces.get(first)?.input).toMatchObject({ properties: { topic: { type: 'string' } } });
+      const [listed, next] = await store.listed(2, { name: first, inclusive: true });
+      expect(listed?.nodes).toEqual([
+        { id: 'in', type: 'workflow' },
+        { id: 'in.deep', type: 'agent', description: 'digs\u0000' },
+        { id: 'out', type: 'output' },
+        { id: 'topic', type: 'input' },
+      ]);
+      expect(next?.name).toBe(second);
+      expect((await store.listed(1, { name: first, inclusive: false }))[0]?.name).toBe(second);
+      await store.replace({ ...workflow('b'), name: second, description: 'another' });
+      expect((await store.published()).find(({ name }) => name === second)).toMatchObject({ description: 'another' });
+      await store.delete(first);
+      expect((await store.interfaces()).has(first)).toBe(false);
+    });
+
+    it('gives pages of definitions as texts, as far as their bytes fit, and asks for room before it reads them', async () => {
+      const first = unique();
+      const definitions = ['', '2', '3'].map((end) => ({ ...workflow('a'), name: `${first}${end}` }));
+      for (const definition of definitions) await store.create(definition);
+      const [one = '', two = '', three = ''] = definitions.map((it) => JSON.stringify(it));
+      const admitted: number[] = [];
+      const admit = async (bytes: number): Promise<void> => void admitted.push(bytes);
+      const before = first.slice(0, -1);
+      const page = await store.texts({ limit: 2, most: 1_000_000, afterName: before, admit });
+      expect([page.workflows.map(({ definition }) => definition), page.more]).toEqual([[one, two], true]);
+      const small = await store.texts({ limit: 5, most: one.length, afterName: before, admit });
+      expect([small.workflows.map(({ definition }) => definition), small.more]).toEqual([[one], true]);
+      const last = await store.texts({ limit: 1, most: 1, afterName: `${first}2`, admit });
+      expect(last.workflows.map(({ definition }) => definition)).toEqual([three]);
+      expect(admitted).toEqual([one.length + two.length, one.length, three.length]);
+    });
+
     it('keeps every text and every key, also NUL, lone surrogates and the names of built-ins', async () => {
       const config = JSON.parse(
         '{"prompt":"a\\u0000b \\ud800 \\"quoted\\" 🙂","constructor":1,"__proto__":{"x":1},"big":1e300}',

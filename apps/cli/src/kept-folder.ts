@@ -3,6 +3,7 @@ import { ParleyError } from '#libs/client';
 import { applied, applyFiles } from './apply.js';
 import { failure } from './failure.js';
 import { FolderState } from './folder-state.js';
+import { savedWorkflows } from './saved-workflows.js';
 import type { Session } from './session.js';
 import { readWorkflowFiles } from './workflow-files.js';
 
@@ -48,8 +49,8 @@ function passes(error: unknown): boolean {
 }
 
 /** What the console has changed meanwhile is not replaced; what a new database does not have is made again. */
-async function seen({ client }: Session, state: FolderState): Promise<ReadonlyMap<string, string>> {
-  const there = new Set((await client.call<{ name: string }[]>('/api/workflows')).map(({ name }) => name));
+async function seen(session: Session, state: FolderState): Promise<ReadonlyMap<string, string>> {
+  const there = new Set((await savedWorkflows(session)).map(({ name }) => name));
   return new Map([...state.seen()].filter(([name]) => there.has(name)));
 }
 

@@ -839,7 +839,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All workflows, by name. */
+        /**
+         * All workflows, by name.
+         * @description Where one answer has no room for all of them, `Next-Page-Token` says how to ask for the rest, and `Link` where.
+         */
         get: operations["listWorkflows"];
         put?: never;
         /** Creates a workflow. */
@@ -1748,6 +1751,11 @@ export interface components {
         };
         CredentialListView: {
             credentials: components["schemas"]["CredentialView"][];
+            /**
+             * @description Empty on the last page.
+             * @example
+             */
+            nextPageToken: string;
         };
         CredentialView: {
             /** Format: date-time */
@@ -2275,6 +2283,11 @@ export interface components {
             url?: string;
         };
         McpServerListView: {
+            /**
+             * @description Empty on the last page.
+             * @example
+             */
+            nextPageToken: string;
             servers: components["schemas"]["McpServerView"][];
         };
         McpServerView: {
@@ -2382,6 +2395,11 @@ export interface components {
         };
         ModelListView: {
             models: components["schemas"]["ModelView"][];
+            /**
+             * @description Empty on the last page.
+             * @example
+             */
+            nextPageToken: string;
         };
         ModelView: {
             /** @example provider-key */
@@ -4210,7 +4228,11 @@ export interface operations {
     };
     listCredentials: {
         parameters: {
-            query?: never;
+            query?: {
+                pageSize?: number;
+                /** @description The nextPageToken of the page before. */
+                pageToken?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4223,6 +4245,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CredentialListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4259,6 +4290,15 @@ export interface operations {
             };
             /** @description There is a credential of this name. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The tenant keeps as many credentials as it may. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4731,7 +4771,11 @@ export interface operations {
     };
     listMcpServers: {
         parameters: {
-            query?: never;
+            query?: {
+                pageSize?: number;
+                /** @description The nextPageToken of the page before. */
+                pageToken?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4744,6 +4788,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["McpServerListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4787,7 +4840,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A program is started only from the file of the operator. */
+            /** @description A program is started only from the file of the operator; or the tenant keeps as many servers as it may. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4980,7 +5033,11 @@ export interface operations {
     };
     listModels: {
         parameters: {
-            query?: never;
+            query?: {
+                pageSize?: number;
+                /** @description The nextPageToken of the page before. */
+                pageToken?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4993,6 +5050,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -5029,6 +5095,15 @@ export interface operations {
             };
             /** @description There is a model of this name. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The tenant keeps as many models as it may. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5596,7 +5671,11 @@ export interface operations {
     };
     listWorkflows: {
         parameters: {
-            query?: never;
+            query?: {
+                pageSize?: number;
+                /** @description The `Next-Page-Token` of the page before. */
+                pageToken?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5605,10 +5684,32 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /** @description The next page, with `rel="next"`. */
+                    Link?: string;
+                    /** @description Absent on the last page. */
+                    "Next-Page-Token"?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowView"][];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many large answers are under way; `Retry-After` says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
+import { type NamedPage, refuseMoreThan } from '#libs/http';
 import { BatchLoader, Database, SecretBox, throughOutage, UnreadableSecret } from '#libs/postgres';
-import { type InsertResult, Raw, type Repository, type UpdateResult } from 'typeorm';
+import { type InsertResult, MoreThan, Raw, type Repository, type UpdateResult } from 'typeorm';
 import { CredentialRow } from './credential-row.js';
 import type { Credential, CredentialId, CredentialSettings, UsableCredential } from './credential.js';
+
+/** Credentials that a tenant may keep; those that come in at the same moment may be a few more. */
+export const MOST_CREDENTIALS = 500;
 
 /** Keeps credentials; their secrets go in and come out for calls alone. */
 @Injectable()
@@ -18,8 +22,9 @@ export class CredentialStore {
   ) {}
 
   /** By name. */
-  async list(tenant: string): Promise<Credential[]> {
-    return (await this.rows.find({ where: { tenant }, order: { name: 'ASC' } })).map(shown);
+  async list(tenant: string, { limit, after }: NamedPage): Promise<Credential[]> {
+    const where = { tenant, name: MoreThan(after) };
+    return (await this.rows.find({ where, order: { name: 'ASC' }, take: limit })).map(shown);
   }
 
   async get({ tenant, name }: CredentialId): Promise<Credential | undefined> {
@@ -27,8 +32,13 @@ export class CredentialStore {
     return row ? shown(row) : undefined;
   }
 
-  /** `undefined` where the name is taken. */
+  /**
+   * `undefined` where the name is taken.
+   * @throws ProblemError 422 where the tenant keeps as many as it may
+   */
   async create(id: CredentialId, settings: CredentialSettings, secret: string): Promise<Credential | undefined> {
+    const count = await this.rows.countBy({ tenant: id.tenant });
+    refuseMoreThan({ count, most: MOST_CREDENTIALS, what: 'credentials' });
     const values = { tenant: id.tenant, name: id.name, ...this.changed(id, settings, secret) };
     return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
   }

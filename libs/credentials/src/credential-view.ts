@@ -40,6 +40,9 @@ export class CredentialView {
 export class CredentialListView {
   @ApiProperty({ type: [CredentialView] })
   credentials!: CredentialView[];
+
+  @ApiProperty({ description: 'Empty on the last page.', example: '' })
+  nextPageToken!: string;
 }
 
 export function credentialView(credential: Credential): CredentialView {

@@ -1,11 +1,12 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Caller } from '#libs/access';
-import { ApiProblem, malformed, ProblemError } from '#libs/http';
+import { ApiProblem, cutPage, malformed, namedPage, ProblemError } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import type { FastifyReply } from 'fastify';
 import { ApiCredentialBody, CredentialBody, OAuth2Body, ReplacementBody } from './credential-body.js';
 import { CredentialNamers } from './credential-namers.js';
+import { CredentialQuery } from './credential-query.js';
 import { CredentialStore } from './credential-store.js';
 import { CREDENTIAL_NAME } from './credential.js';
 import { CredentialListView, CredentialView, credentialView } from './credential-view.js';
@@ -34,6 +35,7 @@ export class CredentialsController {
   @ApiCreatedResponse({ type: CredentialView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'There is a credential of this name.')
+  @ApiProblem(422, 'The tenant keeps as many credentials as it may.')
   async createCredential(
     @Body() body: CredentialBody,
     @Caller() { tenant }: Caller,
@@ -50,9 +52,10 @@ export class CredentialsController {
   @Get()
   @ApiOperation({ summary: 'All credentials, by name; never their secrets.' })
   @ApiOkResponse({ type: CredentialListView })
-  async listCredentials(@Caller() { tenant }: Caller): Promise<CredentialListView> {
-    const found = await this.store.list(tenant);
-    return { credentials: found.map(credentialView) };
+  @ApiProblem(400, 'A parameter is malformed.')
+  async listCredentials(@Query() query: CredentialQuery, @Caller() { tenant }: Caller): Promise<CredentialListView> {
+    const { page, nextPageToken } = cutPage(await this.store.list(tenant, namedPage(query)), query.pageSize);
+    return { credentials: page.map(credentialView), nextPageToken };
   }
 
   @Get(':name')

@@ -35,10 +35,13 @@ export interface ServedAgent {
   /** When what its card says was last saved; absent: it does not change while the process lives. */
   changedAt?: Date;
   /** Absent: nothing more than its card says. */
-  details?: () => AgentDetails;
+  details?: () => Promise<AgentDetails>;
   /** The skills of the agents that it consists of, as they are at the moment; callers that it knows are told of them. */
   innerSkills?: () => Promise<AgentSkill[]>;
 }
+
+/** An agent as the directory lists it. */
+export type ListedAgent = Pick<ServedAgent, 'path' | 'name' | 'description'>;
 
 /** Why a path names no agent: the pre-1.0 dialect distinguishes these, an id that several workflows have among them. */
 export class UnknownAgent extends Error {
@@ -82,5 +85,5 @@ export abstract class AgentCatalog {
   abstract route(agent: ServedAgent, skill: string | undefined, field?: string): Promise<ServedAgent>;
 
   /** The directory in a stable order, at most `limit` after `pageToken`. */
-  abstract list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }>;
+  abstract list(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
 }

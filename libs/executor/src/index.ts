@@ -7,7 +7,14 @@ export {
   type RequestContext,
   TaskCanceled,
 } from './agent-executor.js';
-export { AgentCatalog, type AgentDetails, type ServedAgent, UnknownAgent } from './agent-catalog.js';
+export {
+  AgentCatalog,
+  type AgentDetails,
+  type ListedAgent,
+  type ServedAgent,
+  type SkillSchema,
+  UnknownAgent,
+} from './agent-catalog.js';
 export { noteOf, type SpanStep } from './spans/span-step.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';
 export { type ConfigSchema, type NodeProblem, type NodeSpec, type NodeType, NodeTypes } from './node-types.js';

@@ -11,7 +11,15 @@ export { ApiValidationPipe } from './requests/api-validation-pipe.js';
 export { Cursor, type StreamCursor } from './requests/cursor.js';
 export { Each } from './requests/each-rule.js';
 export { PageQuery, pageTokenAfter } from './requests/page-query.js';
-export { QueryFlag, QueryPageSize, QueryText, QueryTime, QueryWord } from './requests/query-rules.js';
+export {
+  QueryFlag,
+  QueryPageSize,
+  QueryText,
+  QueryTime,
+  QueryWholePageSize,
+  QueryWord,
+} from './requests/query-rules.js';
+export { cutPage, type NamedPage, namedPage, refuseMoreThan } from './requests/named-page.js';
 export { readQuery } from './requests/read-query.js';
 export { readBody, withMembers } from './requests/read-body.js';
 export { JWKS_PATH, SIGNATURE_TYPES, SigningKeys } from './signing/signing-keys.js';

@@ -48,7 +48,9 @@ function serverOf(sdk: Sdk, exchange: Exchange, era: 'modern' | 'legacy'): Serve
     answer().catch((error: unknown) => fail(exchange, error));
 
   server.setRequestHandler('tools/list', ({ params }) =>
-    answered(async () => ({ ...toolsOf(exchange.agent, params?.cursor), ttlMs: 0, cacheScope: 'private' }) as never),
+    answered(
+      async () => ({ ...(await toolsOf(exchange.agent, params?.cursor)), ttlMs: 0, cacheScope: 'private' }) as never,
+    ),
   );
   server.setRequestHandler('tools/call', ({ params }, context) =>
     answered(async () => (await callTool(exchange, server, params, context, supportOf(context))) as never),
@@ -92,7 +94,7 @@ async function callTool(
   const call = new WorkflowCall(exchange, agent, { support, progress, ask });
   const state = mcpReq.requestState();
   if (typeof state === 'string') return call.resume(state, mcpReq.inputResponses ?? {});
-  return call.begin(callMessage(agent, readArguments(params), meta, exchange.call.idempotencyKey));
+  return call.begin(await callMessage(agent, readArguments(params), meta, exchange.call.idempotencyKey));
 }
 
 /** The workflow of that name, where it is a tool here. */

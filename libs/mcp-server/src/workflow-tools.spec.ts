@@ -9,14 +9,14 @@ function service(inputs: Record<string, JsonObject>, name = 'parley', path = '')
     return [id, { input: { type: 'object', properties }, artifacts: [] }] as const;
   });
   const details = { skills: [...Object.keys(inputs), 'a-node'].map(skill), schemas: Object.fromEntries(schemas) };
-  return { path, name, details: () => details } as unknown as ServedAgent;
+  return { path, name, details: async () => details } as unknown as ServedAgent;
 }
 
 const workflow = (properties: JsonObject) => service({ w: properties }, 'w', 'workflows/w');
 
 describe('tools', () => {
-  it('are workflows, and not their nodes; one without inputs takes a text', () => {
-    const { tools, nextCursor } = toolsOf(
+  it('are workflows, and not their nodes; one without inputs takes a text', async () => {
+    const { tools, nextCursor } = await toolsOf(
       service({ a: { topic: { description: 'Of what' }, n: { type: 'integer' }, d: { default: 1 } }, b: {} }),
     );
     expect(tools).toEqual([
@@ -36,12 +36,12 @@ describe('tools', () => {
     expect(nextCursor).toBeUndefined();
   });
 
-  it('are told page by page', () => {
+  it('are told page by page', async () => {
     const names = Array.from({ length: 450 }, (_, index) => `w${String(index).padStart(3, '0')}`);
     const all = service(Object.fromEntries(names.map((name) => [name, {}])));
     const seen: string[] = [];
     for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-      const page = toolsOf(all, cursor);
+      const page = await toolsOf(all, cursor);
       seen.push(...page.tools.map(({ name }) => name));
       cursor = page.nextCursor;
     }
@@ -54,8 +54,8 @@ describe('tools', () => {
 });
 
 describe('the Message of a call', () => {
-  it('has the arguments by the names of the inputs', () => {
-    const { parts, messageId } = callMessage(workflow({ text: {} }), { text: 'x' }, {}, undefined);
+  it('has the arguments by the names of the inputs', async () => {
+    const { parts, messageId } = await callMessage(workflow({ text: {} }), { text: 'x' }, {}, undefined);
     expect(parts).toMatchObject([{ data: { text: 'x' } }]);
     expect(messageId).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -65,28 +65,34 @@ describe('the Message of a call', () => {
     [{}, { text: '' }],
     [{ text: 7 }, { data: { text: 7 } }],
     [{ text: 'x', other: 1 }, { data: { text: 'x', other: 1 } }],
-  ])('is the text where the workflow has no inputs: %j', (args, part) => {
-    expect(callMessage(workflow({}), args, {}, undefined).parts).toEqual([expect.objectContaining(part)]);
+  ])('is the text where the workflow has no inputs: %j', async (args, part) => {
+    expect((await callMessage(workflow({}), args, {}, undefined)).parts).toEqual([expect.objectContaining(part)]);
   });
 
-  it('is the same for the same key, and in the context and the trace that the client names', () => {
+  it('is the same for the same key, and in the context and the trace that the client names', async () => {
     const trace = { traceparent: '00-1-2-01', tracestate: 'a=b' };
     const meta = { 'parley/contextId': 'c', ...trace, progressToken: 1 };
-    const [first, again, other] = ['k', 'k', 'l'].map((key) => callMessage(workflow({}), {}, meta, key));
+    const made = ['k', 'k', 'l'].map((key) => callMessage(workflow({}), {}, meta, key));
+    const [first, again, other] = await Promise.all(made);
     expect(first).toMatchObject({ contextId: 'c', metadata: trace });
     expect(again).toEqual(first);
     expect(other?.messageId).not.toBe(first?.messageId);
-    expect(callMessage(workflow({}), {}, { 'parley/contextId': '', traceparent: 7 }, undefined)).not.toMatchObject({
+    expect(
+      await callMessage(workflow({}), {}, { 'parley/contextId': '', traceparent: 7 }, undefined),
+    ).not.toMatchObject({
       contextId: expect.anything(),
       metadata: expect.anything(),
     });
   });
 
-  it.each(['a\0b', 'a\ud800', 'c'.repeat(257), 7, {}])('is none in a context that can be none: %j', (contextId) => {
-    expect(() => callMessage(workflow({}), {}, { 'parley/contextId': contextId }, undefined)).toThrow(
-      '_meta["parley/contextId"]: must be a string of at most 256 characters',
-    );
-    const longest = { 'parley/contextId': '\u{1f600}'.repeat(256) };
-    expect(callMessage(workflow({}), {}, longest, undefined).contextId).toHaveLength(512);
-  });
+  it.each(['a\0b', 'a\ud800', 'c'.repeat(257), 7, {}])(
+    'is none in a context that can be none: %j',
+    async (contextId) => {
+      await expect(callMessage(workflow({}), {}, { 'parley/contextId': contextId }, undefined)).rejects.toThrow(
+        '_meta["parley/contextId"]: must be a string of at most 256 characters',
+      );
+      const longest = { 'parley/contextId': '\u{1f600}'.repeat(256) };
+      expect((await callMessage(workflow({}), {}, longest, undefined)).contextId).toHaveLength(512);
+    },
+  );
 });

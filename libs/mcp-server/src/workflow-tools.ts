@@ -39,8 +39,11 @@ const TEXT_SCHEMA: WorkflowTool['inputSchema'] = {
  * The workflows of an agent as tools, by name: all of them where it is the service, else the one.
  * @param cursor the name that the page before ended with
  */
-export function toolsOf(agent: ServedAgent, cursor?: string): { tools: WorkflowTool[]; nextCursor?: string } {
-  const { skills, schemas } = agent.details?.() ?? { skills: [], schemas: {} };
+export async function toolsOf(
+  agent: ServedAgent,
+  cursor?: string,
+): Promise<{ tools: WorkflowTool[]; nextCursor?: string }> {
+  const { skills, schemas } = (await agent.details?.()) ?? { skills: [], schemas: {} };
   // Nodes have skills beside the workflow's own, and no schemas.
   const workflows = skills.filter(({ id }) => Object.hasOwn(schemas, id));
   const after = cursor === undefined ? workflows : workflows.filter(({ id }) => id > cursor);
@@ -67,9 +70,14 @@ export function toolPath(name: unknown): string {
  * @param key the call's `Idempotency-Key`: the same call is the same Message
  * @throws McpError where its context can be none
  */
-export function callMessage(agent: ServedAgent, args: JsonObject, meta: JsonObject, key: string | undefined): Message {
+export async function callMessage(
+  agent: ServedAgent,
+  args: JsonObject,
+  meta: JsonObject,
+  key: string | undefined,
+): Promise<Message> {
   const { text, ...others } = args;
-  const takesText = !hasInputs(agent) && Object.keys(others).length === 0;
+  const takesText = !(await hasInputs(agent)) && Object.keys(others).length === 0;
   const parts =
     takesText && (text === undefined || typeof text === 'string') ? [textPart(text ?? '')] : [dataPart(args)];
   const contextId = contextOf(meta);
@@ -93,8 +101,8 @@ function textMember(meta: JsonObject, name: string): [string, JsonValue][] {
   return typeof value === 'string' ? [[name, value]] : [];
 }
 
-function hasInputs(agent: ServedAgent): boolean {
-  const { input } = agent.details?.().schemas[agent.name] ?? {};
+async function hasInputs(agent: ServedAgent): Promise<boolean> {
+  const { input } = (await agent.details?.())?.schemas[agent.name] ?? {};
   return input !== undefined && hasProperties(input);
 }
 

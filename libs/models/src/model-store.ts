@@ -1,9 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
+import { type NamedPage, refuseMoreThan } from '#libs/http';
 import { BatchLoader, Database, throughOutage } from '#libs/postgres';
-import type { InsertResult, Repository, UpdateResult } from 'typeorm';
+import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 'typeorm';
 import { ModelRow } from './model-row.js';
 import type { ModelDefinition, ModelId, StoredModel } from './stored-model.js';
+
+/** Models that a tenant may keep; those that come in at the same moment may be a few more. */
+export const MOST_MODELS = 1_000;
 
 /** Keeps models. */
 @Injectable()
@@ -16,8 +20,9 @@ export class ModelStore {
   ) {}
 
   /** By name. */
-  async list(tenant: string): Promise<StoredModel[]> {
-    return (await this.rows.find({ where: { tenant }, order: { name: 'ASC' } })).map(modelOf);
+  async list(tenant: string, { limit, after }: NamedPage): Promise<StoredModel[]> {
+    const where = { tenant, name: MoreThan(after) };
+    return (await this.rows.find({ where, order: { name: 'ASC' }, take: limit })).map(modelOf);
   }
 
   async get({ tenant, name }: ModelId): Promise<StoredModel | undefined> {
@@ -25,8 +30,12 @@ export class ModelStore {
     return row ? modelOf(row) : undefined;
   }
 
-  /** `undefined` where the name is taken. */
+  /**
+   * `undefined` where the name is taken.
+   * @throws ProblemError 422 where the tenant keeps as many as it may
+   */
   async create({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
+    refuseMoreThan({ count: await this.rows.countBy({ tenant }), most: MOST_MODELS, what: 'models' });
     const values = { tenant, name, ...columnsOf(definition) };
     return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
   }

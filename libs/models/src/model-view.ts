@@ -32,6 +32,9 @@ export class ModelView {
 export class ModelListView {
   @ApiProperty({ type: [ModelView] })
   models!: ModelView[];
+
+  @ApiProperty({ description: 'Empty on the last page.', example: '' })
+  nextPageToken!: string;
 }
 
 export function modelView(stored: StoredModel): ModelView {

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiCreatedResponse,
@@ -8,11 +8,12 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Caller } from '#libs/access';
-import { ApiProblem, malformed, ProblemError } from '#libs/http';
+import { ApiProblem, cutPage, malformed, namedPage, ProblemError } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import type { FastifyReply } from 'fastify';
 import { ModelBody, ModelReplacement } from './model-body.js';
 import { ModelNamers } from './model-namers.js';
+import { ModelQuery } from './model-query.js';
 import { ModelStore } from './model-store.js';
 import { ModelListView, ModelView, modelView } from './model-view.js';
 import { MODEL_NAME, type ModelDefinition } from './stored-model.js';
@@ -34,6 +35,7 @@ export class ModelsController {
   @ApiCreatedResponse({ type: ModelView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'There is a model of this name.')
+  @ApiProblem(422, 'The tenant keeps as many models as it may.')
   async createModel(
     @Body() body: ModelBody,
     @Caller() { tenant }: Caller,
@@ -49,8 +51,10 @@ export class ModelsController {
   @Get()
   @ApiOperation({ summary: 'All models, by name.' })
   @ApiOkResponse({ type: ModelListView })
-  async listModels(@Caller() { tenant }: Caller): Promise<ModelListView> {
-    return { models: (await this.store.list(tenant)).map(modelView) };
+  @ApiProblem(400, 'A parameter is malformed.')
+  async listModels(@Query() query: ModelQuery, @Caller() { tenant }: Caller): Promise<ModelListView> {
+    const { page, nextPageToken } = cutPage(await this.store.list(tenant, namedPage(query)), query.pageSize);
+    return { models: page.map(modelView), nextPageToken };
   }
 
   @Get(':name')

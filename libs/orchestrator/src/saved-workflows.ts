@@ -1,10 +1,13 @@
+import { isJsonObject, type JsonObject } from '#libs/protocol';
+import { isRequired } from './api/inputs-schema.js';
+import { innerNodes } from './named-workflows.js';
 import type { WorkflowRevision } from './workflow.js';
 import type { WorkflowStore } from './workflow-store.js';
 
 /** Where workflows are looked up by name, and by revision where one is meant. */
 export type SavedWorkflows = Pick<WorkflowStore, 'get'>;
 
-/** The same, each read once. */
+/** The same, each read once; of a definition only the nodes that run workflows are kept. */
 export class ReadWorkflows implements SavedWorkflows {
   private readonly read = new Map<string, Promise<WorkflowRevision | undefined>>();
 
@@ -17,8 +20,26 @@ export class ReadWorkflows implements SavedWorkflows {
 
   get(name: string, revision?: string): Promise<WorkflowRevision | undefined> {
     const key = `${name}@${revision ?? ''}`;
-    const known = this.read.get(key) ?? this.store.get(name, revision);
+    const known = this.read.get(key) ?? this.store.get(name, revision).then((found) => found && runningNodes(found));
     this.read.set(key, known);
     return known;
   }
+}
+
+/** A revision without what says nothing of the workflows that it runs, and of the inputs that it takes. */
+function runningNodes({ definition, ...saved }: WorkflowRevision): WorkflowRevision {
+  const nodes = definition.nodes.flatMap(({ id, type, config }) => {
+    if (type === 'workflow') return [{ id, type, config: runningConfig(config) }];
+    return [{ id, type, config: type === 'input' ? { optional: !isRequired({ config }) } : {} }];
+  });
+  return { ...saved, definition: { name: definition.name, nodes, edges: [] } };
+}
+
+function runningConfig({ workflow, revision, body }: JsonObject): JsonObject {
+  const nodes = innerNodes(body).flatMap((node) => {
+    if (!isJsonObject(node) || node['type'] !== 'workflow' || !isJsonObject(node['config'])) return [];
+    return [{ type: 'workflow', config: runningConfig(node['config']) }];
+  });
+  if (typeof workflow !== 'string') return { body: { nodes } };
+  return { workflow, ...(typeof revision === 'string' && { revision }) };
 }

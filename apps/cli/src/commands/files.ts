@@ -1,4 +1,3 @@
-import type { components } from '#libs/client';
 import type { Command } from 'commander';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,10 +8,9 @@ import { examples } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { FolderState } from '../folder-state.js';
 import { keepReferences } from '../kept-references.js';
+import { type SavedWorkflow, savedWorkflows } from '../saved-workflows.js';
 import type { Session } from '../session.js';
 import { readWorkflowFiles, shownPlace, type WorkflowFile } from '../workflow-files.js';
-
-type Saved = components['schemas']['WorkflowView'];
 
 interface FolderOptions {
   folder: string;
@@ -73,7 +71,7 @@ export function addFileCommands(program: Command, session: Session): void {
 async function diff(session: Session, { folder }: FolderOptions): Promise<void> {
   const { terminal, url } = session;
   const files = readWorkflowFiles(folder, terminal.env);
-  const saved = await savedWorkflows(session);
+  const saved = await savedByName(session);
   const planned = await applyFiles(session, files, { dryRun: true });
   const changes = planned.workflows
     .filter(({ action }) => action !== 'unchanged')
@@ -88,7 +86,11 @@ async function diff(session: Session, { folder }: FolderOptions): Promise<void> 
   );
 }
 
-function differencesOf(files: readonly WorkflowFile[], saved: ReadonlyMap<string, Saved>, name: string): Difference[] {
+function differencesOf(
+  files: readonly WorkflowFile[],
+  saved: ReadonlyMap<string, SavedWorkflow>,
+  name: string,
+): Difference[] {
   const file = files.find(({ definition }) => definition.name === name);
   const held = saved.get(name);
   return file && held ? differences(definitionOf(held), comparable(file.definition)) : [];
@@ -135,7 +137,7 @@ async function exportFiles(
 ): Promise<void> {
   if (format !== undefined && format !== 'yaml' && format !== 'json')
     throw new CommandError(`--format ${format}: must be yaml or json`);
-  const saved = await savedWorkflows(session);
+  const saved = await savedByName(session);
   const unknown = names.filter((name) => !saved.has(name));
   if (unknown.length > 0) throw new CommandError(`${session.url} has no workflow ${unknown.join(', ')}`, EXIT.failed);
   const wanted = [...saved.values()].filter(({ name }) => names.length === 0 || names.includes(name));
@@ -159,7 +161,7 @@ async function exportFiles(
 }
 
 /** A saved workflow as its file is to say it. */
-function exported({ terminal }: Session, view: Saved, file: WorkflowFile | undefined): unknown {
+function exported({ terminal }: Session, view: SavedWorkflow, file: WorkflowFile | undefined): unknown {
   const saved = definitionOf(view);
   if (!file) return saved;
   const { definition, replaced } = keepReferences(saved, file.written, file.definition);
@@ -181,13 +183,12 @@ function textOf(definition: unknown, format: 'yaml' | 'json'): string {
   return format === 'json' ? `${JSON.stringify(definition, null, 2)}\n` : stringify(definition, { lineWidth: 100 });
 }
 
-async function savedWorkflows({ client, signal }: Session): Promise<Map<string, Saved>> {
-  const views = await client.call<Saved[]>('/api/workflows', { signal });
-  return new Map(views.map((view) => [view.name, view]));
+async function savedByName(session: Session): Promise<Map<string, SavedWorkflow>> {
+  return new Map((await savedWorkflows(session)).map((view) => [view.name, view]));
 }
 
 /** A saved workflow without what only the service knows of it. */
-function definitionOf(view: Saved): Record<string, unknown> {
+function definitionOf(view: SavedWorkflow): Record<string, unknown> {
   const { revision: _revision, createdAt: _created, updatedAt: _updated, ...definition } = view;
   return { ...definition };
 }

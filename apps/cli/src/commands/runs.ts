@@ -4,6 +4,7 @@ import { eventLine } from '../event-line.js';
 import { examples } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { readInputs, several } from '../inputs.js';
+import { savedWorkflows } from '../saved-workflows.js';
 import { Interrupted, type Session } from '../session.js';
 import { ask } from '../question.js';
 
@@ -127,14 +128,14 @@ async function startRerun(session: Session, runId: string, options: RerunOptions
 }
 
 /** There is no such workflow; says which there are. */
-async function unknown({ client, url, signal }: Session, name: string, error: ParleyError): Promise<CommandError> {
-  const views = await client.call<{ name: string }[]>('/api/workflows', { signal }).catch(() => []);
+async function unknown(session: Session, name: string, error: ParleyError): Promise<CommandError> {
+  const views = await savedWorkflows(session).catch(() => []);
   const names = views.slice(0, MOST_NAMES).map((view) => view.name);
   const more = views.length > names.length ? `, … (${views.length})` : '';
   const there =
     names.length === 0 ? 'it has none; `parley apply` saves those of a folder' : `it has ${names.join(', ')}`;
   const { status, reason, message, requestId } = error;
-  return new CommandError(`There is no workflow "${name}" at ${url}: ${there}${more}`, EXIT.failed, {
+  return new CommandError(`There is no workflow "${name}" at ${session.url}: ${there}${more}`, EXIT.failed, {
     status,
     reason,
     message,

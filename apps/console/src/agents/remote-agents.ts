@@ -1,4 +1,4 @@
-import { get } from '../api/http.js';
+import { getPages } from '../api/http.js';
 
 export interface RemoteAgent {
   url: string;
@@ -28,7 +28,7 @@ export function remoteAgents(added: readonly string[], workflows: readonly Workf
 
 /** @throws ApiProblem */
 export function workflowNodes(signal: AbortSignal): Promise<WorkflowNodes[]> {
-  return get('/api/workflows', signal);
+  return getPages('/api/workflows', signal);
 }
 
 function urlIn(config: Record<string, unknown> = {}): string[] {

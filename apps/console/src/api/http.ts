@@ -18,6 +18,18 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return call<T>('GET', path, signal ? { signal } : {});
 }
 
+/** A list of which one answer may have a part: the header `Next-Page-Token` asks for the next one. @throws as `request` */
+export async function getPages<T>(path: string, signal?: AbortSignal): Promise<T[]> {
+  const found: T[] = [];
+  for (let token: string | null = ''; token !== null;) {
+    const page: string = token === '' ? path : `${path}?pageToken=${encodeURIComponent(token)}`;
+    const response = await request('GET', page, signal ? { signal } : {});
+    found.push(...((await response.json()) as T[]));
+    token = response.headers.get('next-page-token');
+  }
+  return found;
+}
+
 /**
  * The service's answer, when it is a good one. Asks for an API key, and tries again with it, when the service wants one.
  * @throws ApiProblem; an AbortError when the signal says so

@@ -1,4 +1,4 @@
-import { call, get } from '../api/http.js';
+import { call, get, getPages } from '../api/http.js';
 import type { FieldProblem } from '../api/problem.js';
 import type { Graph, GraphNode } from '../graph/graph.js';
 import type { Draft } from './draft.js';
@@ -16,7 +16,7 @@ export interface Workflow extends Definition {
 }
 
 export function listWorkflows(signal: AbortSignal): Promise<Workflow[]> {
-  return get('/api/workflows', signal);
+  return getPages('/api/workflows', signal);
 }
 
 export function getWorkflow(name: string, signal: AbortSignal): Promise<Workflow> {

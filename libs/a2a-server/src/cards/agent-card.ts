@@ -109,7 +109,7 @@ export async function extendedCard(
   path: string,
   options: CardOptions,
 ): Promise<AgentCard> {
-  const details = agent.details?.() ?? { skills: agent.skills, schemas: {} };
+  const details = (await agent.details?.()) ?? { skills: agent.skills, schemas: {} };
   const skills = [...details.skills, ...((await agent.innerSkills?.()) ?? [])];
   const card = agentCard({ ...agent, skills }, baseUrl, path, options);
   const extensions = [...(card.capabilities.extensions ?? []), ...schemaExtension(details)];

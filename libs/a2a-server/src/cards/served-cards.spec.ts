@@ -151,7 +151,7 @@ describe('extended cards (section 3.1.11)', () => {
   it('tell more skills, and what they take', async () => {
     const skill = { id: 's', name: 's', description: 's', tags: ['t'], examples: ['{"in":"text"}'] };
     const schemas = { s: { input: { type: 'object' }, artifacts: ['out'] } };
-    const detailed = { ...agent, details: () => ({ skills: [skill], schemas }) };
+    const detailed = { ...agent, details: async () => ({ skills: [skill], schemas }) };
     const card = await cards({ security: cardSecurity('api-key') }).extendedCard(detailed, {
       agent: agent.path,
       baseUrl: BASE,

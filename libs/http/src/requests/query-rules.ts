@@ -74,6 +74,18 @@ export function QueryPageSize(empty?: number): PropertyDecorator {
   );
 }
 
+/** How many a page has, for a property that is `most` where nothing is given: then a page has everything there may be. */
+export function QueryWholePageSize(most: number): PropertyDecorator {
+  const rule = once(`must be a number from 1 to ${most}`);
+  return applyDecorators(
+    ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: most, default: most }),
+    Transform(({ value }: { value: unknown }) => numberOf(value)),
+    IsInt(rule),
+    Min(1, rule),
+    Max(most, rule),
+  );
+}
+
 const WITHOUT_SECONDS = /^(\S{10}T\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/;
 
 /** As RFC 3339 has it, and also without seconds. */
@@ -81,9 +93,9 @@ function timeIn(text: string): Date | undefined {
   return readTimestamp(text.replace(WITHOUT_SECONDS, '$1:00$2'));
 }
 
-/** The text of a whole number of at most three digits as that number; anything else as it is. */
+/** The text of a whole number of at most four digits as that number; anything else as it is. */
 function numberOf(value: unknown): unknown {
-  return typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value;
+  return typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : value;
 }
 
 function once(detail: string): ValidationOptions {

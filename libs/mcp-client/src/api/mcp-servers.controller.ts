@@ -1,7 +1,7 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Caller } from '#libs/access';
-import { ApiProblem, malformed, ProblemError } from '#libs/http';
+import { ApiProblem, cutPage, malformed, namedPage, ProblemError } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import { MCP_SERVER_NAME } from '#libs/service';
 import type { FastifyReply } from 'fastify';
@@ -11,6 +11,7 @@ import type { McpServer } from '../servers/mcp-server.js';
 import { McpServers } from '../servers/mcp-servers.js';
 import { McpAcceptBody } from './mcp-accept-body.js';
 import { McpReplacementBody, McpServerBody } from './mcp-server-body.js';
+import { McpServerQuery } from './mcp-server-query.js';
 import { mcpServerDetail, McpServerDetailView, McpServerListView, McpServerView, mcpServerView } from './mcp-views.js';
 
 const LONGEST_LOOK_MS = 15_000;
@@ -31,7 +32,10 @@ export class McpServersController {
   @ApiCreatedResponse({ type: McpServerView })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'There is a server of this name.')
-  @ApiProblem(422, 'A program is started only from the file of the operator.')
+  @ApiProblem(
+    422,
+    'A program is started only from the file of the operator; or the tenant keeps as many servers as it may.',
+  )
   async createMcpServer(
     @Body() body: McpServerBody,
     @Caller() { tenant }: Caller,
@@ -48,14 +52,16 @@ export class McpServersController {
   @Get()
   @ApiOperation({ summary: 'All MCP servers, by name, with what is known of them.' })
   @ApiOkResponse({ type: McpServerListView })
-  async listMcpServers(@Caller() { tenant }: Caller): Promise<McpServerListView> {
-    const [servers, changed] = await Promise.all([this.servers.list(tenant), this.pins.changed(tenant)]);
-    return {
-      servers: servers.map((server) => {
-        const isChanged = changed.get(server.name);
-        return { ...mcpServerView(server), ...(isChanged !== undefined && { status: isChanged ? 'changed' : 'ok' }) };
-      }),
-    };
+  @ApiProblem(400, 'A parameter is malformed.')
+  async listMcpServers(@Query() query: McpServerQuery, @Caller() { tenant }: Caller): Promise<McpServerListView> {
+    const read = this.servers.page(tenant, namedPage(query));
+    const [found, changed] = await Promise.all([read, this.pins.changed(tenant)]);
+    const { page, nextPageToken } = cutPage(found, query.pageSize);
+    const servers = page.map((server): McpServerView => {
+      const isChanged = changed.get(server.name);
+      return { ...mcpServerView(server), ...(isChanged !== undefined && { status: isChanged ? 'changed' : 'ok' }) };
+    });
+    return { servers, nextPageToken };
   }
 
   @Get(':name')

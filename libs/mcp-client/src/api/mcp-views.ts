@@ -54,6 +54,9 @@ export class McpServerView {
 export class McpServerListView {
   @ApiProperty({ type: [McpServerView] })
   servers!: McpServerView[];
+
+  @ApiProperty({ description: 'Empty on the last page.', example: '' })
+  nextPageToken!: string;
 }
 
 class McpToolView {

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
+import { type NamedPage, refuseMoreThan } from '#libs/http';
 import { throughOutage } from '#libs/postgres';
 import { AppConfig, type McpEndpoint } from '#libs/service';
-import type { InsertResult, Repository, UpdateResult } from 'typeorm';
+import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 'typeorm';
 import type { McpServer } from './mcp-server.js';
 import { McpServerRow } from './mcp-server-row.js';
+
+/** MCP servers that a tenant may keep; those that come in at the same moment may be a few more. */
+export const MOST_MCP_SERVERS = 200;
 
 /** What a tenant says of a server. */
 export interface OwnServer {
@@ -35,6 +39,15 @@ export class McpServers {
     return [...this.fromFile.values(), ...own.map(serverOf)].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** A page of `list`. */
+  async page(tenant: string, { limit, after }: NamedPage): Promise<McpServer[]> {
+    const where = { tenant, name: MoreThan(after) };
+    const rows = await this.rows.find({ where, order: { name: 'ASC' }, take: limit });
+    const own = rows.filter(({ name }) => !this.isOfFile(name)).map(serverOf);
+    const ofFile = [...this.fromFile.values()].filter(({ name }) => name > after);
+    return [...ofFile, ...own].toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limit);
+  }
+
   /** Those that name a credential, by name. */
   async naming(tenant: string, credential: string): Promise<string[]> {
     const all = await this.list(tenant);
@@ -53,8 +66,12 @@ export class McpServers {
     return throughOutage(() => this.get(tenant, name), signal);
   }
 
-  /** `undefined` where the name is taken. */
+  /**
+   * `undefined` where the name is taken.
+   * @throws ProblemError 422 where the tenant keeps as many as it may
+   */
   async create(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
+    refuseMoreThan({ count: await this.rows.countBy({ tenant }), most: MOST_MCP_SERVERS, what: 'MCP servers' });
     const values = { tenant, name, ...columnsOf(server) };
     return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
   }

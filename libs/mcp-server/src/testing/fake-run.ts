@@ -10,7 +10,7 @@ export const RUN_AGENT = {
   path: 'workflows/w',
   name: 'w',
   version: '1',
-  details: () => ({
+  details: async () => ({
     skills: [{ id: 'w', name: 'w', description: 'Works', tags: [] }],
     schemas: { w: { input: {}, artifacts: [] } },
   }),

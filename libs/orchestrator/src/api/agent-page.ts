@@ -1,6 +1,9 @@
-import { type ServedAgent, UnknownAgent } from '#libs/executor';
+import type { ListedAgent } from '#libs/executor';
 import { invalidParams } from '#libs/protocol';
-import type { WorkflowAgents } from './workflow-agents.js';
+import { nodePath, workflowPath } from '../node-address.js';
+import type { ListedWorkflow } from '../workflow-store.js';
+import type { ListedNode } from '../workflow-outline.js';
+import { unwritten, workflowSkill } from './workflow-agents.js';
 
 /** Where a page ended: the service, a workflow, or a node of one. */
 interface Position {
@@ -16,15 +19,19 @@ const PATH = /^workflows\/([\w-]+)(?:\/nodes\/([\w.-]+))?$/;
  * last agent's path.
  */
 export class AgentPage {
-  private readonly agents: ServedAgent[] = [];
+  private readonly agents: ListedAgent[] = [];
   private readonly after: Position | undefined;
   private last: string | undefined;
   private more = false;
 
-  /** @throws A2AError for a token that is not one of ours */
+  /**
+   * @param types those that somebody executes: other nodes are not in the directory
+   * @throws A2AError for a token that is not one of ours
+   */
   constructor(
     private readonly limit: number,
     pageToken: string | undefined,
+    private readonly types: readonly string[],
   ) {
     this.after = pageToken ? positionOf(pageToken) : undefined;
   }
@@ -39,47 +46,42 @@ export class AgentPage {
     return this.more;
   }
 
-  /** To be called first, with how to make the service's agent. */
-  async begin(service: () => Promise<ServedAgent>): Promise<void> {
-    if (this.after) return;
-    const agent = await service();
-    this.offer(SERVICE, () => agent);
+  /** To be called first, with the service's own entry. */
+  begin(service: ListedAgent): void {
+    if (!this.after) this.offer(SERVICE, service);
   }
 
-  add(workflow: WorkflowAgents): void {
-    const { name } = workflow.revision.definition;
+  add({ name, description, nodes }: ListedWorkflow): void {
     const begun = this.after?.workflow === name ? this.after : undefined;
-    if (!begun) this.offer(workflow.path, () => workflow.agent);
-    for (const id of workflow.nodeIds) {
-      if (begun?.node !== undefined && id <= begun.node) continue;
-      this.offer(`${workflow.path}/nodes/${id}`, () => workflow.node(id));
+    const path = workflowPath(name);
+    if (!begun) this.offer(path, { path, name, description: workflowSkill({ name, description }).description });
+    for (const node of nodes) {
+      if (this.more) return;
+      if (begun?.node !== undefined && node.id <= begun.node) continue;
+      const at = nodePath(name, node.id);
+      this.offer(at, this.types.includes(node.type) ? listedAgent(at, name, node) : undefined);
     }
   }
 
-  result(): { agents: ServedAgent[]; nextPageToken: string } {
+  result(): { agents: ListedAgent[]; nextPageToken: string } {
     const token = this.more && this.last !== undefined ? Buffer.from(this.last).toString('base64url') : '';
     return { agents: this.agents, nextPageToken: token };
   }
 
-  private offer(path: string, make: () => ServedAgent | undefined): void {
+  private offer(path: string, agent: ListedAgent | undefined): void {
     if (this.agents.length >= this.limit) {
       this.more = true;
       return;
     }
-    const agent = made(make);
     if (agent) this.agents.push(agent);
     this.last = path;
   }
 }
 
-/** A node that nobody executes any more is not in the directory. */
-function made(make: () => ServedAgent | undefined): ServedAgent | undefined {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof UnknownAgent) return undefined;
-    throw error;
-  }
+function listedAgent(path: string, workflow: string, { id, type, description }: ListedNode): ListedAgent {
+  const ids = id.split('.');
+  const own = ids.pop() ?? id;
+  return { path, name: id, description: description ?? unwritten(type, own, [workflow, ...ids].join('.')) };
 }
 
 function positionOf(token: string): Position {

@@ -10,12 +10,17 @@ const PLACES = new Set(['$schema', '$id', 'id']);
  */
 export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
   const inputs = nodes.filter(({ type }) => type === 'input');
-  const required = inputs.filter(({ config }) => config['optional'] !== true && config['default'] === undefined);
+  const required = inputs.filter(isRequired);
   return {
     type: 'object',
     properties: Object.fromEntries(inputs.map((it) => [it.id, inputSchema(it)])),
     ...(required.length > 0 && { required: required.map(({ id }) => id) }),
   };
+}
+
+/** True if a run needs the input. */
+export function isRequired({ config }: Pick<WorkflowNode, 'config'>): boolean {
+  return config['optional'] !== true && config['default'] === undefined;
 }
 
 function inputSchema({ id, config }: WorkflowNode): JsonObject {

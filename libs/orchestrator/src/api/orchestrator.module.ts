@@ -13,6 +13,7 @@ import { Runs } from './runs.js';
 import { RunsController } from './runs.controller.js';
 import { WorkflowApply } from './workflow-apply.js';
 import { WorkflowCheck } from './workflow-check.js';
+import { WorkflowPages } from './workflow-pages.js';
 import { WorkflowRevisionsController } from './workflow-revisions.controller.js';
 import { WorkflowRunsController } from './workflow-runs.controller.js';
 import { WorkflowSchemaController } from './workflow-schema.controller.js';
@@ -39,6 +40,7 @@ export class OrchestratorModule {
       providers: [
         WorkflowCheck,
         WorkflowApply,
+        WorkflowPages,
         Processes,
         ProcessStreams,
         Runs,

@@ -9,8 +9,9 @@ import {
 import type { AgentSkill } from '#libs/protocol';
 import { inlineRevision } from '../inline-workflow.js';
 import { nodePath, workflowPath } from '../node-address.js';
-import { inputsSchema } from './inputs-schema.js';
 import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
+import type { WorkflowInterface } from '../workflow-outline.js';
+import { interfaceOf, writtenOf } from '../workflow-summary.js';
 
 /** Makes the executors of what a workflow consists of. */
 export interface ExecutorMakers {
@@ -60,15 +61,9 @@ export class WorkflowAgents {
   }
 
   /** The workflow's one skill, with an example, and with what it takes and makes. */
-  skillDetails(): AgentDetails {
+  private async skillDetails(): Promise<AgentDetails> {
     const { name, nodes } = this.revision.definition;
-    const inputs = nodes.filter((it) => it.type === 'input').map((it) => it.id);
-    const artifacts = nodes.filter((it) => it.type === 'output').map((it) => it.id);
-    const examples = inputs.length > 0 ? [JSON.stringify(Object.fromEntries(inputs.map((id) => [id, 'text'])))] : [];
-    return {
-      skills: this.agent.skills.map((skill) => ({ ...skill, ...(examples.length > 0 && { examples }) })),
-      schemas: { [name]: { input: inputsSchema(nodes), artifacts } },
-    };
+    return detailsOf(this.agent.skills, new Map([[name, interfaceOf(nodes)]]));
   }
 
   /**
@@ -89,15 +84,15 @@ export class WorkflowAgents {
 
   private makeAgent(): ServedAgent {
     const { name } = this.revision.definition;
-    const description = this.revision.definition.description || `The workflow ${name}`;
-    const modes = { inputModes: [TEXT, JSON_DATA], outputModes: [TEXT, JSON_DATA] };
+    const skill = workflowSkill(this.revision.definition);
     return {
       path: this.path,
       name,
-      description,
+      description: skill.description,
       version: this.revision.revision,
-      skills: [{ id: name, name, description, tags: ['workflow'], ...modes }],
-      ...modes,
+      skills: [skill],
+      inputModes: [TEXT, JSON_DATA],
+      outputModes: [TEXT, JSON_DATA],
       executor: this.makers.workflow(this.revision),
       changedAt: this.revision.updatedAt,
       details: () => this.skillDetails(),
@@ -124,7 +119,7 @@ export class WorkflowAgents {
   /** Cards are public: what a node's config says to its model, or to its caller, stands in none of them. */
   private makeNode(node: WorkflowNode): ServedAgent {
     const { definition, revision } = this.revision;
-    const description = writtenOf(node) ?? `${node.type} node ${node.id} of workflow ${definition.name}`;
+    const description = writtenOf(node) ?? unwritten(node.type, node.id, definition.name);
     const of = { workflow: definition.name, revision, ...(definition.language && { language: definition.language }) };
     const executor = this.makers.nodeTypes.executor({ ...node, of });
     const path = nodePath(definition.name, node.id);
@@ -151,6 +146,34 @@ export class WorkflowAgents {
   }
 }
 
+/** What is said of a node whose author wrote nothing. */
+export function unwritten(type: string, id: string, workflow: string): string {
+  return `${type} node ${id} of workflow ${workflow}`;
+}
+
+/** The skill of a workflow, at its own agent and at the service. */
+export function workflowSkill({ name, description }: { name: string; description?: string }): AgentSkill {
+  const said = description || `The workflow ${name}`;
+  const modes = { inputModes: [TEXT, JSON_DATA], outputModes: [TEXT, JSON_DATA] };
+  return { id: name, name, description: said, tags: ['workflow'], ...modes };
+}
+
+/** The skills of workflows with an example each, and with what they take and make. */
+export function detailsOf(
+  skills: readonly AgentSkill[],
+  interfaces: ReadonlyMap<string, WorkflowInterface>,
+): AgentDetails {
+  const schemas: AgentDetails['schemas'] = {};
+  const detailed = skills.map((skill): AgentSkill => {
+    const found = interfaces.get(skill.id);
+    if (found === undefined) return skill;
+    const { input, artifacts, example } = found;
+    schemas[skill.id] = { input, artifacts };
+    return example === undefined ? skill : { ...skill, examples: [example] };
+  });
+  return { skills: detailed, schemas };
+}
+
 /** A node's agent that takes something else by now. */
 export function withInput(agent: ServedAgent, { inputModes, changedAt }: CurrentInput): ServedAgent {
   const isNewer = changedAt !== undefined && (agent.changedAt === undefined || changedAt > agent.changedAt);
@@ -160,9 +183,4 @@ export function withInput(agent: ServedAgent, { inputModes, changedAt }: Current
     inputModes: inputModes ?? AGENT_MODES,
     ...(isNewer && { changedAt }),
   };
-}
-
-/** What the author wrote for callers to read. */
-function writtenOf({ config: { description } }: WorkflowNode): string | undefined {
-  return typeof description === 'string' && description.trim() !== '' ? description : undefined;
 }

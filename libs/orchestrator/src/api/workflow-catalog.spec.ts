@@ -310,12 +310,12 @@ function fail(message: string): never {
 }
 
 async function everyPath(catalog: WorkflowCatalog, limit: number): Promise<string[]> {
-  const agents: ServedAgent[] = [];
+  const paths: string[] = [];
   for (let token: string | undefined; ;) {
     const page = await catalog.list(limit, token);
     expect(page.agents.length).toBeLessThanOrEqual(limit);
-    agents.push(...page.agents);
-    if (page.nextPageToken === '') return agents.map((agent) => agent.path);
+    paths.push(...page.agents.map(({ path }) => path));
+    if (page.nextPageToken === '') return paths;
     token = page.nextPageToken;
   }
 }

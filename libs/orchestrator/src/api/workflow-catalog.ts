@@ -1,18 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import { AgentCatalog, type AgentDetails, AgentExecutor, type ServedAgent, UnknownAgent } from '#libs/executor';
-import { invalidParams } from '#libs/protocol';
+import {
+  AgentCatalog,
+  type AgentDetails,
+  AgentExecutor,
+  type ListedAgent,
+  type ServedAgent,
+  UnknownAgent,
+} from '#libs/executor';
+import { type AgentSkill, invalidParams } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { LRUCache } from 'lru-cache';
 import type { WorkflowRevision } from '../workflow.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { AgentPage } from './agent-page.js';
 import { CatalogServices } from './catalog-services.js';
-import { WorkflowAgents, withInput } from './workflow-agents.js';
+import { detailsOf, WorkflowAgents, workflowSkill, withInput } from './workflow-agents.js';
 
 export const SERVICE_VERSION = '0.1.0';
-const PAGE = 1000;
+/** Workflows whose nodes are in memory at once for a page of the directory. */
+const PAGE = 50;
 const NODE_PATH = /^workflows\/([^/]*)\/nodes\/([^/]+)$/;
 const CANDIDATES = 10;
+/** A skill beside its texts. */
+const HEAP_PER_SKILL = 512;
+/** What a value of JSON takes in memory, by the bytes of its text. */
+const HEAP_PER_BYTE = 4;
 /** Sized and not counted: room for as many as are counted would be taken at once, by each tenant's own as well. */
 const MOST_TENANTS = { maxSize: 1_000, sizeCalculation: () => 1 };
 const SKILL_FIELD = 'message.metadata.skillId';
@@ -27,7 +39,6 @@ const UNNAMED =
 export class WorkflowCatalog extends AgentCatalog {
   private readonly published = new WeakMap<WorkflowRevision, WorkflowAgents>();
   private readonly unasked = new WeakMap<ServedAgent, ServedAgent>();
-  private kept: { version: string; service: ServedAgent } | undefined;
   private readonly tenants = new LRUCache<string, WorkflowCatalog>({
     ...MOST_TENANTS,
     memoMethod: (tenant) => this.of(tenant),
@@ -82,16 +93,17 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /** The service, then the workflows by name, each followed by its nodes by id. */
-  async list(limit: number, pageToken?: string): Promise<{ agents: ServedAgent[]; nextPageToken: string }> {
-    const page = new AgentPage(limit, pageToken);
-    await page.begin(() => this.service());
-    const begun = page.begunWorkflow && (await this.store.get(page.begunWorkflow));
-    if (begun) page.add(this.publish(begun));
-    for (let after = page.begunWorkflow; !page.full;) {
-      const revisions = await this.store.list(limit, after);
-      for (const revision of revisions) page.add(this.publish(revision));
-      after = revisions.at(-1)?.definition.name;
-      if (revisions.length < limit) break;
+  async list(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }> {
+    const page = new AgentPage(limit, pageToken, this.services.nodeTypes.names);
+    page.begin({ path: '', ...this.ownName });
+    const begun = page.begunWorkflow;
+    let after = begun === undefined ? undefined : { name: begun, inclusive: true };
+    while (!page.full) {
+      const workflows = await this.store.listed(PAGE, after);
+      for (const workflow of workflows) page.add(workflow);
+      const last = workflows.at(-1);
+      if (last === undefined) break;
+      after = { name: last.name, inclusive: false };
     }
     return page.result();
   }
@@ -108,35 +120,40 @@ export class WorkflowCatalog extends AgentCatalog {
    */
   private async service(): Promise<ServedAgent> {
     const version = await this.store.version();
-    if (this.kept?.version === version) return this.kept.service;
-    const service = this.serviceOf(await this.everyWorkflow());
-    this.kept = { version, service };
-    return service;
+    return this.services.serviceAgents.get(this.tenant, version, async () => {
+      const skills = (await this.store.published()).map(workflowSkill);
+      const weight = skills.reduce((sum, { description }) => sum + description.length + HEAP_PER_SKILL, HEAP_PER_SKILL);
+      return { value: this.serviceOf(skills, version), weight };
+    });
   }
 
-  private async everyWorkflow(): Promise<WorkflowRevision[]> {
-    const found: WorkflowRevision[] = [];
-    for (let size = PAGE; size === PAGE;) {
-      const page = await this.store.list(PAGE, found.at(-1)?.definition.name);
-      found.push(...page);
-      size = page.length;
-    }
-    return found;
-  }
-
-  private serviceOf(workflows: readonly WorkflowRevision[]): ServedAgent {
+  private serviceOf(skills: AgentSkill[], version: string): ServedAgent {
     return {
       path: '',
-      name: this.services.config.serviceName,
-      description: this.services.config.serviceDescription,
+      ...this.ownName,
       version: SERVICE_VERSION,
-      skills: workflows.flatMap((it) => this.publish(it).agent.skills),
+      skills,
       inputModes: ['text/plain', 'application/json'],
       outputModes: ['text/plain', 'application/json'],
       executor: UNROUTED,
       changedAt: new Date(),
-      details: () => detailsOf(workflows.map((it) => this.publish(it).skillDetails())),
+      details: () => this.details(skills, version),
     };
+  }
+
+  private get ownName(): Pick<ListedAgent, 'name' | 'description'> {
+    const { serviceName, serviceDescription } = this.services.config;
+    return { name: serviceName, description: serviceDescription };
+  }
+
+  private async details(skills: readonly AgentSkill[], version: string): Promise<AgentDetails> {
+    const interfaces = await this.services.interfaces.get(this.tenant, version, async () => {
+      const value = await this.store.interfaces();
+      let weight = 0;
+      for (const it of value.values()) weight += JSON.stringify(it).length * HEAP_PER_BYTE + HEAP_PER_SKILL;
+      return { value, weight };
+    });
+    return detailsOf(skills, interfaces);
   }
 
   private async workflow(name: string, revision?: string): Promise<ServedAgent> {
@@ -182,13 +199,6 @@ export class WorkflowCatalog extends AgentCatalog {
     this.published.set(revision, made);
     return made;
   }
-}
-
-function detailsOf(all: readonly AgentDetails[]): AgentDetails {
-  return {
-    skills: all.flatMap((it) => it.skills),
-    schemas: Object.assign({}, ...all.map((it) => it.schemas)) as AgentDetails['schemas'],
-  };
 }
 
 /** The service's own executor: `route` has given every Message to a workflow before anything is executed. */

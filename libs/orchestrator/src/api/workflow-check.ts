@@ -3,6 +3,7 @@ import { NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
 import { namedChildren } from '../child-workflows.js';
+import { sizeProblems } from '../definition-limits.js';
 import type { SavedWorkflows } from '../saved-workflows.js';
 import { readDefinition } from '../sent-definition.js';
 import { unknownMembers } from '../unknown-members.js';
@@ -53,6 +54,8 @@ export class WorkflowCheck {
   }
 
   private found(definition: WorkflowDefinition, sent: JsonObject): WorkflowProblem[] {
+    const sizes = sizeProblems(definition);
+    if (sizes.length > 0) return sizes;
     const problems = [...workflowProblems(definition, this.nodeTypes), ...unknownMembers(sent)];
     return problems.toSorted((a, b) => rank(a) - rank(b));
   }

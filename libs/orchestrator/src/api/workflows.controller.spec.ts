@@ -2,11 +2,12 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { NodeTypes } from '#libs/executor';
-import { ApiValidationPipe, ProblemFilter } from '#libs/http';
+import { ApiValidationPipe, ProblemFilter, ResponseBudget } from '#libs/http';
 import type { JsonValue } from '#libs/protocol';
 import { WorkflowStore } from '../workflow-store.js';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { WorkflowCheck } from './workflow-check.js';
+import { WorkflowPages } from './workflow-pages.js';
 import { WorkflowRevisionsController } from './workflow-revisions.controller.js';
 import { WorkflowsController } from './workflows.controller.js';
 
@@ -34,6 +35,8 @@ beforeEach(async () => {
     providers: [
       { provide: WorkflowStore, useClass: MemoryWorkflowStore },
       WorkflowCheck,
+      WorkflowPages,
+      { provide: ResponseBudget, useValue: { enter: async () => () => undefined } },
       { provide: NodeTypes, useValue: nodeTypes },
       { provide: APP_PIPE, useClass: ApiValidationPipe },
       { provide: APP_FILTER, useFactory: () => new ProblemFilter() },
@@ -56,6 +59,31 @@ function call(
 }
 
 describe('WorkflowsController', () => {
+  it('lists in pages, whose tokens stand in headers beside the list', async () => {
+    for (const name of ['c', 'a', 'b']) await call('POST', '', { ...workflow, name });
+    const first = await call('GET', '?pageSize=2');
+    expect(first.json()).toMatchObject([{ name: 'a', revision: '1' }, { name: 'b' }]);
+    expect(first.headers).toMatchObject({
+      'next-page-token': 'b',
+      link: '</api/workflows?pageSize=2&pageToken=b>; rel="next"',
+    });
+    const last = await call('GET', '?pageSize=2&pageToken=b');
+    expect(last.json()).toEqual([(await call('GET', '/c')).json()]);
+    expect(last.headers['next-page-token']).toBeUndefined();
+    expect((await call('GET', '')).json()).toHaveLength(3);
+    for (const query of ['?pageSize=0', '?pageSize=2001', '?pageToken=a/b'])
+      expect((await call('GET', query)).statusCode).toBe(400);
+  });
+
+  it('refuses a definition that is too large, naming what of it is', async () => {
+    const prompt = 'x'.repeat(70_000);
+    const nodes = [{ id: 'a', type: 'agent', config: { prompt } }];
+    const reply = await call('POST', '', { ...workflow, nodes, edges: [] });
+    expect(reply.statusCode).toBe(422);
+    expect(reply.json()).toMatchObject({ errors: [{ path: 'nodes[0].config.prompt', code: 'TEXT_TOO_LONG' }] });
+    expect((await call('GET', '')).json()).toEqual([]);
+  });
+
   it('creates, shows, lists, replaces and deletes (row F1)', async () => {
     const created = await call('POST', '', workflow);
     expect(created.statusCode).toBe(201);

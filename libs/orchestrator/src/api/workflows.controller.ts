@@ -28,8 +28,8 @@ import {
   workflowView,
 } from './workflow-body.js';
 import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
+import { WorkflowPageQuery, WorkflowPages } from './workflow-pages.js';
 
-const PAGE = 500;
 /** Others may create, replace and delete the same workflow at the same moment; so often nobody does. */
 const MOST_TRIES = 10;
 
@@ -51,6 +51,7 @@ export class WorkflowsController {
   constructor(
     private readonly store: WorkflowStore,
     private readonly checks: WorkflowCheck,
+    private readonly pages: WorkflowPages,
   ) {}
 
   @Post()
@@ -85,17 +86,26 @@ export class WorkflowsController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'All workflows, by name.' })
-  @ApiOkResponse({ type: [WorkflowView] })
-  async listWorkflows(@Scope() { tenant }: TaskScope): Promise<WorkflowView[]> {
-    const store = this.store.inTenant(tenant);
-    const found: WorkflowRevision[] = [];
-    for (let page = PAGE; page === PAGE;) {
-      const revisions = await store.list(PAGE, found.at(-1)?.definition.name);
-      found.push(...revisions);
-      page = revisions.length;
-    }
-    return found.map(workflowView);
+  @ApiOperation({
+    summary: 'All workflows, by name.',
+    description:
+      'Where one answer has no room for all of them, `Next-Page-Token` says how to ask for the rest, and `Link` where.',
+  })
+  @ApiOkResponse({
+    type: [WorkflowView],
+    headers: {
+      'Next-Page-Token': { description: 'Absent on the last page.', schema: { type: 'string' } },
+      Link: { description: 'The next page, with `rel="next"`.', schema: { type: 'string' } },
+    },
+  })
+  @ApiProblem(400, 'A parameter is malformed.')
+  @ApiProblem(503, 'Too many large answers are under way; `Retry-After` says when to try again.')
+  async listWorkflows(
+    @Query() query: WorkflowPageQuery,
+    @Scope() { tenant }: TaskScope,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.pages.send(reply, this.store.inTenant(tenant), query);
   }
 
   @Get(':name')

@@ -4,17 +4,30 @@ import type { Premise } from '#libs/tasks';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
+import { type HeldDefinitions, refuseBeyondTenant } from '../definition-limits.js';
 import { namingNodes } from '../named-workflows.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
-import { type WorkflowSave, WorkflowStore } from '../workflow-store.js';
+import {
+  type ListedWorkflow,
+  type TextPage,
+  type TextPageRequest,
+  type WorkflowSave,
+  WorkflowStore,
+} from '../workflow-store.js';
+import type { WorkflowInterface, WorkflowListing } from '../workflow-outline.js';
+import { RevisionCache } from './revision-cache.js';
+import { summaryColumns, WorkflowSummaries } from './workflow-summaries.js';
 import {
   CREATE,
+  DEFINITION_TEXTS,
   DEFINITIONS,
   DELETE,
   HEADS,
   HEADS_OF,
   HEADS_WITH_NODE,
+  HELD,
   LOCK,
+  LOCK_TENANT,
   MARK,
   MARKED,
   REPLACE,
@@ -30,34 +43,38 @@ import {
  */
 @Injectable()
 export class PostgresWorkflowStore extends WorkflowStore {
-  /** By name and revision; which revision is the newest is not in here. */
-  private readonly read = new LRUCache<string, Kept>(MOST_KEPT);
-  /** By name: what was the newest when it was read last, which it need not be any more. */
-  private readonly lastRead = new LRUCache<string, { revision: WorkflowRevision; premise: Premise }>(MOST_KEPT);
   private readonly newest = new BatchLoader((names: readonly string[]) => this.readNewest(names));
   private readonly versions = new BatchLoader(() => this.readVersion());
-
   private readonly tenants = new LRUCache<string, PostgresWorkflowStore>({
-    ...MOST_KEPT,
-    memoMethod: (tenant) => PostgresWorkflowStore.of(this.database, tenant),
+    maxSize: MOST_TENANTS,
+    sizeCalculation: () => 1,
+    memoMethod: (tenant) => PostgresWorkflowStore.of(this.database, tenant, this.cache),
   });
   private tenant = '';
-  /** That of a transaction, or the database's. */
-  private sessions: Sessions;
+  private cache = new RevisionCache();
+  private summaries: WorkflowSummaries;
+  /** The session of a transaction; absent: any of the database. */
+  private transaction: Sessions | undefined;
 
   constructor(private readonly database: Database) {
     super();
-    this.sessions = database.pool;
+    this.summaries = new WorkflowSummaries('', () => this.sessions);
   }
 
   inTenant(tenant: string): WorkflowStore {
     return tenant === this.tenant ? this : this.tenants.memo(tenant);
   }
 
-  private static of(database: Database, tenant: string): PostgresWorkflowStore {
+  private static of(database: Database, tenant: string, cache: RevisionCache): PostgresWorkflowStore {
     const store = new PostgresWorkflowStore(database);
     store.tenant = tenant;
+    store.cache = cache;
+    store.summaries = new WorkflowSummaries(tenant, () => store.sessions);
     return store;
+  }
+
+  private get sessions(): Sessions {
+    return this.transaction ?? this.database.pool;
   }
 
   async version(): Promise<string> {
@@ -66,8 +83,33 @@ export class PostgresWorkflowStore extends WorkflowStore {
 
   async list(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
     // Planned anew each time: a plan that was made for few workflows is slow for many.
-    const { rows } = await this.sessions.query<Head>(HEADS, [this.tenant, afterName, limit]);
-    return this.revisions(rows);
+    return this.revisions(within(await this.page(limit, afterName), MOST_LISTED_BYTES));
+  }
+
+  async texts({ limit, most, afterName = '', admit }: TextPageRequest): Promise<TextPage> {
+    const found = await this.page(limit + 1, afterName);
+    const heads = within(found.slice(0, limit), most);
+    await admit(heads.reduce((sum, { bytes }) => sum + bytes, 0));
+    type Text = { name: string; definition: string };
+    const { rows } = await this.sessions.query<Text>(DEFINITION_TEXTS, pairsOf(heads, this.tenant));
+    const texts = new Map(rows.map(({ name, definition }) => [name, definition]));
+    const workflows = heads.flatMap(({ name, revision, created_at: createdAt, updated_at: updatedAt }) => {
+      const definition = texts.get(name);
+      return definition === undefined ? [] : { name, revision, createdAt, updatedAt, definition };
+    });
+    return { workflows, more: found.length > heads.length };
+  }
+
+  published(): Promise<WorkflowListing[]> {
+    return this.summaries.published();
+  }
+
+  interfaces(): Promise<Map<string, WorkflowInterface>> {
+    return this.summaries.interfaces();
+  }
+
+  listed(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]> {
+    return this.summaries.listed(limit, after);
   }
 
   async get(name: string, revision?: string): Promise<WorkflowRevision | undefined> {
@@ -77,7 +119,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   override recent(name: string): { revision: WorkflowRevision; premise: Premise } | undefined {
-    return this.lastRead.get(name);
+    return this.cache.recent(this.tenant, name);
   }
 
   async withNode(nodeId: string, limit: number): Promise<WorkflowRevision[]> {
@@ -109,8 +151,9 @@ export class PostgresWorkflowStore extends WorkflowStore {
   async atomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
     return inTransaction(this.database, async (client) => {
       // Of its own: what it keeps in memory is not saved yet.
-      const store = PostgresWorkflowStore.of(this.database, this.tenant);
-      store.sessions = client;
+      const store = PostgresWorkflowStore.of(this.database, this.tenant, new RevisionCache());
+      store.transaction = client;
+      await client.query(LOCK_TENANT, [this.tenant]);
       await client.query(LOCK, [this.tenant, names]);
       return work(store);
     });
@@ -125,25 +168,47 @@ export class PostgresWorkflowStore extends WorkflowStore {
     await this.sessions.query(MARK, [this.tenant, name, mark]);
   }
 
+  /** One after the other in a tenant: what it keeps is counted before. */
   private async save(
     statement: string,
     definition: WorkflowDefinition,
     more: readonly unknown[] = [],
   ): Promise<WorkflowRevision | undefined> {
     const text = JSON.stringify(definition);
+    const bytes = Buffer.byteLength(text);
     const nodeIds = definition.nodes.map((node) => node.id);
     const pins = namingNodes(definition).filter(({ revision }) => revision !== undefined);
-    const { rows } = await this.sessions.query<Head>(statement, [
+    const values = [
       this.tenant,
       definition.name,
       text,
       nodeIds,
       pins.map(({ workflow }) => workflow),
       pins.map(({ revision }) => revision),
+      bytes,
+      ...summaryColumns(definition),
       ...more,
-    ]);
+    ];
+    const [row] = await this.locked(async (session) => {
+      const { rows: held } = await session.query<HeldDefinitions>(HELD, [this.tenant, definition.name]);
+      if (held[0]) refuseBeyondTenant(bytes, held[0]);
+      return (await session.query<Head>(statement, values)).rows;
+    });
     // Read back from its text: what is kept shares nothing with what the caller may still change.
-    return rows[0] && this.keep({ ...rows[0], definition: JSON.parse(text) as WorkflowDefinition });
+    return row && this.keep({ ...row, bytes, definition: JSON.parse(text) as WorkflowDefinition });
+  }
+
+  private async locked<T>(work: (session: Sessions) => Promise<T>): Promise<T> {
+    if (this.transaction) return work(this.transaction);
+    return inTransaction(this.database, async (client) => {
+      await client.query(LOCK_TENANT, [this.tenant]);
+      return work(client);
+    });
+  }
+
+  private async page(limit: number, afterName: string): Promise<SizedHead[]> {
+    // Planned anew each time: a plan that was made for few workflows is slow for many.
+    return (await this.sessions.query<SizedHead>(HEADS, [this.tenant, afterName, limit])).rows;
   }
 
   private async readNewest(names: readonly string[]): Promise<Map<string, WorkflowRevision>> {
@@ -155,9 +220,12 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   private remember(name: string, revision: WorkflowRevision | undefined, version = ''): void {
-    if (!revision) return void this.lastRead.delete(name);
+    if (!revision) return this.cache.noteNewest(this.tenant, name, undefined);
     const premise = { relation: 'workflow_newest', tenant: this.tenant, name } as const;
-    this.lastRead.set(name, { revision, premise: { ...premise, version: `${revision.revision}/${version}` } });
+    this.cache.noteNewest(this.tenant, name, {
+      revision: revision.revision,
+      premise: { ...premise, version: `${revision.revision}/${version}` },
+    });
   }
 
   private async readVersion(): Promise<Map<string, string>> {
@@ -180,20 +248,16 @@ export class PostgresWorkflowStore extends WorkflowStore {
     const unread = heads.filter((head) => !found.get(head.name));
     const definitions = await this.definitions(unread);
     for (const head of unread) {
-      const definition = definitions.get(head.name);
-      if (definition) found.set(head.name, this.keep({ ...head, definition }));
+      const saved = definitions.get(head.name);
+      if (saved) found.set(head.name, this.keep({ ...head, ...saved }));
     }
     return heads.flatMap((head) => found.get(head.name) ?? []);
   }
 
-  private async definitions(heads: readonly Head[]): Promise<Map<string, WorkflowDefinition>> {
+  private async definitions(heads: readonly Head[]): Promise<Map<string, Saved>> {
     if (heads.length === 0) return new Map();
-    const { rows } = await this.sessions.query<Saved>(DEFINITIONS, [
-      this.tenant,
-      heads.map((head) => head.name),
-      heads.map((head) => head.revision),
-    ]);
-    return new Map(rows.map((row) => [row.name, row.definition]));
+    const { rows } = await this.sessions.query<Saved>(DEFINITIONS, pairsOf(heads, this.tenant));
+    return new Map(rows.map((row) => [row.name, row]));
   }
 
   private async saved(name: string, revision: string): Promise<WorkflowRevision | undefined> {
@@ -204,26 +268,20 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   private keep(row: Head & Saved): WorkflowRevision {
-    const { definition, revision, created_at: createdAt, updated_at: updatedAt } = row;
+    const { definition, revision, created_at: createdAt, updated_at: updatedAt, version, bytes } = row;
     const found = { definition, revision, createdAt, updatedAt };
-    this.read.set(keyOf(row), { revision: found, version: row.version });
+    this.cache.keep({ tenant: this.tenant, name: row.name, revision }, found, { version, bytes });
     return found;
   }
 
   /** What was read from that very row; without a version: whatever was read last. */
-  private kept({ version, ...named }: Pick<Head, 'name' | 'revision'> & Partial<Head>): WorkflowRevision | undefined {
-    const found = this.read.get(keyOf(named));
-    return version === undefined || found?.version === version ? found?.revision : undefined;
+  private kept({ name, revision, version }: KeptHead): WorkflowRevision | undefined {
+    return this.cache.get({ tenant: this.tenant, name, revision }, version);
   }
 }
 
 type Sessions = Pick<ClientBase, 'query'>;
-
-interface Kept {
-  revision: WorkflowRevision;
-  /** Changes with the row that the revision was read from. */
-  version: string;
-}
+type KeptHead = Pick<Head, 'name' | 'revision'> & Partial<Head>;
 
 interface Head {
   name: string;
@@ -233,15 +291,31 @@ interface Head {
   version: string;
 }
 
+interface SizedHead extends Head {
+  bytes: number;
+}
+
 interface Saved {
   name: string;
   definition: WorkflowDefinition;
+  /** Of the definition as JSON. */
+  bytes: number;
 }
 
-/** Sized and not counted: room for as many as are counted would be taken at once, by each tenant's own as well. */
-const MOST_KEPT = { maxSize: 1_000, sizeCalculation: () => 1 };
+const MOST_TENANTS = 1_000;
+/** Bytes of the definitions of one page that are in memory at once. */
+const MOST_LISTED_BYTES = 4 * 1024 * 1024;
 const REVISION_NUMBER = /^[1-9]\d{0,17}$/;
 
-function keyOf({ name, revision }: Pick<Head, 'name' | 'revision'>): string {
-  return `${name}/${revision}`;
+/** The first ones, as far as their definitions fit; one at least. */
+function within(heads: readonly SizedHead[], most: number): SizedHead[] {
+  let bytes = 0;
+  return heads.filter((head, index) => {
+    bytes += head.bytes;
+    return index === 0 || bytes <= most;
+  });
+}
+
+function pairsOf(heads: readonly Head[], tenant: string): unknown[] {
+  return [tenant, heads.map(({ name }) => name), heads.map(({ revision }) => revision)];
 }

@@ -3,26 +3,41 @@ const SELECT_HEADS = `
   SELECT workflow.name, workflow.revision::text, workflow.created_at, workflow.updated_at, saved.xmin::text AS version
   FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)`;
 
+// Counted where no summary says it: of a revision that was saved by a replica of an earlier version.
+const BYTES = 'coalesce(summary.bytes, octet_length(saved.definition::text))';
+const SUMMARIZED = `
+  FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)
+    LEFT JOIN workflow_summary AS summary USING (tenant, name, revision)`;
+
 /** The newest revisions of workflows that are not deleted. $1 tenant, $2 names. */
 export const HEADS_OF = `${SELECT_HEADS} WHERE tenant = $1 AND name = ANY($2::text[]) AND deleted_at IS NULL`;
 
-/** A page of them by name. $1 tenant, $2 the name before the page, $3 how many. */
-export const HEADS = `${SELECT_HEADS} WHERE tenant = $1 AND name > $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
+/** A page of them by name, each with the bytes of its definition. $1 tenant, $2 the name before the page, $3 how many. */
+export const HEADS = `
+  SELECT workflow.name, workflow.revision::text, workflow.created_at, workflow.updated_at, saved.xmin::text AS version,
+         ${BYTES} AS bytes
+  ${SUMMARIZED} WHERE tenant = $1 AND name > $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
 
 /** Those whose newest revision has a node. $1 tenant, $2 node id, $3 how many. */
 export const HEADS_WITH_NODE = `${SELECT_HEADS} JOIN workflow_node AS node USING (tenant, name, revision)
   WHERE tenant = $1 AND node.node_id = $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
 
-/** Saved definitions. $1 tenant, $2 names, $3 revisions, pair by pair. */
-export const DEFINITIONS = `
-  SELECT saved.name, saved.definition
+const definitions = (definition: string): string => `
+  SELECT saved.name, ${definition} AS definition, octet_length(saved.definition::text) AS bytes
   FROM unnest($2::text[], $3::bigint[]) AS wanted (name, revision)
   JOIN workflow_revision AS saved
     ON saved.tenant = $1 AND saved.name = wanted.name AND saved.revision = wanted.revision`;
 
+/** Saved definitions. $1 tenant, $2 names, $3 revisions, pair by pair. */
+export const DEFINITIONS = definitions('saved.definition');
+
+/** The same as texts. */
+export const DEFINITION_TEXTS = definitions('saved.definition::text');
+
 /** One saved revision, also of a deleted workflow. $1 tenant, $2 name, $3 revision. */
 export const REVISION = `
-  SELECT saved.name, saved.revision::text, saved.definition, saved.xmin::text AS version,
+  SELECT saved.name, saved.revision::text, saved.definition, octet_length(saved.definition::text) AS bytes,
+         saved.xmin::text AS version,
          least(workflow.created_at, saved.created_at) AS created_at, saved.created_at AS updated_at
   FROM workflow_revision AS saved JOIN workflow USING (tenant, name)
   WHERE saved.tenant = $1 AND saved.name = $2 AND saved.revision = $3`;
@@ -55,9 +70,15 @@ const KEEP = `${count('saved')},
     INSERT INTO workflow_pin (tenant, parent, parent_revision, name, revision)
     SELECT DISTINCT saved.tenant, saved.name, saved.revision, pinned.name, pinned.revision
     FROM saved, unnest($5::text[], $6::bigint[]) AS pinned (name, revision)
+  ),
+  summary AS (
+    INSERT INTO workflow_summary AS held (tenant, name, revision, bytes, description, interface, nodes)
+    SELECT tenant, name, revision, $7::integer, $8::json, $9::json, $10::json FROM saved
+    ON CONFLICT (tenant, name) DO UPDATE SET revision = EXCLUDED.revision, bytes = EXCLUDED.bytes,
+      description = EXCLUDED.description, interface = EXCLUDED.interface, nodes = EXCLUDED.nodes
   )`;
 
-/** Saves a new workflow, or one whose name was deleted; no row where the name is taken. $1 tenant, $2 name, $3 definition, $4 node ids, $5 and $6 names and revisions of workflows that its nodes run, pair by pair. */
+/** Saves a new workflow, or one whose name was deleted; no row where the name is taken. $1 tenant, $2 name, $3 definition, $4 node ids, $5 and $6 names and revisions of workflows that its nodes run, pair by pair, $7 bytes of the definition, $8 to $10 its summary: description, interface, nodes. */
 export const CREATE = `
   WITH saved AS (
     INSERT INTO workflow AS held (tenant, name, revision, created_at, updated_at)
@@ -71,12 +92,12 @@ export const CREATE = `
 
 /**
  * Saves the next revision; no row where there is no such workflow, or its revision is none of those given.
- * $1 to $6 as for `CREATE`, $7 revisions or null.
+ * $1 to $10 as for `CREATE`, $11 revisions or null.
  */
 export const REPLACE = `
   WITH saved AS (
     UPDATE workflow SET revision = revision + 1, updated_at = statement_timestamp()
-    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL AND ($7::text[] IS NULL OR revision::text = ANY($7))
+    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL AND ($11::text[] IS NULL OR revision::text = ANY($11))
     RETURNING tenant, name, revision, created_at, updated_at
   ),${KEEP},
   outdated AS (
@@ -95,12 +116,61 @@ export const DELETE = `
   ),
   nodes AS (
     DELETE FROM workflow_node USING gone WHERE workflow_node.tenant = gone.tenant AND workflow_node.name = gone.name
+  ),
+  summary AS (
+    DELETE FROM workflow_summary AS held USING gone WHERE held.tenant = gone.tenant AND held.name = gone.name
   ),${count('gone')}
   SELECT name FROM gone`;
 
 /** Whoever changes these workflows waits. $1 tenant, $2 names. */
 export const LOCK = `
   SELECT name FROM workflow WHERE tenant = $1 AND name = ANY($2::text[]) ORDER BY name FOR NO KEY UPDATE`;
+
+/** Whoever saves a workflow of the tenant waits, so that what was counted holds until the save is there. $1 tenant. */
+export const LOCK_TENANT = `SELECT pg_advisory_xact_lock(hashtextextended('workflows of ' || $1, 0))`;
+
+/** What the tenant keeps beside a workflow, and how many bytes that workflow has. $1 tenant, $2 name. */
+export const HELD = `
+  SELECT count(*) FILTER (WHERE name <> $2)::integer AS others,
+         coalesce(sum(${BYTES}) FILTER (WHERE name <> $2), 0)::float8 AS "otherBytes",
+         coalesce(sum(${BYTES}) FILTER (WHERE name = $2), 0)::float8 AS "ownBytes"
+  ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL`;
+
+/** The first workflow after a name whose newest revision has no summary. $1 tenant, $2 name. */
+export const UNSUMMARIZED = `
+  SELECT workflow.name, workflow.revision::text, saved.definition, octet_length(saved.definition::text) AS bytes
+  ${SUMMARIZED} WHERE tenant = $1 AND name > $2 AND deleted_at IS NULL AND summary.interface IS NULL
+  ORDER BY name LIMIT 1`;
+
+/** Adds the summary of a newest revision. $1 tenant, $2 name, $3 revision, $4 bytes, $5 description, $6 interface, $7 nodes. */
+export const SUMMARIZE = `
+  INSERT INTO workflow_summary AS held (tenant, name, revision, bytes, description, interface, nodes)
+  SELECT tenant, name, revision, $4::integer, $5::json, $6::json, $7::json FROM workflow
+  WHERE tenant = $1 AND name = $2 AND revision = $3 AND deleted_at IS NULL
+  ON CONFLICT (tenant, name) DO UPDATE SET revision = EXCLUDED.revision, bytes = EXCLUDED.bytes,
+    description = EXCLUDED.description, interface = EXCLUDED.interface, nodes = EXCLUDED.nodes
+    WHERE held.revision <= EXCLUDED.revision`;
+
+/** What the card of the service says of workflows, by name. $1 tenant, $2 bytes of descriptions in all. */
+export const PUBLISHED = `
+  SELECT workflow.name, workflow.revision::text, workflow.updated_at AS "updatedAt", ${within('description', '$2')}
+  ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;
+
+/** What workflows take and make, by name. $1 tenant, $2 bytes in all. */
+export const INTERFACES = `
+  SELECT workflow.name, ${within('interface', '$2')}
+  ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;
+
+/** A page of workflows with their nodes, by name. $1 tenant, $2 the name that the page begins with or after, $3 whether it does with it, $4 how many. */
+export const LISTED = `
+  SELECT workflow.name, summary.description, summary.nodes
+  ${SUMMARIZED} WHERE tenant = $1 AND (name > $2 OR $3 AND name = $2) AND deleted_at IS NULL ORDER BY name LIMIT $4`;
+
+/** A column of the summary, null from the row on with which it comes to more bytes than allowed. */
+function within(column: string, most: string): string {
+  const bytes = `octet_length(summary.${column}::text)`;
+  return `CASE WHEN sum(${bytes}) OVER (ORDER BY workflow.name) <= ${most} THEN summary.${column} END AS ${column}`;
+}
 
 /** $1 tenant, $2 mark. */
 export const MARKED = `

@@ -1,5 +1,14 @@
 import type { WorkflowDefinition, WorkflowRevision } from '../workflow.js';
-import { type WorkflowSave, WorkflowStore } from '../workflow-store.js';
+import {
+  type ListedWorkflow,
+  type TextPage,
+  type TextPageRequest,
+  type WorkflowSave,
+  WorkflowStore,
+  type WorkflowText,
+} from '../workflow-store.js';
+import type { WorkflowInterface, WorkflowListing } from '../workflow-outline.js';
+import { summaryOf } from '../workflow-summary.js';
 
 interface Held {
   revisions: WorkflowRevision[];
@@ -33,6 +42,39 @@ export class MemoryWorkflowStore extends WorkflowStore {
     return this.newest()
       .filter(({ definition }) => definition.name > afterName)
       .slice(0, limit);
+  }
+
+  async texts({ limit, most, afterName, admit }: TextPageRequest): Promise<TextPage> {
+    let bytes = 0;
+    const all = await this.list(Infinity, afterName);
+    const workflows = all.slice(0, limit).flatMap(({ definition, ...saved }, index): WorkflowText[] => {
+      const text = JSON.stringify(definition);
+      bytes += Buffer.byteLength(text);
+      return index === 0 || bytes <= most ? [{ ...saved, name: definition.name, definition: text }] : [];
+    });
+    await admit(bytes);
+    return { workflows, more: all.length > workflows.length };
+  }
+
+  async published(): Promise<WorkflowListing[]> {
+    return this.newest().map((saved) => {
+      const { description } = summaryOf(saved);
+      const { revision, updatedAt } = saved;
+      return { name: saved.definition.name, revision, updatedAt, ...(description && { description }) };
+    });
+  }
+
+  async interfaces(): Promise<Map<string, WorkflowInterface>> {
+    return new Map(this.newest().map((saved) => [saved.definition.name, summaryOf(saved).interface]));
+  }
+
+  async listed(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]> {
+    const found = this.newest().map((saved): ListedWorkflow => {
+      const { description, nodes } = summaryOf(saved);
+      return { name: saved.definition.name, nodes, ...(description && { description }) };
+    });
+    const from = after?.name ?? '';
+    return found.filter(({ name }) => name > from || (after?.inclusive && name === from)).slice(0, limit);
   }
 
   async get(name: string, revision?: string): Promise<WorkflowRevision | undefined> {

@@ -1,0 +1,46 @@
+import { getHeapStatistics } from 'node:v8';
+import { LRUCache } from 'lru-cache';
+
+/** A value that was read, and what it weighs in bytes of the heap. */
+export interface Weighed<T> {
+  value: T;
+  weight: number;
+}
+
+/** The share of the heap that the values of one cache may take. */
+const SHARE = 1 / 16;
+
+/**
+ * One value for each tenant, valid for one version of what the tenant keeps. Values of all tenants are weighed together,
+ * and the least recently used go first. Callers that miss the same value at the same time share one read.
+ */
+export class VersionedCache<T extends object> {
+  private readonly kept: LRUCache<string, { version: string; value: T }>;
+  private readonly reading = new Map<string, { version: string; value: Promise<T> }>();
+
+  /** @param most bytes of the heap */
+  constructor(most = Math.floor(getHeapStatistics().heap_size_limit * SHARE)) {
+    this.kept = new LRUCache({ maxSize: most });
+  }
+
+  async get(tenant: string, version: string, read: () => Promise<Weighed<T>>): Promise<T> {
+    const found = this.kept.get(tenant);
+    if (found?.version === version) return found.value;
+    const underWay = this.reading.get(tenant);
+    if (underWay?.version === version) return underWay.value;
+    const value = this.keep(tenant, version, read);
+    const own = { version, value };
+    this.reading.set(tenant, own);
+    try {
+      return await value;
+    } finally {
+      if (this.reading.get(tenant) === own) this.reading.delete(tenant);
+    }
+  }
+
+  private async keep(tenant: string, version: string, read: () => Promise<Weighed<T>>): Promise<T> {
+    const { value, weight } = await read();
+    this.kept.set(tenant, { version, value }, { size: Math.max(1, Math.ceil(weight)) });
+    return value;
+  }
+}

@@ -1,0 +1,86 @@
+import { ProblemError } from '#libs/http';
+import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { innerNodes } from './named-workflows.js';
+import type { WorkflowDefinition } from './workflow.js';
+import { fault, type WorkflowProblem } from './workflow-problem.js';
+
+/** Bytes of one definition, as JSON in UTF-8. */
+export const MOST_DEFINITION_BYTES = 256 * 1024;
+
+/** Bytes of one prompt, in UTF-8. */
+export const MOST_PROMPT_BYTES = 64 * 1024;
+
+/** Bytes of one description, in UTF-8: cards and directories repeat it. */
+export const MOST_DESCRIPTION_BYTES = 4 * 1024;
+
+/** Workflows that a tenant keeps at once; deleted ones do not count. */
+export const MOST_WORKFLOWS = 2_000;
+
+/** Bytes of the newest definitions that a tenant keeps together. */
+export const MOST_TENANT_BYTES = 16 * 1024 * 1024;
+
+const PROMPTS = ['prompt', 'system_prompt'];
+
+/** Names what of a definition is larger than it may be; nothing else of such a definition has to be looked at. */
+export function sizeProblems(definition: WorkflowDefinition): WorkflowProblem[] {
+  const bytes = Buffer.byteLength(JSON.stringify(definition));
+  if (bytes > MOST_DEFINITION_BYTES) {
+    const detail = `a definition has at most ${MOST_DEFINITION_BYTES} bytes as JSON, and this one has ${bytes}`;
+    return [fault('DEFINITION_TOO_LARGE', '', detail)];
+  }
+  return [
+    ...tooLong('description', definition.description, MOST_DESCRIPTION_BYTES),
+    ...definition.nodes.flatMap(({ id, config }, index) => longTexts(config, `nodes[${index}].config`, id)),
+  ];
+}
+
+/** What a tenant keeps beside a workflow, and the bytes of that one; 0 where there is none. */
+export interface HeldDefinitions {
+  others: number;
+  otherBytes: number;
+  ownBytes: number;
+}
+
+/**
+ * Refuses a save with which a tenant would keep more than it may. One that makes a workflow no larger is never refused:
+ * what was kept before there were limits stays usable.
+ * @throws ProblemError 422
+ */
+export function refuseBeyondTenant(bytes: number, { others, otherBytes, ownBytes }: HeldDefinitions): void {
+  if (ownBytes === 0 && others >= MOST_WORKFLOWS) {
+    throw full(`a tenant has at most ${MOST_WORKFLOWS} workflows, and this one has ${others}: delete one first`);
+  }
+  if (bytes > ownBytes && otherBytes + bytes > MOST_TENANT_BYTES) {
+    throw full(
+      `the definitions of a tenant have at most ${MOST_TENANT_BYTES} bytes together, and these would have ` +
+        `${otherBytes + bytes}: delete a workflow first`,
+    );
+  }
+}
+
+function full(detail: string): ProblemError {
+  return new ProblemError(422, detail, [{ path: '', detail }], 'TOO_MANY_WORKFLOWS');
+}
+
+/** The texts of a node, and of the nodes of a workflow that stands in it. */
+function longTexts(config: JsonValue | undefined, path: string, node: string): WorkflowProblem[] {
+  if (!isJsonObject(config)) return [];
+  const body = config['body'];
+  const said = isJsonObject(body) ? body['description'] : undefined;
+  return [
+    ...PROMPTS.flatMap((name) => tooLong(`${path}.${name}`, config[name], MOST_PROMPT_BYTES, node)),
+    ...tooLong(`${path}.description`, config['description'], MOST_DESCRIPTION_BYTES, node),
+    ...tooLong(`${path}.body.description`, said, MOST_DESCRIPTION_BYTES, node),
+    ...innerNodes(body).flatMap((inner, index) =>
+      isJsonObject(inner) ? longTexts(inner['config'], `${path}.body.nodes[${index}].config`, node) : [],
+    ),
+  ];
+}
+
+function tooLong(path: string, text: JsonValue | undefined, most: number, node?: string): WorkflowProblem[] {
+  if (typeof text !== 'string' || text.length * 3 <= most) return [];
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= most) return [];
+  const detail = `${path} has at most ${most} bytes, and this one has ${bytes}`;
+  return [fault('TEXT_TOO_LONG', path, detail, node === undefined ? {} : { node })];
+}

@@ -1,0 +1,101 @@
+import type { ClientBase } from 'pg';
+import type { WorkflowDefinition } from '../workflow.js';
+import type { ListedWorkflow } from '../workflow-store.js';
+import type { WorkflowInterface, WorkflowListing } from '../workflow-outline.js';
+import { summaryOf } from '../workflow-summary.js';
+import { INTERFACES, LISTED, PUBLISHED, SUMMARIZE, UNSUMMARIZED } from './workflow-statements.js';
+
+/** Bytes of descriptions that the card of the service has in all: as many as a tenant's workflows may have. */
+const MOST_DESCRIPTION_BYTES = 8 * 1024 * 1024;
+/** Bytes of what workflows take and make that an answer has in all. */
+const MOST_INTERFACE_BYTES = 16 * 1024 * 1024;
+
+/** Of a workflow whose inputs are not told: those of more than an answer has room for. */
+const UNTOLD: WorkflowInterface = { input: { type: 'object', properties: {} }, artifacts: [] };
+
+/**
+ * What is said of the workflows of a tenant, from columns: whole definitions are read one at a time, and only where no
+ * summary was made of one yet.
+ */
+export class WorkflowSummaries {
+  private static line: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly tenant: string,
+    private readonly sessions: () => Pick<ClientBase, 'query'>,
+  ) {}
+
+  async published(): Promise<WorkflowListing[]> {
+    await this.complete();
+    const { rows } = await this.sessions().query<Nullable<WorkflowListing>>(PUBLISHED, [
+      this.tenant,
+      MOST_DESCRIPTION_BYTES,
+    ]);
+    return rows.map(withoutNull);
+  }
+
+  async interfaces(): Promise<Map<string, WorkflowInterface>> {
+    await this.complete();
+    const { rows } = await this.sessions().query<{ name: string; interface: WorkflowInterface | null }>(INTERFACES, [
+      this.tenant,
+      MOST_INTERFACE_BYTES,
+    ]);
+    return new Map(rows.map((row) => [row.name, row.interface ?? UNTOLD]));
+  }
+
+  async listed(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]> {
+    await this.complete();
+    const values = [this.tenant, after?.name ?? '', after?.inclusive ?? false, limit];
+    const { rows } = await this.sessions().query<Nullable<ListedWorkflow>>(LISTED, values);
+    return rows.map((row) => ({ ...withoutNull(row), nodes: row.nodes ?? [] }));
+  }
+
+  /** Summarizes what replicas of earlier versions saved. One process does it for one definition at a time. */
+  private complete(): Promise<void> {
+    const done = WorkflowSummaries.line.then(async () => {
+      for (let after: string | undefined = ''; after !== undefined;) after = await this.completeOne(after);
+    });
+    WorkflowSummaries.line = done.catch(() => undefined);
+    return done;
+  }
+
+  /** @returns the name of the workflow that was summarized; `undefined` where all are */
+  private async completeOne(after: string): Promise<string | undefined> {
+    const { rows } = await this.sessions().query<Unsummarized>(UNSUMMARIZED, [this.tenant, after]);
+    const [row] = rows;
+    if (!row) return undefined;
+    const { name, revision, definition, bytes } = row;
+    await this.sessions().query(SUMMARIZE, [this.tenant, name, revision, bytes, ...summaryColumns(definition)]);
+    return name;
+  }
+}
+
+/** The columns of a definition's summary: description, interface, nodes. */
+export function summaryColumns(definition: WorkflowDefinition): (string | null)[] {
+  const never = new Date(0);
+  const {
+    description,
+    interface: taken,
+    nodes,
+  } = summaryOf({
+    definition,
+    revision: '',
+    createdAt: never,
+    updatedAt: never,
+  });
+  return [description === undefined ? null : JSON.stringify(description), JSON.stringify(taken), JSON.stringify(nodes)];
+}
+
+interface Unsummarized {
+  name: string;
+  revision: string;
+  definition: WorkflowDefinition;
+  bytes: number;
+}
+
+type Nullable<T> = { [Member in keyof T]: T[Member] | null };
+
+/** A row whose optional members are absent where they are null. */
+function withoutNull<T extends object>(row: Nullable<T>): T {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
+}
