@@ -29,12 +29,9 @@ interface TaskRow {
 }
 
 interface ConfigRow {
-  task_id: string;
   config_id: string;
   url: string;
   scheme: string | null;
-  sealed: string | null;
-  token: string | null;
 }
 
 /** PushConfigs on PostgreSQL. */
@@ -79,7 +76,7 @@ export class PostgresPushConfigs extends PushConfigs {
       const task = await lockTask(client, taskId, scope);
       await refuseTooMany(client, taskId, config.id);
       if (!isTerminalState(task.state)) await client.query(MARK_TASK, [taskId]);
-      const values = this.valuesOf(registration, registration.after ?? task.last_sequence);
+      const values = this.valuesOf(registration, registration.after ?? beginningOf(task));
       await client.query(KEEP, values);
       await this.queues.makeDue([{ ...scope, receiver: new URL(config.url).origin }], client);
     });
@@ -106,7 +103,9 @@ export class PostgresPushConfigs extends PushConfigs {
 
   async list(taskId: string): Promise<ShownPushConfig[]> {
     const { rows } = await this.database.pool.query<ConfigRow>(LIST, [taskId]);
-    return rows.map((row) => this.shown(row));
+    return rows.map(({ config_id: id, url, scheme }) =>
+      shownConfig(taskId, { id, url, ...(scheme !== null && { authentication: { scheme } }) }),
+    );
   }
 
   async delete(taskId: string, id: string): Promise<void> {
@@ -120,19 +119,6 @@ export class PostgresPushConfigs extends PushConfigs {
     const scheme = authentication?.scheme ?? null;
     const { origin } = new URL(url);
     return [randomUUID(), taskId, configId, tenant, owner, url, scheme, sealed, wireVersion, after, origin];
-  }
-
-  private shown({
-    task_id: taskId,
-    config_id: configId,
-    url,
-    scheme,
-    sealed,
-    token: plain,
-  }: ConfigRow): ShownPushConfig {
-    const kept = { taskId, configId, sealed, token: plain, credentials: null };
-    const token = this.secrets.openIfReadable(kept)?.token;
-    return shownConfig(taskId, { id: configId, url, token, ...(scheme !== null && { authentication: { scheme } }) });
   }
 }
 
@@ -149,6 +135,11 @@ async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: T
   return rows[0];
 }
 
+/** The last event that is not notified: of a Task that has ended all but the last one, which has its final state. */
+function beginningOf({ state, last_sequence: last }: TaskRow): number {
+  return isTerminalState(state) ? last - 1 : last;
+}
+
 async function refuseTooMany(client: Pick<ClientBase, 'query'>, taskId: string, id: string): Promise<void> {
   const { rows } = await client.query<{ others: number }>(COUNT_OTHERS, [taskId, id]);
   if ((rows[0]?.others ?? 0) < MAX_CONFIGS) return;
@@ -156,15 +147,9 @@ async function refuseTooMany(client: Pick<ClientBase, 'query'>, taskId: string, 
   throw new A2AError('INVALID_PARAMS', { message, violations: [{ field: 'taskId', description: message }] });
 }
 
-/** Never the credentials. */
-function shownConfig(taskId: string, { id, url, token, authentication }: CheckedPushConfig): ShownPushConfig {
-  return {
-    id,
-    taskId,
-    url,
-    ...(token !== undefined && { token }),
-    ...(authentication && { authentication: { scheme: authentication.scheme } }),
-  };
+/** Never the token and the credentials: whoever reads configs needs neither to tell them apart. */
+function shownConfig(taskId: string, { id, url, authentication }: CheckedPushConfig): ShownPushConfig {
+  return { id, taskId, url, ...(authentication && { authentication: { scheme: authentication.scheme } }) };
 }
 
 const LOCK_TASK = `
@@ -189,7 +174,7 @@ const KEEP = `
     deleted_at = NULL, updated_at = now()`;
 
 const LIST = `
-  SELECT task_id, config_id, url, scheme, secrets AS sealed, token FROM push_config
+  SELECT config_id, url, scheme FROM push_config
   WHERE task_id = $1 AND deleted_at IS NULL ORDER BY created_at, config_id`;
 
 const KNOWN = 'SELECT FROM push_config WHERE task_id = $1 AND config_id = $2';

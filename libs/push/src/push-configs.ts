@@ -2,7 +2,7 @@ import type { Job } from '#libs/jobs';
 import type { TaskPushNotificationConfig } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 
-/** A config as its owner may see it: it has an id and a Task, and never the credentials. */
+/** A config as its owner may see it: it has an id and a Task, and never the token and the credentials. */
 export type ShownPushConfig = TaskPushNotificationConfig & { id: string; taskId: string };
 
 /** A config that passed every check, with the id that it will be kept under. */
@@ -15,7 +15,10 @@ export interface PushRegistration {
   config: CheckedPushConfig;
   /** The protocol version that the config came in, which its notifications keep to: `1.0` or `0.3`. */
   wireVersion: string;
-  /** The last event that is not notified; absent: the newest event there is. */
+  /**
+   * The last event that is not notified; absent: the newest event there is, or the one before it where the Task has
+   * ended, so that a late config is told of the end.
+   */
   after?: number;
 }
 
