@@ -17,7 +17,15 @@ import {
 } from '#libs/access';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
-import { corsOptions, jsonBodyParser, problemOf, requestTimes, requestTrace, ServiceAddress } from '#libs/http';
+import {
+  corsOptions,
+  endReadsOfGoneClients,
+  jsonBodyParser,
+  problemOf,
+  requestTimes,
+  requestTrace,
+  ServiceAddress,
+} from '#libs/http';
 import { Jobs } from '#libs/jobs';
 import { registerMcpRoutes } from '#libs/mcp-server';
 import {
@@ -113,6 +121,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   const fastify = app.getHttpAdapter().getInstance();
   setBrowserHeaders(fastify);
   addRetryAfter(fastify);
+  endReadsOfGoneClients(fastify);
   acceptJsonBodies(fastify);
   guardBrowsers(fastify, app.get(BrowserGuard));
   guardRoutes(fastify, {

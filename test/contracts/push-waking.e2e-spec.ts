@@ -1,6 +1,6 @@
 import { JOB_MIGRATIONS, type Jobs } from '#libs/jobs';
 import type { Database, ReplicaLife } from '#libs/postgres';
-import { PUSH_MIGRATIONS, PushQueues, PushWaker } from '#libs/push';
+import { PUSH_MIGRATIONS, PushQueues, PushSessions, PushWaker } from '#libs/push';
 import { openTaskDatabase } from './task-database.js';
 import type { TestDatabase } from '../support/postgres.js';
 
@@ -93,7 +93,8 @@ it('a portion that fails leaves what it took for the next one', async () => {
 });
 
 function waker(): PushWaker {
-  return new PushWaker(database, new PushQueues(database, { onForget: () => undefined } as unknown as ReplicaLife), {
+  const sessions = new PushSessions(database);
+  return new PushWaker(sessions, new PushQueues(sessions, { onForget: () => undefined } as unknown as ReplicaLife), {
     register: () => undefined,
   } as unknown as Jobs);
 }

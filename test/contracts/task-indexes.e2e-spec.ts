@@ -17,7 +17,12 @@ beforeAll(async () => {
   ({ server, database } = await openTaskDatabase());
   listen(database.pool);
   const tunedPool = database.tunedPool.bind(database);
-  database.tunedPool = (...args) => listen(tunedPool(...args));
+  database.tunedPool = (purpose, ...args) => {
+    const pool = tunedPool(purpose, ...args);
+    // Lists are asked in sessions that they hold.
+    if (purpose === 'lists') pool.on('connect', (session) => void listen(session));
+    return listen(pool);
+  };
   await fill();
 });
 
@@ -79,7 +84,7 @@ async function indexesOf(text: string, values: unknown[]): Promise<string[]> {
   }
 }
 
-function listen(pool: pg.Pool): pg.Pool {
+function listen<T extends Pick<pg.Pool, 'query'>>(pool: T): T {
   const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
   const recorded = (...args: unknown[]): Promise<unknown> => {
     const [statement, values] = args as [string | { text: string; values?: unknown[] }, unknown[] | undefined];

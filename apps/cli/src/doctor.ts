@@ -18,7 +18,7 @@ interface Finding {
 }
 
 /** Of one replica, with what it needs while another one takes its place. */
-const SESSIONS_OF_A_REPLICA = 38;
+const SESSIONS_OF_A_REPLICA = 46;
 const OLDEST_POSTGRES = 150_000;
 const LARGEST_SKEW_MS = 1_000;
 const ANSWER_MS = 5_000;

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { ExecutionInterrupted, UnknownAgent } from '#libs/executor';
-import { isDatabaseAway } from '#libs/postgres';
+import { isDatabaseAway, ReadEnded } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 
 const logger = new Logger('A2aServer');
@@ -12,10 +12,16 @@ const logger = new Logger('A2aServer');
  */
 export function publicError(error: unknown): A2AError {
   if (error instanceof A2AError && !(error.status === 500 && isDatabaseAway(error.cause))) return logged(error);
+  if (error instanceof ReadEnded) return readEnded(error);
   if (error instanceof UnknownAgent) return unknownAgentError(error);
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error)) return databaseAway(error);
   if (error instanceof ExecutionInterrupted) return changedHands(error);
   return logged(new A2AError('INTERNAL', { cause: error }));
+}
+
+/** A list that took too long, or whose client left: nothing is wrong here, and nothing is logged. */
+function readEnded(cause: ReadEnded): A2AError {
+  return new A2AError('INTERNAL', { message: cause.message, detailReason: 'READ_ENDED', status: 503, cause });
 }
 
 function changedHands(cause: ExecutionInterrupted): A2AError {

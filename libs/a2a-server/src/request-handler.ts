@@ -24,6 +24,7 @@ import {
   type SubscribeToTaskRequest,
   type Task,
 } from '#libs/protocol';
+import { forClient } from '#libs/postgres';
 import { PushConfigs } from '#libs/push';
 import { PremiseFailed, TaskFeed, type TaskFilter, type TaskHeader, TaskStore } from '#libs/tasks';
 import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
@@ -149,10 +150,12 @@ export class RequestHandler {
     };
     const before = request.pageToken === undefined ? undefined : decodePageToken(request.pageToken);
     const artifacts = request.includeArtifacts ?? false;
-    const [{ tasks, more }, totalSize] = await Promise.all([
-      this.tasks.page({ ...filter, artifacts, before, limit: pageSize }, new AnswerAdmission(this.room, call)),
-      this.tasks.count(filter),
-    ]);
+    const [{ tasks, more }, totalSize] = await forClient(call.whenGone ?? call.whenAnswered, () =>
+      Promise.all([
+        this.tasks.page({ ...filter, artifacts, before, limit: pageSize }, new AnswerAdmission(this.room, call)),
+        this.tasks.count(filter),
+      ]),
+    );
     const last = tasks.at(-1);
     return {
       tasks: tasks.map((stored) => asListed(stored.task, request)),

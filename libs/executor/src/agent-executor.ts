@@ -37,6 +37,8 @@ export interface CallContext {
    * process. @returns `false` where the caller has left already: nobody is called back then
    */
   whenAnswered?: (done: () => void) => boolean;
+  /** Tells when the client has gone before it was answered, where that is another moment; false where it has already. */
+  whenGone?: (done: () => void) => boolean;
   /** Enqueued in the commit that takes the Message in; not at all where it is refused, or the repeat of another. */
   jobs?: readonly Job[];
 }

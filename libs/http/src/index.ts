@@ -1,3 +1,4 @@
+export { endReadsOfGoneClients } from './requests/client-presence.js';
 export { ServiceAddress } from './address/service-address.js';
 export { ResponseBudget, ResponseBudgetExceeded } from './response-budget.js';
 export { ApiEvents, ApiEventStream, ApiIdempotent, ApiProblem, PROBLEM_RESPONSE } from './api-documentation.js';

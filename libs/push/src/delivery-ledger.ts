@@ -21,7 +21,7 @@ export class DeliveryLedger {
   /** The newest first. */
   async page(scope: TaskScope, query: DeliveriesQuery): Promise<DeliveryPageView> {
     const { taskId, status, before, pageSize } = query;
-    const { rows } = await this.database.pool.query<DeliveryRow>(PAGE, [
+    const values = [
       scope.tenant,
       scope.owner,
       taskId || null,
@@ -30,7 +30,8 @@ export class DeliveryLedger {
       before?.pushId ?? null,
       before?.sequence ?? null,
       pageSize + 1,
-    ]);
+    ];
+    const { rows } = await this.database.reads.query<DeliveryRow>(scope, { text: PAGE, values });
     const page = rows.slice(0, pageSize);
     const last = page.at(-1);
     return {

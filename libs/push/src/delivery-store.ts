@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Database, inTransaction } from '#libs/postgres';
+import { inTransaction } from '#libs/postgres';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
 import { type PushQueue, PushQueues } from './push-queues.js';
 import type { AttemptOutcome } from './retry-plan.js';
+import { PushSessions } from './push-sessions.js';
 
 /** How far each config has come. Every change proves the turn, so that of two that have one config only the newer counts. */
 @Injectable()
 export class DeliveryStore {
   constructor(
-    private readonly database: Database,
+    private readonly database: PushSessions,
     private readonly queues: PushQueues,
   ) {}
 

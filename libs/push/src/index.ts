@@ -3,3 +3,4 @@ export { PUSH_MIGRATIONS } from './push-migrations.js';
 export { PushModule } from './push.module.js';
 export { PushWaker } from './push-waker.js';
 export { PushQueues } from './push-queues.js';
+export { PushSessions } from './push-sessions.js';

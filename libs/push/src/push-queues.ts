@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, inTransaction, ReplicaLife } from '#libs/postgres';
+import { inTransaction, ReplicaLife } from '#libs/postgres';
 import type { ClientBase, PoolClient } from 'pg';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import type { PlaceUser } from './push-places.js';
 import { backOffAfter } from './retry-plan.js';
+import { PushSessions } from './push-sessions.js';
 
 /** Callers that one look comes to, and queues of each whose receiver answered the last attempt; as many others. */
 const CALLERS_AT_ONCE = 100;
@@ -53,7 +54,7 @@ export class PushQueues {
   private readonly listeners: (() => void)[] = [];
 
   constructor(
-    private readonly database: Database,
+    private readonly database: PushSessions,
     private readonly replica: ReplicaLife,
   ) {
     replica.onForget((replicaId) => this.freeLanesOf(replicaId));

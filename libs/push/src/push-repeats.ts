@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, inTransaction } from '#libs/postgres';
+import { inTransaction } from '#libs/postgres';
 import { type PushLane, type PushQueue, PushQueues } from './push-queues.js';
+import { PushSessions } from './push-sessions.js';
 
 /** Which notification is sent once more, of which config. */
 export interface Repeat {
@@ -17,7 +18,7 @@ export interface TakenRepeat extends Repeat {
 @Injectable()
 export class PushRepeats {
   constructor(
-    private readonly database: Database,
+    private readonly database: PushSessions,
     private readonly queues: PushQueues,
   ) {}
 

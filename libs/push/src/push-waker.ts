@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Jobs } from '#libs/jobs';
-import { Database, inTransaction } from '#libs/postgres';
+import { inTransaction } from '#libs/postgres';
 import type { ClientBase } from 'pg';
 import { RECEIVER_OF_URL } from './push-lane-migration.js';
 import { type PushCaller, type PushQueue, PushQueues } from './push-queues.js';
 import { WAKE } from './wake-job.js';
+import { PushSessions } from './push-sessions.js';
 
 /** Callers whose Tasks one portion wakes, and events of each of them. */
 const CALLERS = 5;
@@ -23,7 +24,7 @@ interface WakingTask extends PushCaller {
 @Injectable()
 export class PushWaker {
   constructor(
-    private readonly database: Database,
+    private readonly database: PushSessions,
     private readonly queues: PushQueues,
     jobs: Jobs,
   ) {

@@ -12,6 +12,7 @@ import { PushJobs } from './push-jobs.js';
 import { PushQueues } from './push-queues.js';
 import { PushRepeats } from './push-repeats.js';
 import { PushRevival } from './push-revival.js';
+import { PushSessions } from './push-sessions.js';
 import { PushWaker } from './push-waker.js';
 import { PushSecretBox } from './push-secrets.js';
 import { SealSecretsJob } from './seal-secrets-job.js';
@@ -31,6 +32,7 @@ export class PushModule {
       imports,
       providers: [
         { provide: PushConfigs, useClass: PostgresPushConfigs },
+        PushSessions,
         PushQueues,
         PushRepeats,
         DeliveryStore,

@@ -59,7 +59,11 @@ export class PostgresTaskStore extends TaskStore {
     const writer = `'${randomBytes(6).toString('base64url')}'`;
     this.journal = database.tunedPool('journal', 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: writer });
     this.small = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
-    this.reader = new StoredTaskReader(database.pool, database.readPool('tasks', MOST_AT_ONCE, PLANS_BY_INDEX));
+    this.reader = new StoredTaskReader(
+      database.pool,
+      database.readPool('tasks', MOST_AT_ONCE, PLANS_BY_INDEX),
+      database.reads,
+    );
     this.counts = new TaskCounts(database);
   }
 

@@ -1,10 +1,11 @@
-import { BatchLoader } from '#libs/postgres';
+import { BatchLoader, type SharedReads } from '#libs/postgres';
 import type { Pool } from 'pg';
 import { eventTexts, OF_ARTIFACTS, parseEvent, ROW_TEXT, toEvents } from './log-row.js';
 import { STORED_COLUMNS, type WantedTask, wantedStatement, withLog } from './stored-task-statement.js';
 import type { TaskEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import { pageStatement } from './task-list-statement.js';
+import { findAgents } from './task-search.js';
 import { PremiseFailed } from './claim-lost.js';
 import { type StoredRow, toHeader } from './task-rows.js';
 import { fromSnapshot } from './task-snapshot.js';
@@ -55,10 +56,14 @@ export class StoredTaskReader {
     MOST_AT_ONCE,
   );
 
-  /** @param byId the sessions that Tasks are read in by their ids: their statements are looked up by index alone */
+  /**
+   * @param byId the sessions that Tasks are read in by their ids: their statements are looked up by index alone
+   * @param reads where lists of callers take turns
+   */
   constructor(
     private readonly pool: Pool,
     private readonly byId: Pool,
+    private readonly reads: SharedReads,
   ) {
     this.snapshots = new TaskSnapshots(pool);
     this.sizes = new TaskSizes(pool);
@@ -71,8 +76,10 @@ export class StoredTaskReader {
     premise?: Premise,
   ): Promise<StoredTask | undefined> {
     const row = await this.row({ taskId, scope, premise });
-    if (row && isLarge(row)) await admission?.admit(bytesOf(row, true));
-    return row && this.stored(row, { artifacts: true });
+    if (!row || !isLarge(row)) return row && this.stored(row, { artifacts: true });
+    await admission?.admit(bytesOf(row, true));
+    const read = (): Promise<StoredTask | undefined> => this.stored(row, { artifacts: true });
+    return scope ? this.reads.inTurn(scope, read) : read();
   }
 
   async log(taskId: string, scope?: TaskScope, premise?: Premise): Promise<TaskLog | undefined> {
@@ -113,12 +120,22 @@ export class StoredTaskReader {
 
   private async rows(query: TaskQuery): Promise<StoredRow[]> {
     const log = withLog(FEW_BYTES_IN_LIST, query.artifacts ?? true);
-    const { rows } = await this.pool.query<StoredRow>(pageStatement(query, STORED_COLUMNS, log));
+    const found = await findAgents(this.reads, query);
+    const statement = pageStatement(query, STORED_COLUMNS, log, found);
+    const { rows } = query.urgent
+      ? await this.pool.query<StoredRow>(statement)
+      : await this.reads.query<StoredRow>(query.scope, statement);
     await this.sizes.keep(rows);
     return rows;
   }
 
-  private async storedAll(rows: readonly StoredRow[], { artifacts = true }: TaskQuery): Promise<StoredTask[]> {
+  /** Long logs are read in the caller's turn. */
+  private storedAll(rows: readonly StoredRow[], query: TaskQuery): Promise<StoredTask[]> {
+    if (query.urgent || !rows.some(isLarge)) return this.foldAll(rows, query);
+    return this.reads.inTurn(query.scope, () => this.foldAll(rows, query));
+  }
+
+  private async foldAll(rows: readonly StoredRow[], { artifacts = true }: TaskQuery): Promise<StoredTask[]> {
     const tasks: StoredTask[] = [];
     for (const row of rows) {
       // One after the other: together the pages of many long logs would be as large as one of them.

@@ -14,15 +14,15 @@ const MERGED_AT_ONCE = 1000;
 export class TaskCounts {
   private readonly pool: Pool;
 
-  constructor(database: Database) {
+  constructor(private readonly database: Database) {
     this.pool = database.pool;
   }
 
   async of(filter: TaskFilter): Promise<number> {
     const { conditions, values } = conditionsOf(filter);
-    const isKept = [filter.contextId, filter.updatedAfter, filter.search].every((it) => it === undefined);
+    const isKept = [filter.contextId, filter.updatedAfter].every((it) => it === undefined);
     const from = isKept ? 'coalesce(sum(tasks), 0)::int AS total FROM task_count' : 'count(*)::int AS total FROM task';
-    const { rows } = await this.pool.query<{ total: number }>({
+    const { rows } = await this.database.reads.query<{ total: number }>(filter.scope, {
       text: `SELECT ${from} WHERE ${conditions.join(' AND ')}`,
       values,
     });

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '#libs/protocol';
 import { Database } from '#libs/postgres';
-import type { Pool } from 'pg';
 import type { TaskQuestion } from './task-event.js';
 import { agentCondition } from './task-list-statement.js';
 import type { TaskScope } from './task-store.js';
@@ -38,11 +37,7 @@ export interface OpenQuestion extends TaskQuestion {
  */
 @Injectable()
 export class TaskQuestions {
-  private readonly pool: Pool;
-
-  constructor(database: Database) {
-    this.pool = database.pool;
-  }
+  constructor(private readonly database: Database) {}
 
   async list({ scope, agent, taskId, assignee, after, limit }: QuestionQuery): Promise<OpenQuestion[]> {
     const values: unknown[] = [scope.tenant, scope.owner, limit];
@@ -54,11 +49,9 @@ export class TaskQuestions {
       const at = values.push(after.since, after.taskId, after.key);
       conditions.push(`(since, task_id, key) > ($${at - 2}, $${at - 1}, $${at})`);
     }
-    const { rows } = await this.pool.query<QuestionRow>(
-      `SELECT task_id, key, agent, assignee, since, body FROM task_question WHERE ${conditions.join(' AND ')}
-       ORDER BY since, task_id, key LIMIT $3`,
-      values,
-    );
+    const text = `SELECT task_id, key, agent, assignee, since, body FROM task_question WHERE ${conditions.join(' AND ')}
+       ORDER BY since, task_id, key LIMIT $3`;
+    const { rows } = await this.database.reads.query<QuestionRow>(scope, { text, values });
     return rows.map(({ task_id: taskId, assignee: label, ...row }) => ({
       taskId,
       ...row,

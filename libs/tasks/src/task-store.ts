@@ -133,6 +133,8 @@ export interface TaskFilter {
 }
 
 export interface TaskQuery extends TaskFilter {
+  /** True for an execution: the query waits behind no list of a caller, and no limit of lists ends it. */
+  urgent?: boolean;
   /** `false`: the Tasks come without Artifacts, and nothing is read of any. */
   artifacts?: boolean;
   /** Exclusive position: the last row of the page before. */

@@ -76,7 +76,8 @@ export class GrpcBinding {
     try {
       const { agent, params, call } = await this.opened(grpc);
       const whenAnswered = (end: () => void): boolean => ends.push(end) > 0;
-      const result = await operation.result(this.handler, agent, params, { ...call, whenAnswered });
+      const whenGone = (gone: () => void): boolean => !grpc.cancelled && grpc.once('cancelled', gone) === grpc;
+      const result = await operation.result(this.handler, agent, params, { ...call, whenAnswered, whenGone });
       grpc.sendMetadata(answerMetadata(call, agent));
       done(null, result);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
-import { isDatabaseAway } from '#libs/postgres';
+import { isDatabaseAway, ReadEnded } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problem, type Problem, ProblemError } from './problem.js';
@@ -45,6 +45,7 @@ function sendAsItIs(error: HttpException, reply: FastifyReply): void {
 export function problemOf(error: unknown, unprocessable = NONE): Problem {
   if (error instanceof ProblemError) return problem(error.status, error.message, error.errors, error.reason);
   if (error instanceof A2AError && error.status !== 500) return problemOfA2A(error, unprocessable);
+  if (error instanceof ReadEnded) return problem(503, error.message, [], 'READ_ENDED');
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error))
     return problem(503, 'The database is out of reach at the moment; try again later', [], DATABASE_UNAVAILABLE);
   const status = statusOf(error);

@@ -67,6 +67,7 @@ describe('what an agent remembers', () => {
         agent: OWN.agent,
         contextId: 'context',
         state: 'TASK_STATE_COMPLETED',
+        urgent: true,
         before: { updatedAt: WHEN, taskId: 'task' },
         artifacts: false,
         limit: 10,

@@ -65,7 +65,10 @@ export class AgentMemory {
       if (bytes > MOST_BYTES) throw new TooMuch();
     };
     try {
-      return await this.store.page({ ...query, artifacts: false, limit: PAGE }, { bytes: MOST_BYTES, admit });
+      return await this.store.page(
+        { ...query, urgent: true, artifacts: false, limit: PAGE },
+        { bytes: MOST_BYTES, admit },
+      );
     } catch (error) {
       if (error instanceof TooMuch) return { tasks: [], more: false };
       throw error;

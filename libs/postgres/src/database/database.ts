@@ -11,6 +11,7 @@ import {
 import { isUpToDate, migrate, type MigrationClass, MIGRATIONS } from './migrate.js';
 import { ReadOnlySessions, watchedPools } from './read-only-sessions.js';
 import { openRepositories, PLAIN_ERRORS } from './repositories.js';
+import { SHARED_READS, SharedReads, STATEMENT_MS } from './shared-reads.js';
 import { SESSION_SETTINGS } from './session-settings.js';
 
 export interface DatabaseOptions {
@@ -24,7 +25,7 @@ export interface DatabaseOptions {
   onError?: (error: Error) => void;
 }
 
-const POOL_SIZE = 20;
+const POOL_SIZE = 16;
 const MIGRATION_POOL_SIZE = 2;
 /** Sessions that nobody uses end after so long. */
 const READS_IDLE_MS = 60_000;
@@ -46,6 +47,7 @@ export class Database {
   ) {}
 
   private readonly tuned: pg.Pool[] = [];
+  private shared: SharedReads | undefined;
   private lead = 0;
 
   /** Connects and brings the schema up to date, however many processes do so at once. */
@@ -109,6 +111,13 @@ export class Database {
   readPool(purpose: string, size: number, settings: Readonly<Record<string, string>>): pg.Pool {
     if (this.options.poolUrl !== undefined) return this.pool;
     return this.tunedPool(purpose, size, settings, READS_IDLE_MS);
+  }
+
+  /** Lists and searches of callers: sessions of their own, in which callers take turns. */
+  get reads(): SharedReads {
+    const limits = { statement_timeout: String(STATEMENT_MS), plan_cache_mode: 'force_custom_plan' };
+    this.shared ??= new SharedReads(this.tunedPool('lists', SHARED_READS, limits, READS_IDLE_MS), this.pool);
+    return this.shared;
   }
 
   /** Ends the sessions of all pools as soon as nobody uses them: they may be those of a server that was replaced. */

@@ -12,7 +12,10 @@ const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transacti
  * PostgreSQL sacrifices it to end a deadlock, or only reads at the moment, the work is done again; so it changes nothing but
  * the database.
  */
-export async function inTransaction<T>(database: Database, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  database: Pick<Database, 'pool'>,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await onceWritable(() => once(database, work));
@@ -22,7 +25,7 @@ export async function inTransaction<T>(database: Database, work: (client: PoolCl
   }
 }
 
-async function once<T>({ pool }: Database, work: (client: PoolClient) => Promise<T>): Promise<T> {
+async function once<T>({ pool }: Pick<Database, 'pool'>, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = true;
   let reason: unknown;

@@ -1,0 +1,94 @@
+import type pg from 'pg';
+import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import { type Caller, CallerTurns, NoTurnInTime, type TurnLimits } from './caller-turns.js';
+import { clientGone, ReadEnded } from './client-presence.js';
+import { sqlState } from './outage.js';
+
+/** Sessions for lists and searches, apart from those that Messages, cancels and claims need. */
+export const SHARED_READS = 4;
+/** What one statement may take, and how long one waits for its turn, in milliseconds. */
+export const STATEMENT_MS = 30_000;
+const LISTS: TurnLimits = { places: SHARED_READS, placesOfACaller: 2, placesOfATenant: 3, waitMs: 30_000 };
+/** For what is read page by page in the sessions of plain queries, such as long logs. */
+const LOGS: TurnLimits = { places: 8, placesOfACaller: 4, placesOfATenant: 6, waitMs: 30_000 };
+
+const TOO_SLOW = `The query took longer than ${STATEMENT_MS / 1000} seconds; narrow it down, or try again later`;
+const TOO_MANY = 'Too many lists and searches are under way; try again later';
+
+/**
+ * Lists, searches and counts: statements that read as many rows as a caller has.
+ * - They have sessions of their own; nothing else waits behind them.
+ * - Callers take turns; a caller has at most two at a time, a tenant three.
+ * - One ends after thirty seconds, and as soon as its client has gone.
+ */
+export class SharedReads {
+  private readonly lists: CallerTurns;
+  private readonly logs = new CallerTurns(LOGS);
+
+  /**
+   * @param pool `SHARED_READS` sessions with a limit on their statements
+   * @param others sessions in which a statement of those is canceled
+   */
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly others: Pick<pg.Pool, 'query'>,
+    limits = LISTS,
+  ) {
+    this.lists = new CallerTurns(limits);
+  }
+
+  /**
+   * Runs a statement in the caller's turn.
+   * @throws ReadEnded where it took too long, had no turn in time, or its client left
+   */
+  async query<R extends QueryResultRow>(caller: Caller, statement: QueryConfig): Promise<QueryResult<R>> {
+    const gone = clientGone();
+    try {
+      return await this.lists.run(caller, () => this.inSession<R>(statement, gone), gone);
+    } catch (error) {
+      gone?.throwIfAborted();
+      if (error instanceof NoTurnInTime) throw new ReadEnded(TOO_MANY, { cause: error });
+      if (sqlState(error) === QUERY_CANCELED) throw new ReadEnded(TOO_SLOW, { cause: error });
+      throw error;
+    }
+  }
+
+  /**
+   * Reads a caller's long logs in its turn: at most eight at a time in all, four of a caller.
+   * @throws ReadEnded where it took too long, had no turn in time, or its client left
+   */
+  async inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.logs.run(caller, work, clientGone());
+    } catch (error) {
+      if (error instanceof NoTurnInTime) throw new ReadEnded(TOO_MANY, { cause: error });
+      throw error;
+    }
+  }
+
+  private async inSession<R extends QueryResultRow>(
+    statement: QueryConfig,
+    gone: AbortSignal | undefined,
+  ): Promise<QueryResult<R>> {
+    const session = await this.pool.connect();
+    let canceling: Promise<unknown> | undefined;
+    const cancel = (): void => void (canceling ??= this.cancel(session));
+    try {
+      gone?.addEventListener('abort', cancel, { once: true });
+      if (gone?.aborted) throw gone.reason;
+      return await session.query<R>(statement);
+    } finally {
+      gone?.removeEventListener('abort', cancel);
+      await canceling;
+      // The cancel may come late: it must not meet the next statement.
+      session.release(canceling !== undefined);
+    }
+  }
+
+  private async cancel(session: pg.PoolClient): Promise<void> {
+    const { processID } = session as unknown as { processID: number | null };
+    await this.others.query('SELECT pg_cancel_backend($1)', [processID]).catch(() => undefined);
+  }
+}
+
+const QUERY_CANCELED = '57014';
