@@ -1,14 +1,18 @@
 /**
- * Rules of this repository that no linter knows: the length of files, names that say nothing, unfinished work.
+ * Rules of this repository that no linter knows: the length of files, names that say nothing, unfinished work, and how
+ * texts of others are read.
  * Prints one line per breach and exits 1 when there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, extname, join, relative, sep } from 'node:path';
 import { ROOT } from './prepare.mjs';
+import { textFaults } from './text-rules.mjs';
 
 const FOLDERS = ['src', 'apps', 'libs', 'test', 'scripts', 'examples', 'deploy'];
 const MAX_LINES = 400;
 const CODE = new Set(['.ts', '.tsx', '.mjs', '.cjs', '.js']);
+/** What runs as part of the service, the command or the console. */
+const SERVING = /^(libs|apps|src)\/(?!.*(\.spec\.tsx?$|\/testing\/))/;
 const SKIPPED = new Set(['node_modules', 'dist']);
 
 /** A drawer with such a name collects what has no concept. */
@@ -59,7 +63,8 @@ function textBreaches(file) {
   const made = lines.slice(0, 5).some((line) => line.includes('@generated'));
   const long =
     !made && lines.length > MAX_LINES ? [`${path}: ${lines.length} lines, at most ${MAX_LINES} are allowed`] : [];
-  return [...long, ...lines.flatMap((line, index) => forbiddenIn(line).map((what) => `${path}:${index + 1}: ${what}`))];
+  const faultsOf = SERVING.test(path) ? (line) => [...forbiddenIn(line), ...textFaults(line)] : forbiddenIn;
+  return [...long, ...lines.flatMap((line, index) => faultsOf(line).map((what) => `${path}:${index + 1}: ${what}`))];
 }
 
 function forbiddenIn(line) {

@@ -1,4 +1,5 @@
 import type { RunEvent } from '#libs/client';
+import { briefText } from '#libs/protocol';
 import type { Terminal } from './terminal.js';
 
 const COLOURS: Readonly<Record<string, 'red' | 'green' | 'yellow' | 'blue' | 'cyan'>> = {
@@ -51,7 +52,7 @@ function said({ type, payload, ...event }: RunEvent): string {
     .filter(([, value]) => value !== undefined && value !== null && value !== '')
     .map(([name, value]) => name + shown(value))
     .join(' ');
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+  return briefText(line, LONGEST);
 }
 
 /** The text that a node came to, else its data. */

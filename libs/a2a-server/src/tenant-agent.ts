@@ -1,5 +1,5 @@
 import { type AgentCatalog, type CallContext, type ServedAgent, UnknownAgent } from '#libs/executor';
-import { isJsonObject } from '#libs/protocol';
+import { isJsonObject, textStart } from '#libs/protocol';
 import { agentPath } from './http/agent-base.js';
 
 /**
@@ -25,7 +25,9 @@ export function tenantPath(tenant: string): string {
     if (first === 'conversations' && name === '' && second === undefined) return agentPath('conversations', {});
     if (first === 'nodes' && second === undefined) return agentPath('alias', { node: name });
   }
-  throw new UnknownAgent(`no agent at "${tenant.slice(0, 64)}"`, 'AGENT_NOT_FOUND', { tenant: tenant.slice(0, 64) });
+  throw new UnknownAgent(`no agent at "${textStart(tenant, 64)}"`, 'AGENT_NOT_FOUND', {
+    tenant: textStart(tenant, 64),
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { textStart } from '#libs/protocol';
 import { callerOf } from './request-caller.js';
 
 /** One line of the audit log; it never has a body, a query or a header of the request. */
@@ -49,7 +50,7 @@ function entryOf(request: FastifyRequest, route: string, status: number): AuditE
     action: `${request.method} ${route}`,
     tenant,
     caller: owner,
-    target: Object.fromEntries(target.map(([name, value]) => [name, value.slice(0, 128)])),
+    target: Object.fromEntries(target.map(([name, value]) => [name, textStart(value, 128)])),
     outcome: outcomeOf(status),
     status,
   };

@@ -1,10 +1,11 @@
 import {
   type FieldViolation,
+  hasUserinfo,
   isJsonObject,
   type JsonObject,
-  hasUserinfo,
   LONGEST_URL,
   NO_USERINFO,
+  textStart,
 } from '#libs/protocol';
 import {
   type CalledParty,
@@ -76,7 +77,7 @@ function credentials(body: JsonObject): RequestProblem[] {
   const entries = Object.entries(auth);
   if (entries.length > MOST_CREDENTIALS) return [wrong('auth', `must not have more than ${MOST_CREDENTIALS} members`)];
   return entries.flatMap(([calledAgent, name]) => {
-    const field = `auth.${calledAgent.slice(0, 64)}`;
+    const field = `auth.${textStart(calledAgent, 64)}`;
     const agent = body[calledAgent];
     if (!CALLED_AGENTS.includes(calledAgent)) return [wrong(field, 'is none of requester, target, announce')];
     if (typeof name !== 'string' || !CREDENTIAL_NAME.test(name))

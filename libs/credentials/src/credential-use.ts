@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { textStart } from '#libs/protocol';
 import { CredentialStore } from './credential-store.js';
 import type { UsableCredential } from './credential.js';
 
@@ -21,7 +22,7 @@ export class CredentialUse {
 
   /** @param message without any secret */
   failed(credential: UsableCredential, message: string): void {
-    this.note(credential, message, { error: message.slice(0, LONGEST_ERROR) });
+    this.note(credential, message, { error: textStart(message, LONGEST_ERROR) });
   }
 
   private note(credential: UsableCredential, what: string, values: { usedAt?: Date; error?: string }): void {

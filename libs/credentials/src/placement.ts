@@ -1,4 +1,5 @@
 import type { CardSecurity, SecurityScheme } from '#libs/a2a-client';
+import { textStart } from '#libs/protocol';
 import type { CredentialSettings } from './credential.js';
 import { isToken, mayCarrySecret } from './header-names.js';
 
@@ -71,16 +72,16 @@ const MOST_REPORTED = 10;
 const LONGEST_REPORTED = 64;
 
 function reported(names: readonly string[], schemes: CardSecurity['schemes']): string {
-  return names.map((name) => `${name.slice(0, LONGEST_REPORTED)} (${describe(schemes.get(name))})`).join(' with ');
+  return names.map((name) => `${textStart(name, LONGEST_REPORTED)} (${describe(schemes.get(name))})`).join(' with ');
 }
 
 function describe(scheme: SecurityScheme | undefined): string {
   if (scheme === undefined) return 'not described';
   switch (scheme.type) {
     case 'apiKey':
-      return `apiKey in ${scheme.in} ${scheme.name.slice(0, LONGEST_REPORTED)}`;
+      return `apiKey in ${scheme.in} ${textStart(scheme.name, LONGEST_REPORTED)}`;
     case 'http':
-      return `http ${scheme.scheme.slice(0, LONGEST_REPORTED)}`;
+      return `http ${textStart(scheme.scheme, LONGEST_REPORTED)}`;
     case 'oauth2':
       return scheme.clientCredentials ? 'oauth2 clientCredentials' : 'oauth2 without clientCredentials';
     default:

@@ -8,6 +8,7 @@ import {
   OutboundTooLongError,
 } from '#libs/outbound';
 import { UnreadableSecret } from '#libs/postgres';
+import { textStart } from '#libs/protocol';
 import { mayGoTo } from './bound-origins.js';
 import { requestAuth } from './request-auth.js';
 import { CredentialStore } from './credential-store.js';
@@ -62,7 +63,7 @@ export class StoredRequestSigners extends RequestSigners {
       if (error instanceof UnreadableSecret) throw unusable(name, 'it cannot be decrypted', error);
       throw error;
     }
-    throw new AgentCallError('credential', `there is no credential "${name.slice(0, LONGEST_NAME)}"`);
+    throw new AgentCallError('credential', `there is no credential "${textStart(name, LONGEST_NAME)}"`);
   }
 
   private async sign(

@@ -1,5 +1,5 @@
 import { type ProblemEntry, QueryText } from '#libs/http';
-import { A2AError, invalidParams } from '#libs/protocol';
+import { A2AError, invalidParams, textStart } from '#libs/protocol';
 import { COMMITS_KEPT_MS, type CommittedEvent, type TaskScope } from '#libs/tasks';
 import type { Projected } from './event-projection.js';
 import { decodeCursor, notACursor, type Place } from './gateway-cursor.js';
@@ -81,7 +81,7 @@ function readStreams(text: string | undefined, known: readonly string[]): Set<st
   const named = text.split(',').map((name) => name.trim());
   const strange = named.find((name) => !known.includes(name));
   if (strange === undefined) return new Set(named);
-  const description = `names no stream: "${strange.slice(0, 64)}"; the streams are ${known.join(', ')}`;
+  const description = `names no stream: "${textStart(strange, 64)}"; the streams are ${known.join(', ')}`;
   throw invalidParams({ field: 'streams', description });
 }
 

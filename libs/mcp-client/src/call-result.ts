@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import type { McpToolResult } from './mcp-tools.js';
 
 /** Bytes of JSON that are taken of a result. */
@@ -53,7 +53,7 @@ function listed(blocks: readonly JsonObject[]): McpToolResult {
 
 function shortened(block: JsonObject, size: number, room: number): JsonObject {
   if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: cut(block.text, room) };
-  const kind = typeof block.type === 'string' ? block.type.slice(0, 32) : 'content';
+  const kind = typeof block.type === 'string' ? textStart(block.type, 32) : 'content';
   return { type: 'text', text: `[${kind} of ${size} bytes left out]` };
 }
 
@@ -66,7 +66,7 @@ function cut(text: string, bytes: number): string {
     if (jsonBytes(text.slice(0, middle)) <= bytes) fits = middle;
     else tooLong = middle;
   }
-  return text.slice(0, fits).replace(/[\ud800-\udbff]$/, '');
+  return textStart(text, fits);
 }
 
 function jsonBytes(text: string): number {

@@ -1,5 +1,5 @@
 import { throughOutage } from '#libs/postgres';
-import type { JsonObject } from '#libs/protocol';
+import { type JsonObject, textStart } from '#libs/protocol';
 import { MCP_SERVER_NAME } from '#libs/service';
 import { Injectable } from '@nestjs/common';
 import { callResult } from './call-result.js';
@@ -118,7 +118,7 @@ export class McpServerTools extends McpTools {
   /** @throws McpServerError */
   private async serverOf(tenant: string, name: string, signal: AbortSignal): Promise<McpServer> {
     const server = MCP_SERVER_NAME.test(name) ? await this.servers.forCall(tenant, name, signal) : undefined;
-    if (!server) throw new McpServerError(`there is no MCP server "${name.slice(0, 64)}"`);
+    if (!server) throw new McpServerError(`there is no MCP server "${textStart(name, 64)}"`);
     return server;
   }
 }
@@ -126,7 +126,7 @@ export class McpServerTools extends McpTools {
 /** @throws McpServerError */
 function callable(server: McpServer, { tools }: KnownServer, name: string): KnownTool {
   const tool = tools.find(({ definition }) => definition.name === name);
-  if (!tool) throw new McpServerError(`the MCP server "${server.name}" has no tool "${name.slice(0, 128)}"`);
+  if (!tool) throw new McpServerError(`the MCP server "${server.name}" has no tool "${textStart(name, 128)}"`);
   if (!isAllowed(server, name)) throw new McpServerError(`the tool "${server.name}/${name}" is not allowed`);
   if (!tool.blocked) return tool;
   const text = `the tool "${server.name}/${name}" is not as it was, and nobody has accepted that yet`;

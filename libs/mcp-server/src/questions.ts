@@ -8,6 +8,7 @@ import {
   type JsonValue,
   type Message,
   textPart,
+  textStart,
   userMessage,
 } from '#libs/protocol';
 import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http';
@@ -72,7 +73,7 @@ export async function questionsOf(
 export function elicitationOf({ text, form }: Question): Elicitation {
   const requestedSchema = form && elicitationSchema(form);
   const shown = form && !requestedSchema ? JSON.stringify(form) : undefined;
-  const hint = shown === undefined ? '' : `\n\nAnswer with JSON of this schema: ${shown.slice(0, LONGEST_FORM)}`;
+  const hint = shown === undefined ? '' : `\n\nAnswer with JSON of this schema: ${textStart(shown, LONGEST_FORM)}`;
   return {
     method: 'elicitation/create',
     params: { message: `${text}${hint}`, requestedSchema: requestedSchema ?? ANSWER_SCHEMA },

@@ -9,6 +9,7 @@ import {
   type Message,
   NO_ID,
   textPart,
+  textStart,
   userMessage,
 } from '#libs/protocol';
 import { INVALID_PARAMS, McpError } from './mcp-error.js';
@@ -59,7 +60,7 @@ export async function toolsOf(
 /** The path of the agent behind a tool. @throws McpError where it can be none's name */
 export function toolPath(name: unknown): string {
   if (typeof name === 'string' && NAME.test(name)) return `workflows/${name}`;
-  const shown = typeof name === 'string' ? name.slice(0, 64) : '';
+  const shown = typeof name === 'string' ? textStart(name, 64) : '';
   throw new McpError(INVALID_PARAMS, `workflow "${shown}" not found`, 404);
 }
 

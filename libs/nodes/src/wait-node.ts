@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentDeclaration, AgentExecutor, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { durationOf, later, LONGEST_DURATION } from '#libs/expressions';
-import { type JsonValue, runEventNote } from '#libs/protocol';
+import { type JsonValue, runEventNote, textStart } from '#libs/protocol';
 import { WAIT_CONFIG, waitProblems } from './flow-configs.js';
 import { NodeExecutor, type NodeWork, workStep } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
@@ -56,7 +56,7 @@ class WaitExecutor extends NodeExecutor {
     const given = filledIn(duration ?? null, this.node, message);
     const milliseconds = durationOf(given);
     if (milliseconds !== undefined) return later(now, milliseconds);
-    throw new NodeFailure(`for is no duration: ${JSON.stringify(given).slice(0, 50)}`);
+    throw new NodeFailure(`for is no duration: ${textStart(JSON.stringify(given), 50)}`);
   }
 }
 

@@ -1,5 +1,12 @@
 import { InputSchema, InvalidInputSchema, SharedUse } from '#libs/expressions';
-import { A2AError, type FieldViolation, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
+import {
+  A2AError,
+  type FieldViolation,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  textStart,
+} from '#libs/protocol';
 import { inputsOf, inputValue } from './run-inputs.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
@@ -59,7 +66,7 @@ export class InputRules {
     const known = this.inputs.map((node) => node.id).slice(0, 20);
     const list = known.length === 0 ? 'the workflow has no inputs' : `the inputs are ${known.join(', ')}`;
     return {
-      field: `inputs.${id.slice(0, 64)}`,
+      field: `inputs.${textStart(id, 64)}`,
       description: `is no input of this workflow; ${list}`,
       reason: 'UNKNOWN_INPUT',
     };

@@ -69,6 +69,17 @@ describe('what an agent says while it works', () => {
     ]);
   });
 
+  test('keeps a character whole whose halves come apart', () => {
+    progress.take(chunk('a\ud83d', false));
+    jest.advanceTimersByTime(700);
+    progress.take(chunk('\ude00b'));
+    jest.advanceTimersByTime(250);
+    expect(reported).toEqual([
+      { artifact: { artifactId: 'a', parts: [textPart('a')] } },
+      { artifact: { artifactId: 'a', parts: [textPart('😀b')], append: true } },
+    ]);
+  });
+
   test('of large Artifacts is but where they are', () => {
     progress.take(chunk('x'.repeat(60_000), false));
     jest.advanceTimersByTime(250);

@@ -10,6 +10,7 @@ import {
   type StreamResponse,
   type TaskArtifactUpdateEvent,
   type TaskStatus,
+  withoutHalf,
 } from '#libs/protocol';
 
 /** How long what an agent says is held, so that a run tells of it once: in milliseconds. */
@@ -71,13 +72,25 @@ export class NodeProgress implements Disposable {
     this.timer = undefined;
     if (this.text !== undefined) this.report(step({ text: this.text }));
     this.text = undefined;
-    for (const { taskId, artifact, append } of this.pieces.values()) {
-      const { artifactId, name, parts } = artifact;
+    const held = [...this.pieces.values()];
+    this.pieces.clear();
+    for (const { taskId, artifact, append } of held) {
+      const { artifactId, name } = artifact;
+      const parts = this.wholeParts(taskId, artifact);
       const content: JsonObject = this.content > MOST_CONTENT ? { taskId } : { parts: parts as unknown as JsonValue };
       const shown = { artifactId, ...(name !== undefined && { name }), ...content, ...(append && { append }) };
-      this.report(step({ artifact: shown }));
+      if (parts.length > 0 || artifact.parts.length === 0) this.report(step({ artifact: shown }));
     }
-    this.pieces.clear();
+  }
+
+  /** The parts without half a character at their end, which waits for the piece that has its other half. */
+  private wholeParts(taskId: string, { parts, ...artifact }: Artifact): Part[] {
+    const last = parts.at(-1);
+    const whole = last?.text === undefined ? undefined : withoutHalf(last.text);
+    if (last?.text === undefined || whole === undefined || whole === last.text) return parts;
+    const half = { ...last, text: last.text.slice(whole.length) };
+    this.pieces.set(artifact.artifactId, { taskId, artifact: { ...artifact, parts: [half] }, append: true });
+    return [...parts.slice(0, -1), ...(whole === '' ? [] : [{ ...last, text: whole }])];
   }
 }
 

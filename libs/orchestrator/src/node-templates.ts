@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { isJsonObject, type JsonValue, textStart } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
 /** Where the config of a node type keeps its text, where that is not `prompt`. */
@@ -38,7 +38,7 @@ export function plainTexts({ type, config }: WorkflowNode): { path: string; text
   if (type === 'input') return [];
   const live = [templateKey(type), valueKey(type), ...(type === 'wait' ? ['until'] : [])];
   return Object.entries(config).flatMap(([key, text]) =>
-    typeof text === 'string' && !live.includes(key) ? [{ path: `config.${key.slice(0, 64)}`, text }] : [],
+    typeof text === 'string' && !live.includes(key) ? [{ path: `config.${textStart(key, 64)}`, text }] : [],
   );
 }
 
@@ -47,5 +47,5 @@ export function textsIn(value: JsonValue, path: string): { path: string; text: s
   if (typeof value === 'string') return [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, `${path}[${index}]`));
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => textsIn(item, `${path}.${key.slice(0, 64)}`));
+  return Object.entries(value).flatMap(([key, item]) => textsIn(item, `${path}.${textStart(key, 64)}`));
 }

@@ -1,4 +1,4 @@
-import { templateReferences, unreadReferences } from '#libs/protocol';
+import { templateReferences, textStart, unreadReferences } from '#libs/protocol';
 import { templatesOf } from './node-templates.js';
 import type { Reach } from './reach.js';
 import { userInputNode } from './run-inputs.js';
@@ -62,7 +62,7 @@ function problemOf(
   reach: Reach,
   inArgs: boolean,
 ): Pick<WorkflowProblem, 'code' | 'detail'> | undefined {
-  const said = `${node.type} node "${node.id}": ${written.slice(0, 100)}`;
+  const said = `${node.type} node "${node.id}": ${textStart(written, 100)}`;
   const input = userInputNode(id);
   const named = input !== undefined && graph.has(input) ? input : id;
   if (!graph.has(named)) {

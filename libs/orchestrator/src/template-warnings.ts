@@ -1,4 +1,4 @@
-import { type RunEventNote, templateReferences } from '#libs/protocol';
+import { type RunEventNote, templateReferences, textStart } from '#libs/protocol';
 import { isEmptied, type MessageSource, standsForSomething } from './node-message.js';
 import { templatesOf } from './node-templates.js';
 import type { WorkflowNode } from './workflow.js';
@@ -39,7 +39,7 @@ export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEve
 
 function notes({ id, type }: WorkflowNode, reported: ReadonlyMap<string, string>): RunEventNote[] {
   return [...reported].map(([written, what]) => {
-    const reference = written.slice(0, 200);
+    const reference = textStart(written, 200);
     const payload = { reference, message: `${reference} ${what}` };
     return { type: 'template.warning', node_id: id, node_type: type, payload };
   });

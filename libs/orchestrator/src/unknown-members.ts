@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import { fault, warning, type WorkflowProblem } from './workflow-problem.js';
 
 interface Members {
@@ -59,7 +59,7 @@ function members(what: string, names: string): Members {
 function strangers(value: JsonObject, { what, known, reserved, parts = {} }: Members, path: string): WorkflowProblem[] {
   const names = Object.keys(value).filter((name) => !known.has(name));
   const own = names.slice(0, MOST_REPORTED).map((name) => {
-    const shown = name.slice(0, 64);
+    const shown = textStart(name, 64);
     return reserved?.has(name)
       ? fault('UNKNOWN_KEY', `${path}${shown}`, `unknown key "${shown}": ${what} has no such member in this version`)
       : warning('UNKNOWN_KEY', `${path}${shown}`, `unknown key "${shown}": ${what} has no such member`);

@@ -1,6 +1,6 @@
 import type { NodeTypes } from '#libs/executor';
 import { SharedUse } from '#libs/expressions';
-import { isJsonObject, type JsonObject } from '#libs/protocol';
+import { isJsonObject, type JsonObject, textStart } from '#libs/protocol';
 import { configProblems } from './config-problems.js';
 import { branchProblems, edgeRuleProblems } from './edge-rules.js';
 import { expressionProblems } from './expressions/expression-problems.js';
@@ -110,7 +110,7 @@ export function childInputProblems(child: WorkflowDefinition, given: JsonObject)
   );
   return [
     ...unknown.map((name) => {
-      const shown = name.slice(0, 64);
+      const shown = textStart(name, 64);
       return fault('UNKNOWN_INPUT', `inputs.${shown}`, `inputs.${shown} is no input of what it runs`);
     }),
     ...missing.map(({ id }) => fault('MISSING_INPUT', `inputs.${id}`, `inputs.${id} is required by what it runs`)),

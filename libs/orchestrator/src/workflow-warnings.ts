@@ -1,6 +1,6 @@
 import type { NodeTypes } from '#libs/executor';
 import { expressionsIn } from '#libs/expressions';
-import { templateReferences } from '#libs/protocol';
+import { templateReferences, textStart } from '#libs/protocol';
 import { plainTexts, templateKey, templatesOf, valueKey } from './node-templates.js';
 import type { Reach } from './reach.js';
 import { userInputNode } from './run-inputs.js';
@@ -37,7 +37,7 @@ function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeType
   if (known === undefined) return [];
   const strange = Object.keys(config).filter((key) => key !== COMMON_KEY && !known.includes(key));
   return strange.slice(0, MOST_KEYS).map((key) => {
-    const shown = key.slice(0, 64);
+    const shown = textStart(key, 64);
     const detail = `${type} node "${id}": unknown config key "${shown}" (known: ${[...known, COMMON_KEY].join(', ')})`;
     return warning('UNKNOWN_CONFIG_KEY', `nodes[${index}].config.${shown}`, detail, { node: id });
   });
@@ -88,7 +88,7 @@ function literals(index: number, node: WorkflowNode, graph: WorkflowGraph): Work
     const reference = templateReferences(text).find((it) => graph.has(it.id) || graph.has(userInputNode(it.id) ?? ''));
     const found = [
       ...(isExpression ? [{ written: '${…}', offset: text.indexOf('${') }] : []),
-      ...(reference ? [{ written: reference.written.slice(0, 100), offset: reference.offset }] : []),
+      ...(reference ? [{ written: textStart(reference.written, 100), offset: reference.offset }] : []),
     ];
     const [first] = found.toSorted((one, other) => one.offset - other.offset);
     if (first === undefined) return [];

@@ -3,7 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import { AgentCatalog, calledAgentOf, UnknownAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { untilReached } from '#libs/postgres';
-import { A2AError, shownUrl, urlProblem, withoutTrailing } from '#libs/protocol';
+import { A2AError, shownUrl, textStart, urlProblem, withoutTrailing } from '#libs/protocol';
 import type { CalledAgent } from './process-calls.js';
 
 /** The field of a request that holds a reference to an agent, if it is there. */
@@ -131,5 +131,5 @@ function isUrl(reference: string): boolean {
 }
 
 function nobody(reference: string): UnknownAgent {
-  return new UnknownAgent(`there is no agent "${shownUrl(reference).slice(0, 200)}"`, 'AGENT_NOT_FOUND');
+  return new UnknownAgent(`there is no agent "${textStart(shownUrl(reference), 200)}"`, 'AGENT_NOT_FOUND');
 }

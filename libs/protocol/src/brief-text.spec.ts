@@ -1,4 +1,4 @@
-import { briefText } from './brief-text.js';
+import { briefText, textStart, withoutHalf } from './brief-text.js';
 
 describe('a brief text', () => {
   it.each([
@@ -9,5 +9,26 @@ describe('a brief text', () => {
     ['a'.repeat(8_193), undefined, `${'a'.repeat(8_192)}…`],
   ])('of %j with at most %d', (text, most, brief) => {
     expect(briefText(text, most)).toBe(brief);
+  });
+});
+
+describe('the start of a text', () => {
+  it('keeps characters whole, wherever it ends', () => {
+    const text = '😀a😀😀b'.repeat(20);
+    for (let most = 0; most <= text.length + 1; most += 1) {
+      const start = textStart(text, most);
+      expect(start.isWellFormed()).toBe(true);
+      expect(text.startsWith(start)).toBe(true);
+      expect(start.length).toBeGreaterThanOrEqual(Math.min(most, text.length) - 1);
+      expect(start.length).toBeLessThanOrEqual(most);
+      expect(briefText(text, most).isWellFormed()).toBe(true);
+    }
+  });
+
+  it('leaves half a character at its end to what comes next', () => {
+    expect(withoutHalf('a\ud83d')).toBe('a');
+    expect(withoutHalf('a\ude00')).toBe('a\ude00');
+    expect(withoutHalf('a😀')).toBe('a😀');
+    expect(withoutHalf('')).toBe('');
   });
 });

@@ -86,7 +86,7 @@ export { endsV03Stream, writeV03PushConfig, writeV03StreamItem, writeV03Task } f
 export { canonicalAgentCard, compactCardText } from './card/canonical-card.js';
 export { canonicalJson } from './card/canonical-json.js';
 export { type JsonDifference, jsonDifferences } from './json-differences.js';
-export { briefText } from './brief-text.js';
+export { briefText, textStart, withoutHalf } from './brief-text.js';
 export { ContentTooLarge } from './content-too-large.js';
 export { isIdentifier, isPlainText, LONGEST_ID, NO_ID } from './identifier.js';
 export {

@@ -1,3 +1,4 @@
+import { textStart } from './brief-text.js';
 import { canonicalJson } from './card/canonical-json.js';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 
@@ -52,5 +53,5 @@ function membersOf(value: JsonValue | undefined): JsonObject | undefined {
 
 function segment(name: string): string {
   const escaped = name.replaceAll('~', '~0').replaceAll('/', '~1');
-  return escaped.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_SEGMENT);
+  return textStart(escaped.replaceAll(/[^\x20-\x7e]/g, '?'), MAX_SEGMENT);
 }

@@ -1,6 +1,6 @@
 import { AgentCallError, type CallOptions, CardGuard, type ReceivedCard } from '#libs/a2a-client';
 import { untilReached } from '#libs/postgres';
-import { type JsonObject, LONGEST_URL, shownUrl, TOO_LONG_URL } from '#libs/protocol';
+import { type JsonObject, LONGEST_URL, shownUrl, textStart, TOO_LONG_URL } from '#libs/protocol';
 import type { CardConfig, Metrics } from '#libs/service';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
@@ -199,5 +199,5 @@ export class RemoteAgentWatch extends CardGuard {
 /** Printable, for lists. */
 function nameOf(card: JsonObject | null): string {
   const name = card?.['name'];
-  return typeof name === 'string' ? name.replaceAll(/\p{Cc}/gu, ' ').slice(0, MAX_NAME) : '';
+  return typeof name === 'string' ? textStart(name.replaceAll(/\p{Cc}/gu, ' '), MAX_NAME) : '';
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
+import { briefText } from '#libs/protocol';
 import { applied, applyFiles } from '../apply.js';
 import { type Difference, differences } from '../differences.js';
 import { examples } from '../examples.js';
@@ -111,8 +112,7 @@ function described({ terminal }: Session, name: string, action: string, found: r
 }
 
 function short(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > 160 ? `${text.slice(0, 160)}…` : text;
+  return briefText(JSON.stringify(value), 160);
 }
 
 async function apply(session: Session, options: ApplyOptions): Promise<void> {

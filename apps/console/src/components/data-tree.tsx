@@ -1,5 +1,6 @@
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { briefText } from './text-start.js';
 import { Button } from './button.js';
 import { CopyButton } from './json-view.js';
 
@@ -123,7 +124,7 @@ function Leaf({ value }: { value: unknown }): ReactNode {
   const isCut = !whole && value.length > MOST_TEXT;
   return (
     <span className="min-w-0 break-words whitespace-pre-wrap">
-      {isCut ? `${value.slice(0, MOST_TEXT)}…` : value}
+      {isCut ? briefText(value, MOST_TEXT) : value}
       {isCut && (
         <button type="button" className="ml-1.5 underline" onClick={() => setWhole(true)}>
           all of it

@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { briefText } from '../components/text-start.js';
 import type { ConsoleLine } from './console-line.js';
 
 const LINE_HEIGHT = 20;
@@ -78,7 +79,7 @@ function Line({ line: { time, type, text, color }, top }: { line: ConsoleLine; t
     >
       <span className="text-muted-foreground">{time}</span>
       <span className={`${color} w-30 shrink-0`}>{type}</span>
-      <span className={color}>{text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text}</span>
+      <span className={color}>{briefText(text, MOST_TEXT)}</span>
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { briefText } from '../components/text-start.js';
 import type { Graph, GraphEdge } from './graph.js';
 
 /** How an edge settled in a run; `undefined` while it has not. */
@@ -78,5 +79,5 @@ function isElse({ when, loop }: GraphEdge): boolean {
 function labelOf(text: string): Pick<EdgeLook, 'label' | 'title'> {
   if (text === '') return {};
   const line = text.replaceAll(/\s+/g, ' ');
-  return { label: line.length > LONGEST_LABEL ? `${line.slice(0, LONGEST_LABEL - 1)}…` : line, title: text };
+  return { label: line.length > LONGEST_LABEL ? briefText(line, LONGEST_LABEL - 1) : line, title: text };
 }

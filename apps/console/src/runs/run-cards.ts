@@ -1,3 +1,4 @@
+import { textStart } from '../components/text-start.js';
 import type { CardBadge, CardData } from '../graph/card-data.js';
 import { badgesOf } from '../graph/node-badges.js';
 import { nodeById } from '../graph/node-index.js';
@@ -47,7 +48,7 @@ function noteOf(node: NodePicture): string | undefined {
   if (retryAt !== undefined) return 'Retry';
   if (until !== undefined) return `Waits until ${localTime(until, Date.now())}`;
   const said = progress?.text ?? toolCalled(work ?? []) ?? progress?.made?.trim().split('\n').at(-1);
-  return said === undefined || said === '' ? undefined : said.slice(0, LONGEST_NOTE);
+  return said === undefined || said === '' ? undefined : textStart(said, LONGEST_NOTE);
 }
 
 function endBadges({ fallback, origin }: NodePicture): CardBadge[] {

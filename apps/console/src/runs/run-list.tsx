@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { textStart } from '../components/text-start.js';
 import type { GatewayFrame } from '../api/gateway.js';
 import { useLive } from '../api/use-live-resource.js';
 import { useResource } from '../api/use-resource.js';
@@ -52,7 +53,7 @@ export function RunList() {
               aria-label="Workflow or run"
               placeholder="Workflow or run id …"
               value={filter.q}
-              onChange={(event) => set({ q: event.target.value.slice(0, LONGEST_SEARCH) })}
+              onChange={(event) => set({ q: textStart(event.target.value, LONGEST_SEARCH) })}
               className="w-44!"
             />
             <Select
@@ -161,7 +162,7 @@ function inputsText(inputs: Record<string, unknown>): string {
   const said = Object.entries(inputs).map(([name, value]) => {
     return `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`;
   });
-  return said.join(', ').slice(0, LONGEST_INPUTS);
+  return textStart(said.join(', '), LONGEST_INPUTS);
 }
 
 function endOf({ status, updatedAt }: RunSummary): string | undefined {

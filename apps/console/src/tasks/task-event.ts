@@ -1,3 +1,4 @@
+import { briefText } from '../components/text-start.js';
 import type { Message, Part, TaskEvent } from '../api/task.js';
 
 export interface EventLine {
@@ -66,5 +67,5 @@ function objectIn(value: unknown): Record<string, unknown> {
 
 function shortened(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+  return line.length > LONGEST ? briefText(line, LONGEST - 1) : line;
 }

@@ -1,5 +1,6 @@
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
+import { textStart } from '../components/text-start.js';
 
 const LONGEST = 120;
 
@@ -27,7 +28,7 @@ export function Fold({ title, summary, children }: FoldProps) {
         <span className="shrink-0 font-medium">{title}</span>
         {!open && (
           <span className="min-w-0 truncate text-muted-foreground">
-            {summary.slice(0, LONGEST).replace(/\s+/g, ' ')}
+            {textStart(summary, LONGEST).replace(/\s+/g, ' ')}
           </span>
         )}
       </button>

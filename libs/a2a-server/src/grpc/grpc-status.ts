@@ -1,6 +1,6 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import type { A2AError } from '#libs/protocol';
+import { type A2AError, briefText } from '#libs/protocol';
 import { publicError } from '../public-error.js';
 
 /** Where an HTTP status says more than the error's own code does. */
@@ -32,7 +32,7 @@ export function grpcError(error: unknown): Partial<ServiceError> {
 
 /** A text as short as a trailer needs it, without halves of characters, which gRPC cannot write. */
 function shortened(text: string): string {
-  const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text;
+  const cut = text.length > LONGEST_TEXT ? briefText(text, LONGEST_TEXT - 1) : text;
   return Buffer.from(cut).toString();
 }
 

@@ -1,4 +1,5 @@
 import { UnknownAgent } from '#libs/executor';
+import { textStart } from '#libs/protocol';
 
 /** The kinds of base URL under `/a2a` (contract: A2A). */
 export type AgentBase = 'service' | 'conversations' | 'workflow' | 'node' | 'alias';
@@ -50,7 +51,7 @@ export function agentUrl(baseUrl: string, path: string): string {
 
 function name(segment: string | undefined, kind: 'workflow' | 'node', looks = NAME): string {
   if (segment !== undefined && looks.test(segment)) return segment;
-  const shown = (segment ?? '').slice(0, 64);
+  const shown = textStart(segment ?? '', 64);
   if (kind === 'node') throw new UnknownAgent(`node "${shown}" not registered`, 'NODE_NOT_FOUND', { node: shown });
   throw new UnknownAgent(`workflow "${shown}" not found`, 'AGENT_NOT_FOUND', { workflow: shown });
 }

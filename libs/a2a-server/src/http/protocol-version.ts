@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { A2AError } from '#libs/protocol';
+import { A2AError, textStart } from '#libs/protocol';
 
 /** The protocol versions that this server speaks. */
 export const SUPPORTED_VERSIONS = ['1.0', '0.3'] as const;
@@ -32,7 +32,7 @@ export function isLegacyVersion(version: string): boolean {
  */
 export function requireSupportedVersion(version: string): void {
   if (isCurrentVersion(version)) return;
-  const named = version === '' ? '0.3' : version.slice(0, 32);
+  const named = version === '' ? '0.3' : textStart(version, 32);
   throw new A2AError('VERSION_NOT_SUPPORTED', {
     message: isLegacyVersion(version)
       ? `This is an operation of A2A 1.0, and the request is one of ${named}; send A2A-Version: 1.0`

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { setRetryAfter } from '#libs/access';
-import { A2AError } from '#libs/protocol';
+import { A2AError, textStart } from '#libs/protocol';
 import { Pre10Dialect, pre10Text, isPre10Call } from '../pre-1-0/pre-1-0-dialect.js';
 import type { AgentBase } from '../http/agent-base.js';
 import { callContext, type PublicAddress, setActivatedExtensions } from '../http/call-context.js';
@@ -95,7 +95,7 @@ export class JsonRpcBinding {
 function operationOf(method: string, version: string): Operation {
   const known = Object.hasOwn(OPERATIONS, method);
   if (known || !isLegacyVersion(version)) requireSupportedVersion(version);
-  if (!known) throw new A2AError('METHOD_NOT_FOUND', { metadata: { method: method.slice(0, 64) } });
+  if (!known) throw new A2AError('METHOD_NOT_FOUND', { metadata: { method: textStart(method, 64) } });
   return OPERATIONS[method as keyof typeof OPERATIONS];
 }
 

@@ -7,6 +7,9 @@ import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from '../brainstorm-spec.js';
 import type { RequestedAgent, RequestedBrainstorm } from '../requested-brainstorm.js';
 import { SKILL_NAMES } from '../core/skill-library.js';
 
+/** Entries that are looked at: a longer list is refused by its length. */
+const MOST_AGENTS_READ = 100;
+
 const TEXT = { message: 'must be a string' };
 const LLM_FIELDS = ['provider', 'model', 'credential_ref', 'temperature', 'max_tokens'];
 
@@ -154,7 +157,7 @@ export class BrainstormBody {
   static from({ idea, agents, maxIterations, systemPrompt, llmConfig, timeoutMs }: JsonObject): BrainstormBody {
     const members = {
       idea,
-      agents: Array.isArray(agents) ? agents.slice(0, 100).map(agentFrom) : agents,
+      agents: Array.isArray(agents) ? agents.slice(0, MOST_AGENTS_READ).map(agentFrom) : agents,
       maxIterations,
       systemPrompt,
       llmConfig: isJsonObject(llmConfig) ? LlmConfigBody.from(llmConfig) : llmConfig,

@@ -1,4 +1,5 @@
 import { getMetadataStorage, validateSync } from 'class-validator';
+import { textStart } from '#libs/protocol';
 import { malformed, type ProblemEntry } from '../problems/problem.js';
 import { entriesOf } from '../problems/validation-entries.js';
 import { refuseUnfitJson } from './json-limits.js';
@@ -53,7 +54,7 @@ function unknownMembers(instance: object, sent: object): ProblemEntry[] {
   if (unknown === undefined) return [];
   const known = ruledNames(instance.constructor);
   const strange = Object.keys(sent).filter((name) => !known.has(name));
-  return strange.map((name) => ({ path: name.slice(0, 64), detail: unknown }));
+  return strange.map((name) => ({ path: textStart(name, 64), detail: unknown }));
 }
 
 /** A class has its rules from the beginning, and a definition has thousands of edges. */

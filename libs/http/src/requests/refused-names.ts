@@ -1,3 +1,4 @@
+import { textStart } from '#libs/protocol';
 import { malformed, type ProblemError } from '../problems/problem.js';
 
 /** Deeper than this nothing is looked for. */
@@ -11,7 +12,7 @@ const REFUSED = 'is a name that no member may have: JavaScript takes it for the 
  */
 export function refusedName(text: string): ProblemError | undefined {
   const path = pathIn(text);
-  return path === undefined ? undefined : malformed({ path: path.slice(0, LONGEST_PATH), detail: REFUSED });
+  return path === undefined ? undefined : malformed({ path: textStart(path, LONGEST_PATH), detail: REFUSED });
 }
 
 function pathIn(text: string): string | undefined {

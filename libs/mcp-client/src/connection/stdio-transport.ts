@@ -6,6 +6,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { AgentCallError } from '#libs/a2a-client';
 import { hasMoreMembers, tooManyMembers } from '#libs/http';
 import type { McpCommand } from '#libs/service';
+import { textStart } from '#libs/protocol';
 import type { BodyBounds } from './bounded-body.js';
 import { LineReader } from './line-reader.js';
 
@@ -145,7 +146,7 @@ function readBriefly(stream: Readable, log: (line: string) => void): void {
       .toString()
       .split('\n')
       .filter((it) => it.trim() !== '');
-    for (const line of lines.slice(0, left)) log(line.slice(0, LONGEST_LINE));
+    for (const line of lines.slice(0, left)) log(textStart(line, LONGEST_LINE));
     left -= Math.min(left, lines.length);
   });
 }

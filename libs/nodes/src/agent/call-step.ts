@@ -1,5 +1,5 @@
 import { matchesGlob } from '#libs/mcp-client';
-import { dataPart, type Part, textPart } from '#libs/protocol';
+import { briefText, dataPart, type Part, textPart } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type CallQuestion, callQuestion, toolCall, toolResult } from './agent-events.js';
@@ -59,7 +59,7 @@ function repetition({ settings }: AgentTurn, call: LoggedCall, tool: AgentTool |
 
 function words({ log }: AgentTurn, { about }: CallQuestion, { tool, args }: LoggedCall): Part[] {
   const json = JSON.stringify(args);
-  const shown = json.length > SHOWN ? `${json.slice(0, SHOWN)}…` : json;
+  const shown = briefText(json, SHOWN);
   const question =
     about === 'approval'
       ? `May the tool "${tool}" be called with ${shown}?`

@@ -42,6 +42,39 @@ class Fed {
 }
 
 describe('text that comes in pieces', () => {
+  it('keeps a character whole whose halves come apart, however long that takes', async () => {
+    const fed = new Fed();
+    const pieces = coalesced<{ end: true }>(fed.stream, fed.pause);
+    const next = async (): Promise<Piece<{ end: true }> | undefined> => (await pieces.next()).value ?? undefined;
+    const first = next();
+    fed.push({ text: 'a\ud83d' });
+    await settled();
+    fed.ends[0]?.();
+    expect(await first).toEqual({ text: 'a' });
+    const second = next();
+    fed.push({ text: '\ude00b' });
+    await settled();
+    fed.ends[1]?.();
+    expect(await second).toEqual({ text: '😀b' });
+    fed.push({ text: '\ud83d' });
+    const third = next();
+    await settled();
+    fed.ends[2]?.();
+    await settled();
+    fed.push({ text: '\ude00' });
+    await settled();
+    fed.ends[3]?.();
+    expect(await third).toEqual({ text: '😀' });
+  });
+
+  it('has U+FFFD for half a character that stays alone', async () => {
+    const fed = new Fed();
+    const pieces = coalesced<{ end: true }>(fed.stream, fed.pause);
+    fed.push({ text: '\ude00a\ud83d' });
+    fed.push({ end: true });
+    expect((await pieces.next()).value).toEqual({ text: '\ufffda\ufffd', event: { end: true } });
+  });
+
   it('is told of as one piece each time that it was held, and with what comes after it', async () => {
     const fed = new Fed();
     const pieces = coalesced<{ end: true }>(fed.stream, fed.pause);

@@ -1,3 +1,5 @@
+import { withoutHalf } from '#libs/protocol';
+
 /** How long text is held, so that it is told of together: in milliseconds. */
 export const HELD_MS = 80;
 
@@ -12,7 +14,8 @@ export interface Piece<E> {
 
 /**
  * The same events, with what pieces of text came before them; text that nothing follows for 80 ms after its beginning is
- * told of then, so there is at most one piece of text in that time.
+ * told of then, so there is at most one piece of text in that time. Characters stay whole: the first half of one waits
+ * for the second, and a half that stays alone becomes U+FFFD.
  */
 export async function* coalesced<E extends object>(
   events: AsyncIterable<E | { text: string }>,
@@ -21,18 +24,18 @@ export async function* coalesced<E extends object>(
   const iterator = events[Symbol.asyncIterator]();
   let text = '';
   let held: ReturnType<Pause> | undefined;
-  const letGo = (): string => {
-    const piece = text;
-    text = '';
+  const letGo = (piece = text): string => {
+    text = text.slice(piece.length);
     held?.end();
     held = undefined;
-    return piece;
+    return piece.toWellFormed();
   };
   try {
     for (let next = iterator.next(); ;) {
       const result = await (held ? Promise.race([next, held.over]) : next);
       if (!result) {
-        yield { text: letGo() };
+        const piece = letGo(withoutHalf(text));
+        if (piece !== '') yield { text: piece };
         continue;
       }
       if (result.done) break;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { ProblemError } from '#libs/http';
 import { Processes, unknownProcess } from '#libs/process';
-import { isTerminalState } from '#libs/protocol';
+import { isTerminalState, textStart } from '#libs/protocol';
 import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { parseInstance } from '../rerun/instance-name.js';
 import { OriginResults } from '../rerun/origin-results.js';
@@ -80,7 +80,7 @@ export class Reruns {
     const workflow = await this.workflows.inTenant(header.tenant).get(workflowOf(header), revision);
     if (workflow) return workflow;
     if (named === undefined) throw new Error(`The definition that run ${header.taskId} was started with is missing`);
-    throw refused('revision', `the workflow has no revision "${named.slice(0, 64)}"`);
+    throw refused('revision', `the workflow has no revision "${textStart(named, 64)}"`);
   }
 
   private async request(
@@ -99,7 +99,7 @@ export class Reruns {
       if (instance && ids.has(instance.id) && (known.find(name) !== undefined || name === instance.id)) continue;
       if (instance && !ids.has(instance.id) && known.nodes.has(instance.id))
         throw refused(`from[${place}]`, `revision "${newer}" of the workflow has no node "${instance.id}"`);
-      throw refused(`from[${place}]`, `the run has no instance "${name.slice(0, 128)}"`);
+      throw refused(`from[${place}]`, `the run has no instance "${textStart(name, 128)}"`);
     }
     // One that failed as a whole, as by its deadline, goes on from the results that it has.
     const hasFailed = header.state === 'TASK_STATE_FAILED' || new OriginResults(log).failed.length > 0;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { malformed, ProblemError } from '#libs/http';
+import { textStart } from '#libs/protocol';
 
 /** `*`, or entity tags. */
 type Tags = '*' | readonly string[];
@@ -52,7 +53,7 @@ export class RevisionConditions {
     const is = current === undefined ? 'does not exist' : `has the revision ${current}`;
     throw new ProblemError(
       412,
-      `the workflow "${name.slice(0, 64)}" ${is}: the condition of the request does not hold`,
+      `the workflow "${textStart(name, 64)}" ${is}: the condition of the request does not hold`,
     );
   }
 
