@@ -8,12 +8,14 @@ import {
   firstText,
   invalidParams,
   isJsonObject,
+  jsonInText,
   type JsonObject,
   type JsonValue,
   type Message,
   type SendMessageRequest,
   statusUpdate,
   textPart,
+  tryParseJson,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
@@ -121,10 +123,7 @@ async function asked(models: Models, payload: RolePayload, signal: AbortSignal):
 
 /** Models like to put JSON into a fence, or a sentence before it. */
 function jsonIn(text: string): JsonValue {
-  const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
-  try {
-    return JSON.parse(json) as JsonValue;
-  } catch {
-    throw new InvalidState('it is not JSON');
-  }
+  const value = jsonInText(text, { read: tryParseJson, fits: isJsonObject });
+  if (value === undefined) throw new InvalidState('it is not JSON');
+  return value;
 }

@@ -29,12 +29,14 @@ describe('what a node answers', () => {
     ['```json\n{"a":1}', { a: 1 }],
     ['Of course! {"a": {"b": "}"}} is what you want.', { a: { b: '}' } }],
     ['a list: [{"a":1}, 2] there', [{ a: 1 }, 2]],
+    ['As of [1], the answer: {"a":1}', { a: 1 }],
+    ['<think>{"a":2}?</think> {"a":1}', { a: 1 }],
   ])('has its JSON read from %j', (text, expected) => {
     expect(dataOf(text)).toEqual(expected);
     expect(applied({ parse: true }, textPart(text))[0]?.parts[0]).toEqual(textPart(text));
   });
 
-  it.each(['', 'no', 'a } b {', '{"a":1} and {"b":2}', '```json\nno\n```'])('is refused without JSON: %j', (text) => {
+  it.each(['', 'no', 'a } b {', '{"a":1 and {b:2}', '```json\nno\n```'])('is refused without JSON: %j', (text) => {
     expect(() => dataOf(text)).toThrow(new InvalidOutput('the output has no JSON in its text'));
   });
 
@@ -51,6 +53,8 @@ describe('what a node answers', () => {
   it('is held to its schema: its data, else its text', () => {
     expect(applied({ schema: OBJECT }, textPart('fine'), dataPart({ ok: true }))).toHaveLength(1);
     expect(applied({ schema: OBJECT, parse: true }, textPart('{"ok":false}'))).toHaveLength(1);
+    const [read] = applied({ schema: OBJECT, parse: true }, textPart('From {"a":1} follows {"ok":true}.'));
+    expect(read?.parts[1]?.data).toEqual({ ok: true });
     expect(() => applied({ schema: OBJECT }, dataPart({ ok: 1 }))).toThrow(
       new InvalidOutput('the output.ok must be boolean'),
     );

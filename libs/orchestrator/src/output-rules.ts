@@ -1,5 +1,5 @@
 import { hasMoreMembers, refuseUnfitJson, tooManyMembers } from '#libs/http';
-import { type Artifact, dataPart, firstData, type JsonValue, joinedText } from '#libs/protocol';
+import { type Artifact, dataPart, firstData, jsonInText, type JsonValue, joinedText } from '#libs/protocol';
 import { InputSchema, InvalidInputSchema } from '#libs/expressions';
 import type { WorkflowNode } from './workflow.js';
 
@@ -30,10 +30,24 @@ export class OutputRules {
    * @throws InvalidOutput
    */
   applied(artifacts: Artifact[], mostMembers: number): Artifact[] {
-    const kept = this.node.output?.parse === true ? withData(artifacts, mostMembers) : artifacts;
+    const kept = this.node.output?.parse === true ? this.withData(artifacts, mostMembers) : artifacts;
     const [fault] = this.schema?.faults(valueOf(kept[0])) ?? [];
     if (fault) throw new InvalidOutput(`the output${fault.path} ${fault.detail}`);
     return kept;
+  }
+
+  private withData(artifacts: Artifact[], mostMembers: number): Artifact[] {
+    const [first, ...others] = artifacts;
+    if (first !== undefined && firstData(first.parts) !== undefined) return artifacts;
+    const text = first && joinedText(first.parts);
+    if (first === undefined || text === undefined) throw new InvalidOutput('the output has no text to read JSON from');
+    const { schema } = this;
+    const data = jsonInText(text, {
+      read: (json) => parsed(json, mostMembers),
+      ...(schema && { fits: (value) => schema.faults(value).length === 0 }),
+    });
+    if (data === undefined) throw new InvalidOutput('the output has no JSON in its text');
+    return [{ ...first, parts: [...first.parts, dataPart(data)] }, ...others];
   }
 }
 
@@ -41,37 +55,6 @@ export class OutputRules {
 function valueOf(artifact: Artifact | undefined): JsonValue {
   if (artifact === undefined) return null;
   return firstData(artifact.parts) ?? joinedText(artifact.parts) ?? null;
-}
-
-function withData(artifacts: Artifact[], mostMembers: number): Artifact[] {
-  const [first, ...others] = artifacts;
-  if (first !== undefined && firstData(first.parts) !== undefined) return artifacts;
-  const text = first && joinedText(first.parts);
-  if (first === undefined || text === undefined) throw new InvalidOutput('the output has no text to read JSON from');
-  return [{ ...first, parts: [...first.parts, dataPart(jsonIn(text, mostMembers))] }, ...others];
-}
-
-/** The JSON of a model's text: all of it, or what stands between fences, or from the first bracket to the last. */
-function jsonIn(text: string, mostMembers: number): JsonValue {
-  for (const candidate of candidates(text.trim())) {
-    const value = parsed(candidate, mostMembers);
-    if (value !== undefined) return value;
-  }
-  throw new InvalidOutput('the output has no JSON in its text');
-}
-
-const FENCE = '```';
-/** As many fenced blocks are looked at. */
-const MOST_BLOCKS = 10;
-
-function* candidates(text: string): Generator<string> {
-  yield text;
-  const blocks = text.split(FENCE, 2 * MOST_BLOCKS + 1).filter((_, index) => index % 2 === 1);
-  // The rest of a fence's line names a language.
-  for (const block of blocks) yield block.slice(block.indexOf('\n') + 1);
-  const start = text.search(/[[{]/);
-  const end = text.lastIndexOf(text[start] === '{' ? '}' : ']');
-  if (start >= 0 && end > start) yield text.slice(start, end + 1);
 }
 
 /** @throws InvalidOutput for JSON that is too much */

@@ -1,4 +1,6 @@
-export { endOfJsonString, parseJson, pathToInfinity, refuseUnfitText, UnfitJson } from './json-text.js';
+export { jsonInText, type JsonReading } from './json-in-text.js';
+export { endOfJsonString, nestsDeeper, parseJson, refuseUnfitText, tryParseJson } from './json-text.js';
+export { UnfitJson, unfitValue } from './unfit-value.js';
 export { type JsonObject, type JsonValue, isJsonObject } from './json.js';
 export { isActiveState, isTerminalState, isWaitingState, TASK_STATES, type TaskState } from './task-state.js';
 export {

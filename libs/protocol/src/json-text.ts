@@ -1,25 +1,11 @@
-import { briefText } from './brief-text.js';
 import type { JsonValue } from './json.js';
+import { tooDeep, unfitValue } from './unfit-value.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 /** Digits before the point of the smallest decimal number beyond IEEE 754. */
 const DIGITS_OF_LARGEST = 309;
-const LONGEST_PATH = 200;
-
-/** JSON that can be read and not passed on. */
-export class UnfitJson extends Error {
-  override readonly name = 'UnfitJson';
-
-  /** @param path of the member at fault, `''` for the whole text */
-  constructor(
-    readonly path: string,
-    readonly detail: string,
-  ) {
-    super(path === '' ? detail : `${path} ${detail}`);
-  }
-}
 
 /**
  * Parses JSON of others.
@@ -31,6 +17,15 @@ export class UnfitJson extends Error {
 export function parseJson(text: string, deepest = Infinity): JsonValue {
   refuseUnfitText(text, deepest);
   return JSON.parse(text) as JsonValue;
+}
+
+/** Parses JSON of others as `parseJson` does; `undefined` for what it refuses. */
+export function tryParseJson(text: string, deepest = Infinity): JsonValue | undefined {
+  try {
+    return parseJson(text, deepest);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -46,7 +41,7 @@ export function refuseUnfitText(text: string, deepest = Infinity): void {
     if (code === QUOTE) index = endOfJsonString(text, index);
     else if (isOpening(code)) {
       depth += 1;
-      if (depth > deepest) throw new UnfitJson('', `must not be nested deeper than ${deepest} levels`);
+      if (depth > deepest) throw tooDeep(deepest);
     } else if (isClosing(code)) depth -= 1;
     else if (code === MINUS || isDigit(code)) {
       const end = endOfNumber(text, index);
@@ -59,56 +54,23 @@ export function refuseUnfitText(text: string, deepest = Infinity): void {
   }
 }
 
+/** True if lists and objects of a JSON text lie in each other deeper than that; reads outside strings, without recursion. */
+export function nestsDeeper(text: string, deepest: number): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length && depth <= deepest; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) index = endOfJsonString(text, index);
+    else if (isOpening(code)) depth += 1;
+    else if (isClosing(code)) depth -= 1;
+  }
+  return depth > deepest;
+}
+
 /** Returns the place of the last quote of the string that begins at `start`, or the length of an open text. */
 export function endOfJsonString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end < 0 ? text.length : end;
-}
-
-/**
- * Returns the path of the first number of a parsed value that is not finite, as `inputs.prices[3]`, and `''` for the
- * value itself. Uses no recursion: the value may be nested as deep as a parser reads. A long path is cut.
- */
-export function pathToInfinity(value: unknown): string | undefined {
-  const way: Level[] = [];
-  let at = value;
-  for (;;) {
-    if (typeof at === 'number' && !Number.isFinite(at)) return pathOf(way);
-    if (typeof at === 'object' && at !== null) way.push(levelOf(at));
-    let level = way.at(-1);
-    while (level !== undefined && level.read === level.values.length) {
-      way.pop();
-      level = way.at(-1);
-    }
-    if (level === undefined) return undefined;
-    at = level.values[level.read];
-    level.read += 1;
-  }
-}
-
-/** An object or a list on the way to the value that is looked at. */
-interface Level {
-  /** Names of an object's members. */
-  readonly names: readonly string[] | undefined;
-  readonly values: readonly unknown[];
-  read: number;
-}
-
-function levelOf(value: object): Level {
-  return Array.isArray(value)
-    ? { names: undefined, values: value, read: 0 }
-    : { names: Object.keys(value), values: Object.values(value), read: 0 };
-}
-
-function pathOf(way: readonly Level[]): string {
-  let path = '';
-  for (const { names, read } of way) {
-    if (path.length > LONGEST_PATH) break;
-    if (names === undefined) path += `[${read - 1}]`;
-    else path += `${path === '' ? '' : '.'}${names[read - 1] ?? ''}`;
-  }
-  return briefText(path, LONGEST_PATH);
 }
 
 /** @throws UnfitJson unless the text is no JSON */
@@ -119,8 +81,8 @@ function refuseInfinity(text: string): void {
   } catch {
     return; // The reader of the text reports what is wrong with it.
   }
-  const path = pathToInfinity(value);
-  if (path !== undefined) throw new UnfitJson(path, 'must be a finite number');
+  const unfit = unfitValue(value);
+  if (unfit !== undefined) throw unfit;
 }
 
 function isEscaped(text: string, index: number): boolean {

@@ -1,5 +1,13 @@
 import { type ModelMessage, type Models, wholeAnswer } from '#libs/models';
-import { firstText, isJsonObject, type JsonObject, type Message } from '#libs/protocol';
+import {
+  firstText,
+  isJsonObject,
+  jsonInText,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  tryParseJson,
+} from '#libs/protocol';
 import { confirmation, type Order, orderOf, questionFor } from './order.js';
 
 /** What the guest is told next, and whether the order is complete with it. */
@@ -49,18 +57,13 @@ async function modelReply(
 
 /** A model's answer, also with words or a code fence around it; `undefined` where it is none. */
 function readReply(text: string): OrderReply | undefined {
-  const reply = parsed(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-  if (!reply || typeof reply['say'] !== 'string' || reply['say'].trim() === '') return undefined;
+  const reply = jsonInText(text, { read: tryParseJson, fits: isReply });
+  if (!isReply(reply)) return undefined;
   const order = isJsonObject(reply['order']) ? (reply['order'] as Order) : {};
   const complete = reply['complete'] === true && questionFor(order) === undefined;
   return { say: reply['say'], order, complete };
 }
 
-function parsed(text: string): JsonObject | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isJsonObject(json) ? json : undefined;
-  } catch {
-    return undefined;
-  }
+function isReply(value: JsonValue | undefined): value is JsonObject & { say: string } {
+  return isJsonObject(value) && typeof value['say'] === 'string' && value['say'].trim() !== '';
 }

@@ -137,6 +137,18 @@ describe('an answer with a schema', () => {
     expect(models.calls[0]?.call.output).toEqual(SCHEMA);
   });
 
+  it.each([
+    ['a citation', 'As of [1], the answer: {"n":1}'],
+    ['another fence', '```json\n{"m":2}\n```\n```json\n{"n":1}\n```'],
+    ['thoughts', '<think>{"n":2}?</think>{"n":1}'],
+    ['braces in words', 'For {x}: {"n":1}'],
+  ])('is found behind %s without a second call', async (_what, text) => {
+    const { driver, models } = notedAgent(() => says(text), output);
+    await driver.run();
+    expect(lastWord(driver)).toEqual({ n: 1 });
+    expect(models.calls).toHaveLength(1);
+  });
+
   const lastTwo = (call?: ModelCall): unknown[] =>
     (call?.messages ?? []).slice(-2).map((it) => [it.role, 'parts' in it && it.parts[0]?.text]);
 

@@ -1,6 +1,6 @@
 import { hasMoreMembers, refuseUnfitJson } from '#libs/http';
 import { InputSchema, InvalidInputSchema } from '#libs/expressions';
-import { firstData, type JsonObject, joinedText, type JsonValue, type Part } from '#libs/protocol';
+import { firstData, type JsonObject, jsonInText, joinedText, type JsonValue, type Part } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 
 /** What an agent's answer has to be: JSON that fits a schema. */
@@ -30,19 +30,12 @@ export class StructuredAnswer {
     return `That is not what was asked for: ${fault}. Answer again, with the whole JSON document and nothing else.`;
   }
 
-  /** The whole text, or what stands in its first fence, or from the first bracket to the last. */
   private jsonIn(text: string): JsonValue | undefined {
-    const whole = text.trim();
-    if (hasMoreMembers(whole, this.mostMembers)) return undefined;
-    const fenced = /^```[^\n]*\n(.*?)```/ms.exec(whole)?.[1];
-    const start = whole.search(/[[{]/);
-    const end = whole.lastIndexOf(whole[start] === '{' ? '}' : ']');
-    const bracketed = start >= 0 && end > start ? whole.slice(start, end + 1) : undefined;
-    for (const candidate of [whole, fenced, bracketed]) {
-      const value = candidate === undefined ? undefined : parsed(candidate);
-      if (value !== undefined) return value;
-    }
-    return undefined;
+    const { rules, mostMembers } = this;
+    return jsonInText(text, {
+      read: (json) => (hasMoreMembers(json, mostMembers) ? undefined : parsed(json)),
+      ...(rules && { fits: (value) => rules.faults(value).length === 0 }),
+    });
   }
 }
 

@@ -1,0 +1,112 @@
+import { endOfJsonString } from './json-text.js';
+
+/** What may come next in JSON. */
+type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end';
+
+const [QUOTE, COLON, COMMA] = [0x22, 0x3a, 0x2c];
+const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
+const LITERALS = ['true', 'false', 'null'];
+
+/** Where a value ends, or where it turned out to be none. */
+export interface ValueEnd {
+  end: number;
+  isWhole: boolean;
+}
+
+/**
+ * Returns where the object or list ends that begins at `start`. Reads until it ends or is no JSON, each character once
+ * and without recursion; what a string or a number holds is left to a parser.
+ */
+export function endOfJsonValue(text: string, start: number): ValueEnd {
+  const scan = new ValueScan(text, start);
+  while (scan.step()) {
+    if (scan.isOver) return { end: scan.at, isWhole: true };
+  }
+  return { end: Math.max(scan.at, start + 1), isWhole: false };
+}
+
+class ValueScan {
+  private expected: Expected = 'value';
+  /** Closing brackets that are due, the last one first. */
+  private readonly due: number[] = [];
+
+  constructor(
+    private readonly text: string,
+    public at: number,
+  ) {}
+
+  get isOver(): boolean {
+    return this.due.length === 0;
+  }
+
+  /** Reads what comes next. @returns false where it is no JSON */
+  step(): boolean {
+    while (isSpace(this.text.charCodeAt(this.at))) this.at += 1;
+    const next = this.text.charCodeAt(this.at);
+    switch (this.expected) {
+      case 'value':
+        return this.value(next);
+      case 'value or end':
+        return this.closes(next) || this.value(next);
+      case 'name':
+        return next === QUOTE && this.string('colon');
+      case 'name or end':
+        return this.closes(next) || (next === QUOTE && this.string('colon'));
+      case 'colon':
+        return next === COLON && this.pass(1, 'value');
+      case 'comma or end':
+        return this.closes(next) || (next === COMMA && this.pass(1, this.afterComma()));
+    }
+  }
+
+  private value(next: number): boolean {
+    if (next === OBJECT) return this.open(OBJECT_END, 'name or end');
+    if (next === LIST) return this.open(LIST_END, 'value or end');
+    if (next === QUOTE) return this.string('comma or end');
+    if (isOfNumber(next)) return this.number();
+    const literal = LITERALS.find((it) => this.text.startsWith(it, this.at));
+    return literal !== undefined && this.pass(literal.length, 'comma or end');
+  }
+
+  private afterComma(): Expected {
+    return this.due.at(-1) === OBJECT_END ? 'name' : 'value';
+  }
+
+  private open(closing: number, expected: Expected): boolean {
+    this.due.push(closing);
+    return this.pass(1, expected);
+  }
+
+  private closes(next: number): boolean {
+    if (next !== this.due.at(-1)) return false;
+    this.due.pop();
+    return this.pass(1, 'comma or end');
+  }
+
+  private string(expected: Expected): boolean {
+    this.at = endOfJsonString(this.text, this.at) + 1;
+    this.expected = expected;
+    return this.at <= this.text.length;
+  }
+
+  private number(): boolean {
+    while (isOfNumber(this.text.charCodeAt(this.at))) this.at += 1;
+    this.expected = 'comma or end';
+    return true;
+  }
+
+  private pass(length: number, expected: Expected): boolean {
+    this.at += length;
+    this.expected = expected;
+    return true;
+  }
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
+}
+
+/** Digits, `+`, `-`, `.`, `e` and `E`. */
+function isOfNumber(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e || (code | 0x20) === 0x65;
+}
