@@ -4,6 +4,7 @@ export { EvaluationBudget } from './evaluation-budget.js';
 export { ExpressionError, InvalidExpression } from './expression-error.js';
 export { readAnswer } from './schema/form-answer.js';
 export { droppedData, strayParts } from './schema/stray-parts.js';
+export { withDecimalMultiples } from './schema/multiple-of.js';
 export { InputSchema, InvalidInputSchema } from './schema/input-schema.js';
 export { SharedUse } from './schema/shared-use.js';
 export { compileTemplate, expressionsIn, isFillingOf, renderTemplate, type Template } from './template.js';

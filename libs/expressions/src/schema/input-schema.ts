@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type FuncKeywordDefinition, str, type ValidateFunction } from 'ajv';
 import { briefText, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { hasFormat } from './formats.js';
+import { withDecimalMultiples } from './multiple-of.js';
 import { SchemaCost } from './schema-cost.js';
 import { SharedUse } from './shared-use.js';
 import { InvalidInputSchema, Subschemas } from './subschemas.js';
@@ -143,7 +144,7 @@ function compiled(schema: JsonObject, linearExpression: (pattern: string) => Exp
     logger: false,
     code: { regExp: Object.assign(linearExpression, { code: 'linearExpression' }) },
   });
-  ajv.removeKeyword('format').addKeyword(FORMAT);
+  withDecimalMultiples(ajv).removeKeyword('format').addKeyword(FORMAT);
   try {
     return ajv.compile(schema);
   } catch (error) {

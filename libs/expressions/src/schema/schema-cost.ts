@@ -1,5 +1,6 @@
 import { briefText, isJsonObject, type JsonValue } from '#libs/protocol';
 import { RE2JS } from 're2js';
+import { ecmaPattern } from './ecma-pattern.js';
 import { InvalidInputSchema, type Subschema, type Subschemas } from './subschemas.js';
 
 const MOST_EXPANDED = 5_000;
@@ -93,7 +94,7 @@ export class SchemaCost {
 
 function compiledPattern(pattern: string, at: string): RE2JS {
   try {
-    return RE2JS.compile(pattern);
+    return RE2JS.compile(ecmaPattern(pattern));
   } catch (error) {
     throw new InvalidInputSchema(`is no valid JSON Schema: RE2 does not know the pattern (${at})`, { cause: error });
   }

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { DefinedNode } from '#libs/authoring';
 import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
+import { withDecimalMultiples } from '#libs/expressions';
 import { briefText, type JsonObject } from '#libs/protocol';
 import { DATA, PROMPT } from '../config-schema.js';
 import { DefinedExecutor } from '../defined/defined-executor.js';
@@ -29,7 +30,7 @@ export class PluginNode implements NodeType {
     const properties = { prompt: PROMPT, data: DATA, ...configSchema.properties };
     this.configSchema = { ...(description !== undefined && { description }), ...own, type: 'object', properties };
     const schema = { ...own, type: 'object', properties: { ...GENERAL, ...properties } };
-    this.validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
+    this.validate = withDecimalMultiples(new Ajv({ allErrors: true, strict: false })).compile(schema);
   }
 
   problems({ config }: NodeSpec): NodeProblem[] {

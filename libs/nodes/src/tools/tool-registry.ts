@@ -1,11 +1,12 @@
 import { Ajv, type ValidateFunction } from 'ajv';
+import { withDecimalMultiples } from '#libs/expressions';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
 import type { Tool, ToolContext } from './tool.js';
 
 /** The tools that nodes may name. */
 export class ToolRegistry {
-  readonly #ajv = new Ajv({ allErrors: true, strict: false });
+  readonly #ajv = withDecimalMultiples(new Ajv({ allErrors: true, strict: false }));
   readonly #tools = new Map<string, Tool>();
   /** Made when a tool is run for the first time: what compiles them takes a while, and no start needs them. */
   readonly #validators = new WeakMap<Tool, ValidateFunction>();

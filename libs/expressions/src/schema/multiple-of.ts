@@ -1,0 +1,44 @@
+import { _, type Ajv, type FuncKeywordDefinition, str } from 'ajv';
+
+/** Ajv's own divides doubles, in which 19.99 is no multiple of 0.01. */
+const MULTIPLE_OF: FuncKeywordDefinition = {
+  keyword: 'multipleOf',
+  type: 'number',
+  schemaType: 'number',
+  validate: (divisor: number, value: number) => isMultipleOf(value, divisor),
+  error: {
+    message: ({ schemaCode }) => str`must be multiple of ${schemaCode}`,
+    params: ({ schemaCode }) => _`{multipleOf: ${schemaCode}}`,
+  },
+};
+
+/** Makes a validator compare the decimal numbers that JSON has. @returns the same validator */
+export function withDecimalMultiples(ajv: Ajv): Ajv {
+  ajv.removeKeyword('multipleOf').addKeyword(MULTIPLE_OF);
+  return ajv;
+}
+
+/** True if a number is a whole multiple of another, both taken as the shortest decimal numbers that stand for them. */
+function isMultipleOf(value: number, divisor: number): boolean {
+  if (!Number.isFinite(value) || !(divisor > 0)) return false;
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
+  const [one, other] = [decimalOf(value), decimalOf(divisor)];
+  const least = Math.min(one.exponent, other.exponent);
+  return scaled(one, least) % scaled(other, least) === 0n;
+}
+
+/** A number as `digits` times ten to the power of `exponent`. */
+interface Decimal {
+  digits: bigint;
+  exponent: number;
+}
+
+function decimalOf(value: number): Decimal {
+  const [mantissa = '', power = '0'] = value.toExponential().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
+}
+
+function scaled({ digits, exponent }: Decimal, least: number): bigint {
+  return digits * 10n ** BigInt(exponent - least);
+}
