@@ -3,6 +3,7 @@ import { OutboundRefusedError, OutboundTimeoutError } from '#libs/outbound';
 import { type JsonObject, type JsonValue, hasUserinfo, NO_USERINFO, shownUrl } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { NodeFailure } from '../node-failure.js';
+import { decodedText } from './decoded-text.js';
 import type { Tool, ToolContext } from './tool.js';
 
 const MAX_BYTES = 1024 * 1024;
@@ -38,7 +39,8 @@ export class HttpGet implements Tool {
         await response.body?.cancel();
         throw new NodeFailure(`http_get: HTTP ${response.status} from ${shownUrl(address)}`);
       }
-      return this.#valueOf(await textOf(response), response.headers.get('content-type') ?? '');
+      const contentType = response.headers.get('content-type') ?? '';
+      return this.#valueOf(decodedText(await bodyOf(response), contentType), contentType);
     } catch (error) {
       signal.throwIfAborted();
       throw error instanceof NodeFailure ? error : new NodeFailure(`http_get: ${causeOf(error)}`, { cause: error });
@@ -59,16 +61,16 @@ export class HttpGet implements Tool {
   }
 }
 
-async function textOf(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
+/** @throws NodeFailure for one that is too long */
+async function bodyOf(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
   let received = 0;
   for await (const chunk of response.body ?? []) {
     received += chunk.byteLength;
     if (received > MAX_BYTES) throw new NodeFailure(`http_get: the answer is longer than ${MAX_BYTES} bytes`);
-    text += decoder.decode(chunk, { stream: true });
+    chunks.push(chunk);
   }
-  return text + decoder.decode();
+  return Buffer.concat(chunks);
 }
 
 function causeOf(error: unknown): string {

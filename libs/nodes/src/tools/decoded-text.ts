@@ -1,0 +1,50 @@
+import { textBefore } from '#libs/protocol';
+
+/** Bytes of a page in which HTML says its character set. */
+const HEAD_BYTES = 1_024;
+const MARKS: readonly [label: string, bytes: readonly number[]][] = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16le', [0xff, 0xfe]],
+  ['utf-16be', [0xfe, 0xff]],
+];
+
+/**
+ * Returns the text of an answer's body. Its character set is that of its byte order mark, else what `content-type` says,
+ * else what the head of an HTML page says, else UTF-8, which an unknown set is read as too.
+ */
+export function decodedText(body: Uint8Array, contentType: string): string {
+  const label = markOf(body) ?? charsetOf(contentType) ?? (isHtml(contentType) ? charsetOfPage(body) : undefined);
+  return decoded(body, label);
+}
+
+function markOf(body: Uint8Array): string | undefined {
+  return MARKS.find(([, bytes]) => bytes.every((byte, place) => body[place] === byte))?.[0];
+}
+
+/** `charset` of a media type; its value may be quoted. */
+function charsetOf(contentType: string): string | undefined {
+  const parameters = contentType.split(';').slice(1);
+  const value = parameters.map((it) => /^\s*charset\s*=\s*["']?([^"']*)/i.exec(it)?.[1]).find((it) => it !== undefined);
+  return value?.trim();
+}
+
+function isHtml(contentType: string): boolean {
+  return /^(text\/html|application\/xhtml\+xml)$/i.test(textBefore(contentType, ';').trim());
+}
+
+/** What is written in single bytes cannot be UTF-16, whatever it says (HTML, "prescan a byte stream"). */
+function charsetOfPage(body: Uint8Array): string | undefined {
+  const head = new TextDecoder('latin1').decode(body.subarray(0, HEAD_BYTES));
+  const tags = head.split(/<meta\s/i).slice(1);
+  const said = tags.map((it) => /\bcharset\s*=\s*["']?([\w.:-]+)/i.exec(textBefore(it, '>'))?.[1]);
+  const label = said.find((it) => it !== undefined);
+  return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
+}
+
+function decoded(body: Uint8Array, label: string | undefined): string {
+  try {
+    return new TextDecoder(label).decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}
