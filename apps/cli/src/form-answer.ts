@@ -1,3 +1,5 @@
+import { tryParseJson } from '#libs/protocol';
+
 /** The JSON Schema of an answer, as far as somebody at a terminal needs to know it. */
 export interface Form {
   required?: unknown;
@@ -36,9 +38,6 @@ export function typedFields(fields: Record<string, unknown>, form: Form | undefi
 
 /** The value, where the text is JSON. */
 function readable(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+  const value = tryParseJson(text);
+  return value === undefined ? text : value;
 }

@@ -16,4 +16,10 @@ describe('readInputs', () => {
     writeFileSync(file, 'José', 'latin1');
     expect(() => readInputs([`name=@${file}`])).toThrow(`${file} is not UTF-8`);
   });
+
+  it('refuses a number that is none, by the name of its member', () => {
+    expect(() => readInputs(['n:={"a":[1,1e999]}'])).toThrow('-i n:={"a":[1,1e999]}: a[1] must be a finite number');
+    expect(() => readInputs(['n:=1e999'])).toThrow('-i n:=1e999: must be a finite number');
+    expect(readInputs(['n:=1e308', 't=1e999'])).toEqual({ n: 1e308, t: '1e999' });
+  });
 });

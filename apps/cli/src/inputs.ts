@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
+import { parseJson, UnfitJson } from '#libs/protocol';
 import { CommandError } from './exit-code.js';
 
 /**
@@ -25,8 +26,9 @@ function inputOf(given: string): [string, unknown] {
 
 function jsonOf(given: string, text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof UnfitJson) throw new CommandError(`-i ${given}: ${error.message}`);
     throw new CommandError(`-i ${given}: what follows := is no JSON; texts are given with =`);
   }
 }

@@ -1,4 +1,5 @@
 import type { components } from '#libs/client';
+import { parseJson, UnfitJson } from '#libs/protocol';
 import { CommandError } from './exit-code.js';
 import { type Form, formData, formFields, typedFields } from './form-answer.js';
 import { readInputs } from './inputs.js';
@@ -88,8 +89,9 @@ function formOf(question: Question, text: string): Record<string, unknown> {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof UnfitJson) throw new CommandError(`--data: ${error.message}`);
     throw new CommandError('--data is no JSON');
   }
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#libs/protocol';
 import { callResult } from './call-result.js';
 
 const MAX = 256 * 1024;
@@ -43,6 +44,20 @@ describe('what a tool answered', () => {
   test('a text is cut to as much as fits', () => {
     const cut = callResult({ content: [text('é'.repeat(MAX))] });
     expect(cut).toEqual({ result: 'é'.repeat(MAX / 2 - 1), truncated: true });
+  });
+
+  test('a number that is none, and what is nested too deep, is an error that names the member', () => {
+    const infinite = JSON.parse('{"rows":[1,{"n":1e999}]}') as JsonObject;
+    const deep = JSON.parse(`{"d":${'['.repeat(20_000)}${']'.repeat(20_000)}}`) as JsonObject;
+    expect(callResult({ content: [], structuredContent: infinite })).toEqual({
+      error: "the tool's result is refused: structuredContent.rows[1].n must be a finite number",
+    });
+    expect(callResult({ content: [{ type: 'resource', size: -Infinity }] })).toEqual({
+      error: "the tool's result is refused: content[0].size must be a finite number",
+    });
+    expect(callResult({ content: [], structuredContent: deep })).toEqual({
+      error: "the tool's result is refused: must not be nested deeper than 500 levels",
+    });
   });
 
   test('no half of a character is left', () => {

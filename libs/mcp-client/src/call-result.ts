@@ -1,21 +1,30 @@
-import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, textStart, unfitValue } from '#libs/protocol';
 import type { McpToolResult } from './mcp-tools.js';
 
 /** Bytes of JSON that are taken of a result. */
 const MAX_RESULT = 256 * 1024;
 /** What it costs to be an element of a list, and to say that something was left out. */
 const ROOM_OF_A_BLOCK = 200;
+/** Levels of lists and objects that may lie in each other; what is deeper breaks what recurses. */
+const DEEPEST = 500;
 const NO_REASON = 'the tool failed and gave no reason';
 
 /** What a tool answered, cut to what is taken of a result. */
 export function callResult({ content, structuredContent, isError }: JsonObject): McpToolResult {
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const unfit = unfitMember({ content: blocks, ...(structuredContent !== undefined && { structuredContent }) });
+  if (unfit !== undefined) return { error: `the tool's result is refused: ${unfit}` };
   const text = textOf(blocks);
   if (isError === true) return error(text ?? JSON.stringify(structuredContent ?? blocks));
   if (structuredContent !== undefined) return structured(structuredContent);
   if (text === undefined) return listed(blocks);
   const taken = cut(text, MAX_RESULT);
   return { result: taken, ...truncatedIf(taken.length < text.length) };
+}
+
+/** Why a result cannot be passed on, which begins with the member at fault; `undefined` where it can be. */
+function unfitMember(result: JsonObject): string | undefined {
+  return unfitValue(result, DEEPEST)?.message;
 }
 
 function error(text: string): McpToolResult {

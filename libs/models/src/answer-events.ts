@@ -4,7 +4,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
-import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { isJsonObject, type JsonValue, tryParseJson } from '#libs/protocol';
 import type { ModelEnd, ModelEvent, ModelUsage, ToolCall } from './model.js';
 import { ModelError } from './model-error.js';
 import type { ModelProvider } from './model-settings.js';
@@ -131,14 +131,13 @@ function usageOf({ usage }: Finish): ModelUsage | undefined {
   return { inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0 };
 }
 
+/** Levels of a tool's arguments that may lie in each other; what is deeper breaks what recurses. */
+const DEEPEST_ARGUMENTS = 500;
+
 /** Providers leave the arguments of a tool without any out. */
 function parsed(input: string): JsonValue | undefined {
   if (input.trim() === '') return {};
-  try {
-    return JSON.parse(input) as JsonValue;
-  } catch {
-    return undefined;
-  }
+  return tryParseJson(input, DEEPEST_ARGUMENTS);
 }
 
 function base64(data: Uint8Array | string): string {

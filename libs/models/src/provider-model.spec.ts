@@ -97,6 +97,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
         { id: 'a', name: 'x', args: { n: 1 } },
         { id: 'b', name: 'y', args: '{"broken' },
         { id: 'c', name: 'z', args: '' },
+        { id: 'd', name: 'z', args: '{"n":1e999}' },
       ],
     });
     expect(await all(model().stream(asked()))).toEqual([
@@ -104,6 +105,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       { toolCall: { id: 'a', name: 'x', args: { n: 1 } } },
       { toolCall: { id: 'b', name: 'y', args: {}, malformed: '{"broken' } },
       { toolCall: { id: 'c', name: 'z', args: {} } },
+      { toolCall: { id: 'd', name: 'z', args: {}, malformed: '{"n":1e999}' } },
       { end: expect.objectContaining({ reason: 'tool-calls' }) as object },
     ]);
   });

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { endOfJsonString, pathToInfinity } from '#libs/protocol';
+import { endOfJsonString, unfitValue } from '#libs/protocol';
 import { malformed } from '../problems/problem.js';
 import { refusedName } from './refused-names.js';
 
@@ -38,17 +38,10 @@ export function jsonBodyParser(
  * and would be written as `null`
  */
 export function refuseUnfitJson(body: unknown): void {
-  let level: unknown[] = [body];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) throw malformed({ path: '', detail: `the body is nested deeper than ${MAX_DEPTH} levels` });
-    if (level.some(isNoNumber))
-      throw malformed({ path: pathToInfinity(body) ?? '', detail: 'must be a finite number' });
-    level = level.flatMap((it) => (typeof it === 'object' && it !== null ? Object.values(it) : []));
-  }
-}
-
-function isNoNumber(value: unknown): boolean {
-  return typeof value === 'number' && !Number.isFinite(value);
+  const unfit = unfitValue(body, MAX_DEPTH);
+  if (unfit === undefined) return;
+  const { reason, path, detail } = unfit;
+  throw malformed({ path, detail: reason === 'deep' ? `the body is nested deeper than ${MAX_DEPTH} levels` : detail });
 }
 
 /**

@@ -9,7 +9,11 @@ export interface BodyBounds {
   cut?: (reason: AgentCallError) => void;
 }
 
-const [QUOTE, COMMA, BACKSLASH, LIST, OBJECT] = [0x22, 0x2c, 0x5c, 0x5b, 0x7b];
+const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
+const [LIST, OBJECT, LIST_END, OBJECT_END] = [0x5b, 0x7b, 0x5d, 0x7d];
+/** Levels of a message's JSON that may lie in each other; what is deeper breaks what recurses. */
+export const DEEPEST_MESSAGE = 500;
+export const TOO_DEEP = `is nested deeper than ${DEEPEST_MESSAGE} levels`;
 
 /** Passes a body on, JSON or a stream of events with JSON in them, and fails it with an AgentCallError beyond its bounds. */
 export function boundedBody({
@@ -28,25 +32,36 @@ export function boundedBody({
     transform(piece, controller) {
       received += piece.byteLength;
       if (received > bytes) refuse(`is longer than ${bytes} bytes`);
-      if (count.after(piece) > members) refuse(tooManyMembers(members));
+      count.take(piece);
+      if (count.members > members) refuse(tooManyMembers(members));
+      if (count.deepest > DEEPEST_MESSAGE) refuse(TOO_DEEP);
       controller.enqueue(piece);
     },
   });
 }
 
-/** Counts what begins a member or an element, outside of strings; of what is no JSON it tells nothing. */
+/** Counts what begins a member or an element, and nesting, outside of strings; of what is no JSON it tells nothing. */
 class MemberCount {
-  private members = 0;
+  members = 0;
+  deepest = 0;
+  private depth = 0;
   private inString = false;
   private escaped = false;
 
-  after(piece: Uint8Array): number {
+  take(piece: Uint8Array): void {
     for (const code of piece) {
       if (this.escaped) this.escaped = false;
       else if (code === QUOTE) this.inString = !this.inString;
       else if (this.inString) this.escaped = code === BACKSLASH;
-      else if (code === COMMA || code === LIST || code === OBJECT) this.members += 1;
+      else if (code === COMMA) this.members += 1;
+      else if (code === LIST || code === OBJECT) this.open();
+      else if (code === LIST_END || code === OBJECT_END) this.depth -= 1;
     }
-    return this.members;
+  }
+
+  private open(): void {
+    this.members += 1;
+    this.depth += 1;
+    this.deepest = Math.max(this.deepest, this.depth);
   }
 }

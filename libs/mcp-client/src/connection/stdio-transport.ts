@@ -6,8 +6,8 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { AgentCallError } from '#libs/a2a-client';
 import { hasMoreMembers, tooManyMembers } from '#libs/http';
 import type { McpCommand } from '#libs/service';
-import { textStart } from '#libs/protocol';
-import type { BodyBounds } from './bounded-body.js';
+import { nestsDeeper, textStart } from '#libs/protocol';
+import { type BodyBounds, DEEPEST_MESSAGE, TOO_DEEP } from './bounded-body.js';
 import { LineReader } from './line-reader.js';
 
 /** The variables of ours that a program is given: none of them says anything that is not for everybody. */
@@ -87,6 +87,7 @@ export class StdioTransport implements Transport {
   private receive(line: string): void {
     if (hasMoreMembers(line, this.bounds.members))
       return this.refuse(`its message ${tooManyMembers(this.bounds.members)}`);
+    if (nestsDeeper(line, DEEPEST_MESSAGE)) return this.refuse(`its message ${TOO_DEEP}`);
     const message = messageOf(line);
     if (message) this.onmessage?.(message);
   }

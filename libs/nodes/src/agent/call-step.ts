@@ -1,5 +1,5 @@
 import { matchesGlob } from '#libs/mcp-client';
-import { briefText, dataPart, type Part, textPart } from '#libs/protocol';
+import { briefText, dataPart, parseJson, type Part, textPart, UnfitJson } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type CallQuestion, callQuestion, toolCall, toolResult } from './agent-events.js';
@@ -37,7 +37,7 @@ function refusalOf(call: LoggedCall, tool: AgentTool | undefined): string | unde
   if (call.approved === 'no') return 'the call was refused by whoever was asked about it';
   if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
   if (tool === undefined) return `${call.made > 0 ? `${CUT_OFF}, and ` : ''}there is no tool "${call.tool}"`;
-  return call.malformed !== undefined ? 'the arguments are no JSON object' : undefined;
+  return call.malformed === undefined ? undefined : faultIn(call.malformed);
 }
 
 const CUT_OFF = 'the call was cut off: it is not known whether it was made';
@@ -66,4 +66,14 @@ function words({ log }: AgentTurn, { about }: CallQuestion, { tool, args }: Logg
       : `The call of the tool "${tool}" with ${shown} was cut off: it is not known whether it was made. Shall it be made again?`;
   const text = `${log.isUnanswered ? 'The answer has to be yes or no. ' : ''}${question} Answer yes or no.`;
   return [textPart(text), dataPart({ tool, args })];
+}
+
+/** What a model is told of arguments that could not be read. */
+function faultIn(malformed: string): string {
+  try {
+    parseJson(malformed);
+  } catch (error) {
+    if (error instanceof UnfitJson) return `the arguments are refused: ${error.message}`;
+  }
+  return 'the arguments are no JSON object';
 }

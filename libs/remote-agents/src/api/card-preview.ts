@@ -10,7 +10,14 @@ import {
   OutboundTimeoutError,
   OutboundTooLongError,
 } from '#libs/outbound';
-import { type AgentCard, decodeAgentCard, isJsonObject, type JsonObject, urlProblem } from '#libs/protocol';
+import {
+  type AgentCard,
+  decodeAgentCard,
+  isJsonObject,
+  type JsonObject,
+  tryParseJson,
+  urlProblem,
+} from '#libs/protocol';
 import { Injectable } from '@nestjs/common';
 import { agentPlace } from '../agent-place.js';
 import { type RemoteAgentCardStatus, RemoteAgentCards } from '../remote-agent-cards.js';
@@ -37,6 +44,8 @@ const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
 /** A person waits for the answer. */
 const TOTAL_MS = 8_000;
 const MAX_BYTES = 1024 * 1024;
+/** Levels of a card's JSON that may lie in each other. */
+const DEEPEST_CARD = 500;
 
 /** Reads agents' cards for people who are about to call them. Nothing is pinned by looking. */
 @Injectable()
@@ -135,12 +144,8 @@ async function documentOf(answer: OutboundAnswer, cardUrl: string): Promise<Foun
 }
 
 function parsed(text: string): JsonObject | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return isJsonObject(json) ? json : undefined;
-  } catch {
-    return undefined;
-  }
+  const json = tryParseJson(text, DEEPEST_CARD);
+  return isJsonObject(json) ? json : undefined;
 }
 
 function readable(text: string): ReturnType<typeof readAgentCard> {
