@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { inTransaction } from '#libs/postgres';
-import { type PushLane, type PushQueue, PushQueues } from './push-queues.js';
+import { type PushLane, PushQueues } from './push-queues.js';
 import { PushSessions } from './push-sessions.js';
 
 /** Which notification is sent once more, of which config. */
@@ -24,10 +23,7 @@ export class PushRepeats {
 
   /** Resolves when the wish is durable. One whose config is deleted is dropped. */
   async add({ pushId, sequence }: Repeat): Promise<void> {
-    await inTransaction(this.database, async (client) => {
-      const { rows } = await client.query<PushQueue>(ADD, [pushId, sequence]);
-      await this.queues.makeDueNow(rows, client);
-    });
+    await this.database.pool.query(ADD, [pushId, sequence]);
     this.queues.announceDue();
   }
 
@@ -47,11 +43,16 @@ export class PushRepeats {
   }
 }
 
+/** In this order: whoever finds nothing left has locked the queue, and looks then. */
 const ADD = `
-  INSERT INTO push_repeat (push_id, sequence, tenant, owner, receiver)
-  SELECT push_id, $2::int, tenant, owner, receiver FROM push_config
-  WHERE push_id = $1 AND deleted_at IS NULL AND receiver IS NOT NULL
-  RETURNING tenant, owner, receiver`;
+  WITH added AS (
+    INSERT INTO push_repeat (push_id, sequence, tenant, owner, receiver)
+    SELECT push_id, $2::int, tenant, owner, receiver FROM push_config
+    WHERE push_id = $1 AND deleted_at IS NULL AND receiver IS NOT NULL
+    RETURNING tenant, owner, receiver
+  )
+  INSERT INTO push_queue AS held (tenant, owner, receiver, due_at) SELECT tenant, owner, receiver, now() FROM added
+  ON CONFLICT (tenant, owner, receiver) DO UPDATE SET due_at = now(), updated_at = now()`;
 
 const NEXT = `
   UPDATE push_repeat SET holder = $4 WHERE number = (
