@@ -62,6 +62,8 @@ export interface Facts {
   costOfSpans: number;
   /** CPU of a Message, × with one that has as much to do as each of them: what more replicas cost, not smaller batches. */
   costOfFourReplicas: number;
+  /** The last figures while a snapshot is held, × those of before: the worst by the number of replicas. */
+  heldSnapshot: { throughput: number; p99: number };
   /** Milliseconds. */
   takeover: Pick<LoadResult, 'p50' | 'max'>;
   takeoverFloor: Facts['takeover'];

@@ -17,6 +17,7 @@ export const CASES = [
   'takeover',
   'replicas',
   'soak',
+  'snapshot',
   'instructions',
 ] as const;
 export type CaseName = (typeof CASES)[number];
@@ -46,13 +47,15 @@ export interface BenchOptions {
   kills: number;
   /** Of the soak. */
   minutes: number;
+  /** For which a snapshot is held. */
+  heldMinutes: number;
 }
 
 export const USAGE = `npm run bench [-- options]
   --quick           in three to five minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded, no large runs
   --case name …     only these: ${CASES.join(', ')}
-  --minutes n       how long the case soak lasts, 30 unless said otherwise; it runs only where it is named,
-                    and so does instructions, which needs valgrind
+  --minutes n       how long the case soak lasts (30 unless said otherwise), and for how long the case snapshot holds
+                    one (2); both run only where they are named, and so does instructions, which needs valgrind
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
   --apart           servers on the first core; the load and PostgreSQL on the others
@@ -65,7 +68,7 @@ const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'replicas'];
 
 /** What runs only where it is named. */
-const NAMED: CaseName[] = ['soak', 'instructions'];
+const NAMED: CaseName[] = ['soak', 'snapshot', 'instructions'];
 
 /** @throws Error whose message tells what is wrong with the arguments */
 export function readOptions(args: string[]): BenchOptions {
@@ -104,7 +107,7 @@ export function readOptions(args: string[]): BenchOptions {
     ...(rounds !== undefined && { rounds: positive(rounds) }),
     ...(seconds !== undefined && { seconds: positive(seconds) }),
     ...(stored !== undefined && { storedTasks: positive(stored) }),
-    ...(minutes !== undefined && { minutes: positive(minutes) }),
+    ...(minutes !== undefined && { minutes: positive(minutes), heldMinutes: positive(minutes) }),
   };
 }
 
@@ -121,6 +124,7 @@ const FULL = {
   chunks: { few: 1_000, many: 10_000 },
   kills: 5,
   minutes: 30,
+  heldMinutes: 2,
 };
 
 const QUICK = {
@@ -135,6 +139,7 @@ const QUICK = {
   chunks: { few: 250, many: 2_500 },
   kills: 1,
   minutes: 3,
+  heldMinutes: 0.5,
 };
 
 function caseName(text: string): CaseName {

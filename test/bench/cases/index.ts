@@ -13,6 +13,7 @@ import { parkedCase } from './parked.ts';
 import { readCase } from './read.ts';
 import { replicasCase } from './replicas.ts';
 import { sendCase, streamCase } from './send.ts';
+import { snapshotCase } from './snapshot.ts';
 import { soakCase } from './soak.ts';
 import { streamsCase } from './streams.ts';
 import { takeoverCase } from './takeover.ts';
@@ -35,5 +36,6 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   takeover: takeoverCase,
   replicas: replicasCase,
   soak: soakCase,
+  snapshot: snapshotCase,
   instructions: instructionsCase,
 };

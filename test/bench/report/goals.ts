@@ -48,6 +48,8 @@ function goalsOf({ rows, facts }: Report): Goal[] {
     ...graphGoals(rows),
     atMost('Open streams: kB per stream beyond bare node:http', kilobytesBeyondFloor, 2, 0),
     ...takeoverGoals(facts),
+    atLeast('A snapshot is held: throughput × that of before', facts.heldSnapshot?.throughput, 0.9),
+    atMost('A snapshot is held: p99 × that of before', facts.heldSnapshot?.p99, 1.5),
     atMost('CPU of a Message with four replicas, × with one as busy as each', costOfFourReplicas, 1.1),
     atMost('SendMessage at 32: Node CPU with an API key × without', costOfKey, 1.05),
     atMost('Spans of one trace in ten: Node CPU of SendMessage at 32, × without', costOfSpans, 1.03),
