@@ -32,7 +32,7 @@ import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
 import { type AppConfig, ServiceModule } from '#libs/service';
 import { TracingModule } from '#libs/tracing';
-import { CommitForgetJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
+import { CommitForgetJob, CountFoldingJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
 import { NamersModule } from './workflow-namers.js';
 
@@ -99,6 +99,7 @@ export class AppModule {
         TaskPurge,
         TaskPurgeJob,
         CommitForgetJob,
+        CountFoldingJob,
         { provide: APP_PIPE, useClass: ApiValidationPipe },
         { provide: APP_FILTER, useFactory: () => new ProblemFilter(INPUT_REASONS) },
       ],

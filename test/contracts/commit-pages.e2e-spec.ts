@@ -65,7 +65,7 @@ it('a writer that commits after a long rest, just as it is to be forgotten, is n
       `INSERT INTO task_commit (writer, position, task_ids, afters, last_sequences, committed_at)
        VALUES ('rested', 2, '{}', '{}', '{}', now())`,
     );
-    const forgotten = log.forget(new Date(0), new AbortController().signal);
+    const forgotten = log.forget(new Date(1_000), new AbortController().signal);
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await until(async () => (await server.query(waiting)).length > 0, { what: 'the writer to be looked at' });
     await writer.query('COMMIT');

@@ -36,5 +36,26 @@ export class CreateServiceSecret1700000000410 implements MigrationInterface {
   }
 }
 
-/** The tables of this library. Those of others do not depend on them. */
-export const POSTGRES_MIGRATIONS = [CreateReplica1700000000000, CreateServiceSecret1700000000410];
+/**
+ * Which generation of statements a replica runs (see REPLICA_GENERATION); null at replicas of the versions before that. They
+ * are found without passing the rows of the others, which every heartbeat updates.
+ */
+export class AddReplicaGeneration1700000000311 implements MigrationInterface {
+  readonly name = 'AddReplicaGeneration1700000000311';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE replica ADD COLUMN generation integer');
+    await runner.query('CREATE INDEX replica_of_before ON replica (id) WHERE generation IS NULL');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE replica DROP COLUMN generation');
+  }
+}
+
+/** The tables of this library. Those of others may ask which replicas there are. */
+export const POSTGRES_MIGRATIONS = [
+  CreateReplica1700000000000,
+  CreateServiceSecret1700000000410,
+  AddReplicaGeneration1700000000311,
+];

@@ -33,6 +33,7 @@ export { TaskRecorder } from './task-recorder.js';
 export { COMMITS_KEPT_MS, type Commit, type CommitPosition, type CommittedEvent } from './commit-log.js';
 export { PostgresCommitLog } from './postgres-commit-log.js';
 export { CommitFeed } from './commit-feed.js';
+export { CountFoldingJob } from './count-folding-job.js';
 export { CommitForgetJob } from './commit-forget-job.js';
 export { type TaskEnd, TaskEnds } from './task-ends.js';
 export { TaskCounts } from './task-counts.js';

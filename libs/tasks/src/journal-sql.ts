@@ -1,6 +1,6 @@
 import { enqueueFrom } from '#libs/jobs';
 
-/** The session setting that names who writes the commits of a process (see POSITIONED). */
+/** The session setting that names who writes the commits of a process (see COMMITTED). */
 export const WRITER_SETTING = 'parley.writer';
 
 /** What a batch holds beside events and new Tasks; each is a section of the statement's parameters. */
@@ -21,7 +21,7 @@ export interface BatchShape {
  * was: a new row, or one that still carries this writer's token at the sequence the writer believes in and has not ended.
  * The ids of the Tasks that were written come back; the others are fenced and left no trace. Its parameters are the
  * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs,
- * snapshots, questions, premises.
+ * snapshots, questions, premises; then the position of the commit.
  */
 export function batchText({
   one,
@@ -33,12 +33,22 @@ export function batchText({
   questions,
   premises,
 }: BatchShape): string {
-  const from = { keys: 21 + (continued ? 10 : 0), children: 0, jobs: 0, snapshots: 0, questions: 0, premises: 0 };
+  const from = {
+    keys: 21 + (continued ? 10 : 0),
+    children: 0,
+    jobs: 0,
+    snapshots: 0,
+    questions: 0,
+    premises: 0,
+    position: 0,
+  };
   from.children = from.keys + (keyed ? 7 : 0);
   from.jobs = from.children + (children ? 3 : 0);
   from.snapshots = from.jobs + (jobs ? 7 : 0);
   from.questions = from.snapshots + (snapshots ? 4 : 0);
   from.premises = from.questions + (questions ? 8 : 0);
+  const ofPremises = one ? 3 : 5;
+  from.position = from.premises + (premises ? ofPremises : 0);
   const conditions = [
     keyed && newUnderKey(from.keys),
     children && OF_A_HOLDER,
@@ -54,7 +64,8 @@ export function batchText({
     ...(continued ? [`continued AS (${CONTINUED}${moved.map((it) => ` AND ${it}`).join('')}${MOVED})`] : []),
     `written AS (${WRITTEN}${continued ? ` UNION ALL ${ALSO_CONTINUED}` : ''})`,
     `logged AS (${one ? LOGGED_ONE : LOGGED})`,
-    POSITIONED,
+    COMMITTED(from.position),
+    REPORTED(from.position),
     ...(snapshots ? [FOLDED(from.snapshots)] : []),
     ...(questions ? [ASKED(from.questions)] : []),
     ...(jobs ? [QUEUED(from.jobs)] : []),
@@ -117,20 +128,23 @@ const LOGGED_ONE = `
   INSERT INTO task_log (task_id, sequence, events, artifact, recorded_at)
   SELECT $1::text, $2::int, $3::text, $4::boolean, now() FROM written`;
 
-// A writer's positions grow in the order of its commits: its row is locked until the commit, so that of two commits the
-// one with the smaller position is always seen first, which holds for no sequence and no clock. A new row begins at the
-// clock, ahead of whatever an earlier row of that name had reached.
-const POSITIONED = `
-positioned AS (
-  INSERT INTO task_writer AS held (writer, position)
-  SELECT current_setting('${WRITER_SETTING}'), (extract(epoch FROM now()) * 1000)::bigint FROM written LIMIT 1
-  ON CONFLICT (writer) DO UPDATE SET position = held.position + 1
-  RETURNING writer, position
-),
+// Batches of a writer are written one after the other, so of two commits the one with the smaller position is always seen
+// first, which holds for no sequence and no clock (see JournalSession for sessions that break).
+const COMMITTED = (at: number): string => `
 committed AS (
   INSERT INTO task_commit (writer, position, task_ids, afters, last_sequences, committed_at)
-  SELECT positioned.writer, positioned.position, array_agg(task_id), array_agg(after), array_agg(last_sequence), now()
-  FROM positioned, written GROUP BY positioned.writer, positioned.position
+  SELECT current_setting('${WRITER_SETTING}'), $${at}::bigint, array_agg(task_id), array_agg(after),
+         array_agg(last_sequence), now()
+  FROM written HAVING count(*) > 0
+)`;
+
+// Replicas of the version before read the newest position here. There is no row to update where there are none.
+const REPORTED = (at: number): string => `
+reported AS (
+  INSERT INTO task_writer (writer, position)
+  SELECT current_setting('${WRITER_SETTING}'), $${at}::bigint
+  WHERE EXISTS (SELECT FROM replica WHERE generation IS NULL) AND EXISTS (SELECT FROM written)
+  ON CONFLICT (writer) DO UPDATE SET position = EXCLUDED.position
 )`;
 
 // Whoever keeps a key first makes its Task, or goes on with it; another Task under the key is not made, and another

@@ -46,8 +46,11 @@ const MOST_BYTES = 768 * 1024 ** 2;
 
 const texts = new Map<string, string>();
 
-/** The statement for a batch and its columns; one for each shape of a batch, so that each is planned once. */
-export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
+/**
+ * Returns the statement for a batch and its columns; one for each shape of a batch, so that each is planned once.
+ * @param position of its commit
+ */
+export function batchStatement(batch: readonly JournalEntry[], position: string): QueryConfig {
   const rows = batch.flatMap(toLogRows);
   const shape = shapeOf(batch, rows.length);
   const values = [
@@ -59,6 +62,7 @@ export function batchStatement(batch: readonly JournalEntry[]): QueryConfig {
     ...(shape.snapshots ? buffersOf(snapshotColumns(batch)) : []),
     ...(shape.questions ? buffersOf(questionColumns(batch)) : []),
     ...(shape.premises ? premises(batch, shape) : []),
+    position,
   ];
   const bytes = values.reduce<number>((sum, value) => sum + (Buffer.isBuffer(value) ? value.length : 0), 0);
   if (bytes > MOST_BYTES) throw new RangeError(`A batch of ${bytes} bytes is more than one statement takes`);

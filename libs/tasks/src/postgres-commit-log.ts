@@ -52,7 +52,7 @@ export class PostgresCommitLog extends CommitLog {
       for (let gone = FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE && !signal.aborted;) {
         gone = (await this.pool.query(FORGET, [writer, before, FORGOTTEN_AT_ONCE])).rowCount ?? 0;
       }
-      if (!signal.aborted) await this.pool.query(FORGET_WRITER, [writer, position]);
+      if (!signal.aborted) await this.pool.query(FORGET_WRITER, [writer, position, before.getTime()]);
     }
   }
 
@@ -173,7 +173,11 @@ function eventKey(taskId: string, sequence: number): string {
 /** Looks for few rows among many, whatever the statistics say. */
 const READ_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', enable_seqscan: 'off', jit: 'off' };
 
-const POSITION = 'SELECT writer, position::text, now() AS at FROM (SELECT) AS one LEFT JOIN task_writer ON true';
+// A writer's row says where its session began, or where it was when a replica of the version before was there last.
+const POSITION = `
+  SELECT held.writer, now() AS at, greatest(held.position, (
+    SELECT position FROM task_commit WHERE task_commit.writer = held.writer ORDER BY position DESC LIMIT 1))::text AS position
+  FROM (SELECT) AS one LEFT JOIN task_writer AS held ON true`;
 
 const READ = `
   SELECT found.writer, found.position::text, found.task_ids, found.afters, found.last_sequences, found.committed_at
@@ -205,8 +209,8 @@ const FORGET = `
   WHERE task_commit.writer = oldest.writer AND task_commit.position = oldest.position
     AND task_commit.committed_at < $2`;
 
-// A writer that comes back begins at the clock, ahead of what it had reached. One that is just committing has its row locked,
-// and has moved on when that is given up: its commit is not seen by this statement yet, its position is.
+// A writer that comes back begins at the clock, ahead of what it had reached. One that is just saying so has its row locked,
+// and has moved on when that is given up.
 const FORGET_WRITER = `
-  DELETE FROM task_writer WHERE writer = $1 AND position = $2::bigint
+  DELETE FROM task_writer WHERE writer = $1 AND position = $2::bigint AND position < $3::bigint
     AND NOT EXISTS (SELECT FROM task_commit WHERE task_commit.writer = $1)`;

@@ -1,9 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { BatchLoader, Database } from '#libs/postgres';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { CANCEL_WISH } from './cancel-wish.js';
-import { WRITER_SETTING } from './journal-sql.js';
+import { CountFolding } from './count-folding.js';
+import { JournalSession } from './journal-session.js';
 import { batchStatement, JOURNAL_SETTINGS, PLANS_BY_INDEX } from './journal-statement.js';
 import { MOST_AT_ONCE, StoredTaskReader } from './stored-task-reader.js';
 import { TaskCounts } from './task-counts.js';
@@ -32,21 +33,17 @@ import {
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
-/** The session that batches are being written on, and how many are. */
-interface JournalSession {
-  client: Promise<PoolClient>;
-  writers: number;
-  broken: boolean;
-}
-
 /** TaskStore on PostgreSQL. Every promise of the port is kept by the statements themselves, not by locks held here. */
 @Injectable()
 export class PostgresTaskStore extends TaskStore {
   private readonly pool: Pool;
-  private readonly journal: Pool;
-  private session: JournalSession | undefined;
+  private readonly journal: JournalSession;
+  /** Folds what the journal has added to the counts. */
+  private readonly folding: CountFolding;
   /** For what is small beside a large table, as the work in flight is. */
   private readonly small: Pool;
+  /** For the proof of a claim, which calls wait for before they leave: behind nothing else. */
+  private readonly proofs: Pool;
   private readonly reader: StoredTaskReader;
   private readonly counts: TaskCounts;
   /** In the session that batches are written in, behind those that were sent before. */
@@ -55,10 +52,10 @@ export class PostgresTaskStore extends TaskStore {
   constructor(private readonly database: Database) {
     super();
     this.pool = database.pool;
-    // One session: batches are written in the order in which they come.
-    const writer = `'${randomBytes(6).toString('base64url')}'`;
-    this.journal = database.tunedPool('journal', 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: writer });
+    this.journal = new JournalSession(database);
+    this.folding = new CountFolding(database);
     this.small = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
+    this.proofs = database.tunedPool('proofs', 1, JOURNAL_SETTINGS);
     this.reader = new StoredTaskReader(
       database.pool,
       database.readPool('tasks', MOST_AT_ONCE, PLANS_BY_INDEX),
@@ -67,14 +64,11 @@ export class PostgresTaskStore extends TaskStore {
     this.counts = new TaskCounts(database);
   }
 
-  /**
-   * Batches that are under way together queue up at one session, not at its pool: a session that breaks takes all of them
-   * with it, and none overtakes on the next session the one that was lost.
-   */
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
     refuseDoubles(batch);
     const timed = batch.map((entry) => this.timed(entry));
-    const { rows } = await this.inJournal((client) => answerOf(client, batchStatement(timed)));
+    const { rows } = await this.journal.commit((client, position) => answerOf(client, batchStatement(timed, position)));
+    this.folding.schedule(this.journal.writer);
     const written = new Set(rows.map((row) => row.task_id));
     return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
   }
@@ -91,31 +85,8 @@ export class PostgresTaskStore extends TaskStore {
     };
   }
 
-  private async inJournal<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
-    const session = (this.session ??= { client: this.journal.connect(), writers: 0, broken: false });
-    session.writers += 1;
-    try {
-      return await statement(await session.client);
-    } catch (error) {
-      session.broken = true;
-      throw error;
-    } finally {
-      session.writers -= 1;
-      if (session.writers === 0) this.leave(session);
-    }
-  }
-
-  /** A server that only reads refuses it, though it changes nothing. The next batch has the same session. */
-  async probe(): Promise<void> {
-    await this.journal.query('UPDATE task_writer SET position = position WHERE false');
-  }
-
-  private leave(session: JournalSession): void {
-    this.session = undefined;
-    session.client.then(
-      (client) => client.release(session.broken),
-      () => undefined,
-    );
+  probe(): Promise<void> {
+    return this.journal.probe();
   }
 
   load(
@@ -147,7 +118,7 @@ export class PostgresTaskStore extends TaskStore {
 
   /** Not over the pool of plain queries: a pooler may give those to a standby. */
   override recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
-    return eventsOver(this.journal, taskId, afterSequence, limit);
+    return eventsOver(this.journal.pool, taskId, afterSequence, limit);
   }
 
   list(query: TaskQuery): Promise<StoredTask[]> {
@@ -229,7 +200,7 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   async holds({ taskId, token }: TaskClaim): Promise<boolean> {
-    const { rowCount } = await this.small.query({
+    const { rowCount } = await this.proofs.query({
       name: 'claim-holds',
       text: 'SELECT FROM task WHERE task_id = $1 AND claim_token = $2',
       values: [taskId, token],
@@ -291,7 +262,7 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   private async readRecorded(parents: readonly string[]): Promise<Map<string, TaskHeader[]>> {
-    const found = await this.inJournal((client) => childrenOver(client, parents));
+    const found = await this.journal.run((client) => childrenOver(client, parents));
     return Map.groupBy(found, ({ parentTaskId = '' }) => parentTaskId);
   }
 

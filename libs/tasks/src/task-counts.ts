@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 import type { TaskFilter } from './task-store.js';
+import { CountFolding } from './count-folding.js';
 import { agentCondition, conditionsOf } from './task-list-statement.js';
 
 const MERGED_AT_ONCE = 1000;
@@ -13,9 +14,11 @@ const MERGED_AT_ONCE = 1000;
 @Injectable()
 export class TaskCounts {
   private readonly pool: Pool;
+  private readonly folding: CountFolding;
 
   constructor(private readonly database: Database) {
     this.pool = database.pool;
+    this.folding = new CountFolding(database);
   }
 
   async of(filter: TaskFilter): Promise<number> {
@@ -49,6 +52,11 @@ export class TaskCounts {
     return rows[0] ?? { input: 0, auth: 0, timer: 0 };
   }
 
+  /** Folds what journals have appended; gives up when the signal aborts. */
+  fold(signal: AbortSignal): Promise<void> {
+    return this.folding.foldAll(signal);
+  }
+
   /** Merges the counts of writers that write no more into one row for each; gives up when the signal aborts. */
   async merge(signal: AbortSignal): Promise<void> {
     for (let merged = MERGED_AT_ONCE; merged === MERGED_AT_ONCE && !signal.aborted;) {
@@ -56,6 +64,7 @@ export class TaskCounts {
       merged = rows[0]?.merged ?? 0;
     }
     if (!signal.aborted) await this.pool.query(FORGET_ZEROS);
+    if (!signal.aborted) await this.pool.query(FORGET_MARKS);
   }
 }
 
@@ -63,18 +72,18 @@ export class TaskCounts {
 // and comes back makes new rows.
 const MERGE = `
   WITH picked AS MATERIALIZED (
-    SELECT tenant, owner, agent, state, writer FROM task_count
+    SELECT tenant, owner, agent, state, writer FROM task_count_folded
     WHERE writer <> '' AND writer NOT IN (SELECT writer FROM task_writer)
     LIMIT $1 FOR UPDATE SKIP LOCKED
   ),
   gone AS (
-    DELETE FROM task_count USING picked
-    WHERE (task_count.tenant, task_count.owner, task_count.agent, task_count.state, task_count.writer)
+    DELETE FROM task_count_folded AS old USING picked
+    WHERE (old.tenant, old.owner, old.agent, old.state, old.writer)
         = (picked.tenant, picked.owner, picked.agent, picked.state, picked.writer)
-    RETURNING task_count.*
+    RETURNING old.*
   ),
   merged AS (
-    INSERT INTO task_count AS held (tenant, owner, agent, state, writer, tasks)
+    INSERT INTO task_count_folded AS held (tenant, owner, agent, state, writer, tasks)
     SELECT tenant, owner, agent, state, '', sum(tasks) FROM gone
     GROUP BY tenant, owner, agent, state ORDER BY tenant, owner, agent, state
     ON CONFLICT (tenant, owner, agent, state, writer) DO UPDATE SET tasks = held.tasks + EXCLUDED.tasks
@@ -82,5 +91,9 @@ const MERGE = `
   SELECT count(*)::int AS merged FROM gone`;
 
 const FORGET_ZEROS = `
-  DELETE FROM task_count WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM task_count WHERE writer = '' AND tasks = 0 FOR UPDATE SKIP LOCKED)) AND tasks = 0`;
+  DELETE FROM task_count_folded WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM task_count_folded WHERE writer = '' AND tasks = 0 FOR UPDATE SKIP LOCKED)) AND tasks = 0`;
+
+// Of a writer that is gone nothing is left to fold, or its row would be there.
+const FORGET_MARKS = `
+  DELETE FROM task_count_mark AS mark WHERE NOT EXISTS (SELECT FROM task_writer AS held WHERE held.writer = mark.writer)`;

@@ -1,5 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CreateTaskQuestion1700000000141 } from './task-question-migration.js';
+import { FenceCommits1700000000312, IndexCancelRequests1700000000313 } from './commit-fence-migration.js';
+import { AppendTaskCounts1700000000310 } from './count-rest-migration.js';
 import { CreateTaskCount1700000000131 } from './task-count-migration.js';
 import { AddArtifactEvents1700000000133, AddTaskSize1700000000130 } from './task-size-migration.js';
 import { OrderTasksByAge1700000000942 } from './task-order-migration.js';
@@ -230,6 +232,9 @@ export const TASK_MIGRATIONS = [
   CreateTaskQuestion1700000000141,
   ShareLogRows1700000000142,
   ReadLogPhrases1700000000143,
+  AppendTaskCounts1700000000310,
+  FenceCommits1700000000312,
+  IndexCancelRequests1700000000313,
   IndexTaskKeyAge1700000000940,
   IndexTaskWake1700000000941,
   OrderTasksByAge1700000000942,

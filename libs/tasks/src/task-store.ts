@@ -172,7 +172,10 @@ export abstract class TaskStore {
    */
   abstract write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
 
-  /** Writes nothing, as batches are written: resolves where they can be at the moment, rejects with what the database says. */
+  /**
+   * Commits a write that changes nothing, as batches are written: resolves where they can be at the moment, rejects with what
+   * the database says.
+   */
   abstract probe(): Promise<void>;
 
   /**

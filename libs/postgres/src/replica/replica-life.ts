@@ -6,6 +6,11 @@ import { Database } from '../database/database.js';
 import { isReadOnly } from '../database/outage.js';
 import { SESSION_SETTINGS } from '../database/session-settings.js';
 
+/**
+ * Says in a replica's row what the replica expects of the others. Absent: versions before that; while one of them is there,
+ * journals tell it the positions of their commits in `task_writer`.
+ */
+const REPLICA_GENERATION = 1;
 const HEARTBEAT_MS = 2_000;
 /** How often a replica tries the locks of the others: a lock that is free is a session that was lost. */
 const LOOK_MS = 100;
@@ -125,7 +130,7 @@ export class ReplicaLife {
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
     const askedAt = Date.now();
     const { rows } = await session.query<Spoken>(
-      `INSERT INTO replica (id, lock_key) VALUES ($1, $2)
+      `INSERT INTO replica (id, lock_key, generation) VALUES ($1, $2, ${REPLICA_GENERATION})
        ON CONFLICT (id) DO UPDATE SET lock_key = excluded.lock_key, heartbeat_at = now() RETURNING ${PEERS}`,
       [this.replicaId, lockKey],
     );

@@ -1,0 +1,16 @@
+import { Injectable } from '@nestjs/common';
+import { Jobs } from '#libs/jobs';
+import { TaskCounts } from './task-counts.js';
+
+const NAME = 'tasks.fold-counts';
+const EVERY_MINUTE = '* * * * *';
+
+/** Has the counts folded that processes which died, and replicas of the version before, have appended. */
+@Injectable()
+export class CountFoldingJob {
+  constructor(jobs: Jobs, counts: TaskCounts) {
+    const run = (_payload: undefined, { signal }: { signal: AbortSignal }): Promise<void> => counts.fold(signal);
+    jobs.register(NAME, { read: () => undefined, run });
+    jobs.every({ name: NAME, match: EVERY_MINUTE });
+  }
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import type { Database } from '#libs/postgres';
+import type { Pool, PoolClient } from 'pg';
+import { WRITER_SETTING } from './journal-sql.js';
+import { JOURNAL_SETTINGS } from './journal-statement.js';
+
+/** The session that batches are being written on, and how many are. */
+interface OpenSession {
+  client: Promise<PoolClient>;
+  writers: number;
+  isBroken: boolean;
+}
+
+/**
+ * The session on which a process writes its batches, in the order in which they come, and the positions of their commits.
+ *
+ * - Batches that are under way together queue up at one session, not at its pool: a session that breaks takes all of them
+ *   with it, and none overtakes on the next session the one that was lost.
+ * - Commits of a process become visible in the order of their positions. A statement whose answer was lost may still be
+ *   under way at the server; before the next session writes, it fills the positions that are in doubt. That waits for what is
+ *   under way, and what comes later meets the primary key of `task_commit` and is undone.
+ */
+export class JournalSession {
+  /** Sessions, one at a time; for what is asked where batches are written. */
+  readonly pool: Pool;
+  /** Names this process in the commit log. */
+  readonly writer = randomBytes(6).toString('base64url');
+  private open: OpenSession | undefined;
+  private next = 0n;
+  /** The lowest position whose statement failed since a session was begun. */
+  private lowestInDoubt: bigint | undefined;
+  /** A session that rests for a while is ended by its pool, so one that has begun is never that of a forgotten writer. */
+  private readonly announced = new WeakSet<PoolClient>();
+
+  constructor(database: Database) {
+    this.pool = database.tunedPool('journal', 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: `'${this.writer}'` });
+  }
+
+  /** Runs a statement behind those that were sent before. */
+  async run<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
+    const session = (this.open ??= { client: this.begin(), writers: 0, isBroken: false });
+    session.writers += 1;
+    try {
+      return await statement(await session.client);
+    } catch (error) {
+      session.isBroken = true;
+      throw error;
+    } finally {
+      session.writers -= 1;
+      if (session.writers === 0) this.leave(session);
+    }
+  }
+
+  /** Runs a statement that makes a commit at a position of its own, if it writes anything. */
+  commit<T>(statement: (client: PoolClient, position: string) => Promise<T>): Promise<T> {
+    return this.run(async (client) => {
+      const position = this.next;
+      this.next += 1n;
+      try {
+        return await statement(client, position.toString());
+      } catch (error) {
+        if (this.lowestInDoubt === undefined || position < this.lowestInDoubt) this.lowestInDoubt = position;
+        throw error;
+      }
+    });
+  }
+
+  /** Writes as batches are written, and changes nothing: resolves where they can be at the moment. */
+  async probe(): Promise<void> {
+    await this.pool.query(PROBE);
+  }
+
+  private async begin(): Promise<PoolClient> {
+    const client = await this.pool.connect();
+    try {
+      await this.announce(client);
+      return client;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  private async announce(client: PoolClient): Promise<void> {
+    if (this.announced.has(client)) return;
+    const from = this.lowestInDoubt?.toString();
+    const { rows } = await client.query<{ position: string }>(ANNOUNCE, [from, (this.next - 1n).toString()]);
+    const begun = BigInt(rows[0]!.position) + 1n;
+    if (begun > this.next) this.next = begun;
+    this.lowestInDoubt = undefined;
+    this.announced.add(client);
+  }
+
+  /** The next batch has the same session, unless it broke. */
+  private leave(session: OpenSession): void {
+    this.open = undefined;
+    session.client.then(
+      (client) => client.release(session.isBroken),
+      () => undefined,
+    );
+  }
+}
+
+const WRITER = `current_setting('${WRITER_SETTING}')`;
+
+// The positions of a writer begin at the clock, ahead of whatever an earlier row of its name had reached.
+const ANNOUNCE = `
+  WITH announced AS (
+    INSERT INTO task_writer AS held (writer, position) VALUES (${WRITER}, (extract(epoch FROM now()) * 1000)::bigint)
+    ON CONFLICT (writer) DO UPDATE SET position = greatest(held.position + 1, EXCLUDED.position)
+    RETURNING position
+  ),
+  filled AS (
+    INSERT INTO task_commit (writer, position, task_ids, afters, last_sequences, committed_at)
+    SELECT ${WRITER}, position, '{}', '{}', '{}', now()
+    FROM generate_series($1::bigint, $2::bigint) AS doubtful (position)
+    ON CONFLICT DO NOTHING
+  )
+  SELECT position::text FROM announced`;
+
+// Needs a transaction id, a row and a commit, as a batch does.
+const PROBE = `
+  INSERT INTO task_writer AS held (writer, position) VALUES (${WRITER}, 0)
+  ON CONFLICT (writer) DO UPDATE SET position = held.position`;
