@@ -390,8 +390,8 @@ export class ExecutionRegistry {
   }
 
   /** What an execution of this process calls for is no new work: it lets the execution end within the grace time. */
-  private refuseNewWork({ parent }: CallContext): void {
-    if (!parent && this.recorder.isStalled) throw journalStalled();
+  private refuseNewWork({ parent, revisionClaim }: CallContext): void {
+    if (!parent && revisionClaim === undefined && this.recorder.isStalled) throw journalStalled();
     if (this.leaving.signal.aborted || (this.draining && !parent))
       throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
   }

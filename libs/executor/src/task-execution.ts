@@ -151,10 +151,11 @@ export class TaskExecution implements Execution {
     this.leave();
   }
 
-  /** A run in this process waits as long as it takes: what it concludes goes through the same journal. */
+  /** A run of this service waits as long as it takes, here and elsewhere: a database that is away fails no node. */
   private confirmAcceptance(): Promise<void> {
     const durable = this.durable(this.recording.flush(this.begunAs.sequence));
-    return this.start.call.parent ? durable : acceptedInTime(durable, this.start.acceptanceLimitMs);
+    const { parent, revisionClaim } = this.start.call;
+    return parent || revisionClaim !== undefined ? durable : acceptedInTime(durable, this.start.acceptanceLimitMs);
   }
 
   private async settle(): Promise<Task> {
