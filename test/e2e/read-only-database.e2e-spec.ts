@@ -103,7 +103,7 @@ describe('a server that only reads for a while, as a primary does that is being 
     postgres = await OwnPostgres.start();
     admin = new pg.Client({ connectionString: postgres.url, options: '-c default_transaction_read_only=off' });
     await admin.connect();
-    parley = await startParley({ databaseUrl: postgres.url });
+    parley = await startParley({ databaseUrl: postgres.url, env: { JOURNAL_STALL_LIMIT: '10m' } });
   });
 
   afterAll(async () => {
