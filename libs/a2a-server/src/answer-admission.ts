@@ -13,14 +13,14 @@ export class AnswerAdmission implements PageAdmission {
 
   constructor(
     private readonly room: ResponseBudget | undefined,
-    private readonly call: Pick<CallContext, 'whenAnswered'>,
+    private readonly call: Pick<CallContext, 'scope' | 'whenAnswered'>,
   ) {}
 
   /** @throws A2AError with status 503 where there is no room in time, or nobody waits for the answer any more */
   async admit(bytes: number): Promise<void> {
-    const { whenAnswered } = this.call;
+    const { scope, whenAnswered } = this.call;
     if (!this.room || !whenAnswered) return;
-    const leave = await this.room.enter(bytes).catch((error: unknown) => {
+    const leave = await this.room.enter(bytes, scope).catch((error: unknown) => {
       throw error instanceof ResponseBudgetExceeded ? overloaded(error.message) : error;
     });
     if (whenAnswered(leave)) return;

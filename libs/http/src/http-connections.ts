@@ -1,22 +1,29 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Shutdown } from '#libs/service';
+import { PacedSocket } from './answers/paced-socket.js';
+import { ReaderPace } from './answers/reader-pace.js';
 
 const SWEEP_MS = 200;
 
 /**
- * Closes the HTTP connections at the shutdown: idle ones (a client's keep-alive) every 200 ms, so that they do not hold
- * the exit, and those still in use when the grace time has passed.
+ * Has every HTTP connection keep the minimum rate of its reader (ReaderPace). Closes the connections at the shutdown: idle
+ * ones (a client's keep-alive) every 200 ms, so that they do not hold the exit, and those still in use when the grace time
+ * has passed.
  */
 @Injectable()
 export class HttpConnections implements OnModuleInit {
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly shutdown: Shutdown,
+    private readonly pace: ReaderPace,
   ) {}
 
   onModuleInit(): void {
+    const server: Server | undefined = this.adapterHost.httpAdapter?.getHttpServer();
+    server?.on('connection', (socket: Socket) => socket.once('close', this.pace.watch(new PacedSocket(socket))));
     this.shutdown.register('connections', ({ signal }) => this.close(signal));
   }
 

@@ -1,7 +1,8 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ServiceAddress } from './address/service-address.js';
-import { ResponseBudget } from './response-budget.js';
+import { ReaderPace } from './answers/reader-pace.js';
+import { ResponseBudget } from './answers/response-budget.js';
 import { HttpConnections } from './http-connections.js';
 import { JwksController } from './signing/jwks.controller.js';
 import { SigningKeyRow } from './signing/signing-key-row.js';
@@ -12,7 +13,7 @@ import { SigningKeys } from './signing/signing-keys.js';
 @Module({
   imports: [TypeOrmModule.forFeature([SigningKeyRow])],
   controllers: [JwksController],
-  providers: [ResponseBudget, HttpConnections, ServiceAddress, SigningKeys],
-  exports: [ResponseBudget, ServiceAddress, SigningKeys],
+  providers: [ReaderPace, ResponseBudget, HttpConnections, ServiceAddress, SigningKeys],
+  exports: [ReaderPace, ResponseBudget, ServiceAddress, SigningKeys],
 })
 export class HttpModule {}

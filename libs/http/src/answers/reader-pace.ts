@@ -1,0 +1,83 @@
+import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
+import { Metrics, type Passing, PassingSet } from '#libs/service';
+
+/** A connection or a stream whose reader has to keep a minimum rate. */
+export interface PacedReader {
+  /** True while bytes wait for the reader. */
+  hasPending(): boolean;
+  /** Number of bytes that have left for the reader so far. Never decreases. */
+  bytesTaken(): number;
+  /** Ends the connection or the stream, and frees what it holds. */
+  cut(): void;
+}
+
+export interface PaceLimits {
+  /** Bytes per second that a reader takes at least while something waits for it. */
+  bytesPerSecond: number;
+  /** Milliseconds over which the rate is measured. */
+  windowMs: number;
+}
+
+/** Injected by tests: other limits than 16 kB/s over half a minute. */
+export const PACE_LIMITS = Symbol('PACE_LIMITS');
+const DEFAULT_LIMITS: PaceLimits = { bytesPerSecond: 16_000, windowMs: 30_000 };
+const LOOKS_PER_WINDOW = 6;
+
+/**
+ * Disconnects readers that take less than the minimum rate of what waits for them, so that no reader decides how long an
+ * answer stays in memory.
+ *
+ * - A reader that takes nothing is cut between one window and one window plus a sixth after its answer began to wait.
+ * - A reader for which nothing waits is never cut, however long it is silent.
+ * - Windows are counted in turns of the event loop: a process that stood still blames no reader.
+ *
+ * Bytes count as taken when they leave the process. The kernel takes them in lumps of up to a few megabytes, so on a fast
+ * network with large buffers a reader below 50 kB/s may count as one that takes nothing.
+ */
+@Injectable()
+export class ReaderPace implements OnModuleDestroy {
+  private readonly watched = new PassingSet<WatchedReader>();
+  private readonly timer: NodeJS.Timeout;
+  private readonly leastBytes: number;
+  private readonly cuts;
+
+  constructor(
+    metrics: Metrics,
+    @Optional() @Inject(PACE_LIMITS) { bytesPerSecond, windowMs }: PaceLimits = DEFAULT_LIMITS,
+  ) {
+    this.leastBytes = (bytesPerSecond * windowMs) / 1000;
+    this.timer = setInterval(() => this.look(), windowMs / LOOKS_PER_WINDOW).unref();
+    this.cuts = metrics.counter('parley_slow_readers_cut_total', 'Readers that were cut because they took too little');
+  }
+
+  /** Watches a reader. @returns the function that ends the watch; calling it again has no effect */
+  watch(reader: PacedReader): () => void {
+    const watched = this.watched.add({ reader, marks: [] });
+    return () => watched.leave();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  private look(): void {
+    for (const watched of this.watched) if (watched.isThere) this.measure(watched);
+  }
+
+  private measure(watched: Passing<WatchedReader>): void {
+    const { reader, marks } = watched.value;
+    if (!reader.hasPending()) return void (marks.length = 0);
+    const taken = reader.bytesTaken();
+    marks.push(taken);
+    if (marks.length <= LOOKS_PER_WINDOW || taken - marks.shift()! >= this.leastBytes) return;
+    watched.leave();
+    this.cuts.inc();
+    reader.cut();
+  }
+}
+
+interface WatchedReader {
+  reader: PacedReader;
+  /** Bytes taken at each of the last looks at which something was pending. */
+  marks: number[];
+}
