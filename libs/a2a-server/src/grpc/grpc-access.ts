@@ -11,9 +11,12 @@ import {
   presentedCredentials,
 } from '#libs/access';
 import type { AppConfig, InFlight } from '#libs/service';
+import { PublicCalls } from './public-calls.js';
 
 /** The auth guard of the gRPC binding: the same credentials as over HTTP, as metadata of the same names. */
 export class GrpcAccess {
+  private readonly publicCalls = new PublicCalls();
+
   constructor(
     private readonly authentication: Authentication,
     private readonly openCalls: OpenCalls,
@@ -30,8 +33,13 @@ export class GrpcAccess {
   }
 
   /** As CallerLimits. @throws A2AError RATE_LIMITED */
-  enter(caller: Caller, peer: string): () => void {
-    return this.limits.enter(limitName(caller, addressOf(peer)));
+  enter(caller: Caller, address: string): () => void {
+    return this.limits.enter(limitName(caller, address));
+  }
+
+  /** As PublicCalls. @throws A2AError RATE_LIMITED */
+  enterPublic(address: string, method: string): () => void {
+    return this.publicCalls.enter(address, method);
   }
 
   /** How long a message may take to come, in milliseconds. */
@@ -60,7 +68,7 @@ export class GrpcAccess {
   }
 }
 
-/** A peer is an address and a port. */
-function addressOf(peer: string): string {
+/** The address of a peer, which is an address and a port. */
+export function addressOf(peer: string): string {
   return peer.replace(/:\d+$/, '');
 }

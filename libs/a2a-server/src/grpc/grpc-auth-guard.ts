@@ -1,64 +1,57 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { constants, type ServerHttp2Stream } from 'node:http2';
 import {
-  type Metadata,
+  Metadata,
   type ServerInterceptor,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
   status,
 } from '@grpc/grpc-js';
-import { type ArrivingBody, type Caller, inFlightError } from '#libs/access';
+import type { ReaderPace } from '#libs/http';
 import { A2AError } from '#libs/protocol';
 import type { GrpcAccess } from './grpc-access.js';
-import { headersOf } from './grpc-call.js';
+import { GrpcAnswer, streamOf } from './grpc-answer.js';
+import type { GrpcConnections } from './grpc-connections.js';
 import { grpcError } from './grpc-status.js';
-
-/** Who was let in, and what he says of himself. */
-export interface Admission {
-  caller: Caller;
-  headers: IncomingHttpHeaders;
-}
-
-/** On the metadata itself, which goes on to the handler. */
-const ADMISSION = Symbol('admission');
-
-interface AdmittedMetadata extends Metadata {
-  [ADMISSION]?: Admission;
-}
+import { CallerVisit, type GrpcVisit, PublicVisit } from './grpc-visit.js';
 
 /** Whoever watches the service has no credentials. */
 const PUBLIC = '/grpc.health.v1.Health/';
+const ACCEPT_ENCODING = 'grpc-accept-encoding';
+const IDENTITY = 'identity';
 
 /**
  * Lets no call in whose caller is not known, may not call agents or is over a limit. It asks when the metadata is there:
- * of the message of a call that is refused nothing is read. A call counts until it is answered, or gone.
+ * of the message of a call that is refused nothing is read. A call counts until it is answered, or gone. Messages that
+ * are compressed are refused, as bodies are over HTTP: a little of them can become any amount.
  */
-export function grpcAuthGuard(access: GrpcAccess): ServerInterceptor {
-  return ({ path }, call) => (path.startsWith(PUBLIC) ? new ServerInterceptingCall(call) : guarded(access, call));
+export function grpcAuthGuard(access: GrpcAccess, pace: ReaderPace, connections: GrpcConnections): ServerInterceptor {
+  return ({ path }, call) => {
+    const answer = GrpcAnswer.of(call, pace);
+    const connection = connections.of(call.getPeer());
+    const visit = path.startsWith(PUBLIC)
+      ? new PublicVisit(access, connection, path)
+      : new CallerVisit(access, connection, answer.whenClosed.bind(answer));
+    return guarded(call, visit, answer);
+  };
 }
 
-/** Whom the auth guard let in. */
-export function admissionOf(metadata: Metadata): Admission {
-  const admission = (metadata as AdmittedMetadata)[ADMISSION];
-  if (!admission) throw new Error('A call came past the auth guard');
-  return admission;
-}
-
-function guarded(access: GrpcAccess, call: ServerInterceptingCallInterface): ServerInterceptingCall {
-  const visit = new Visit(access, call.getPeer());
+function guarded(call: ServerInterceptingCallInterface, visit: GrpcVisit, answer: GrpcAnswer): ServerInterceptingCall {
+  const refuse = (failure: Failure): void => {
+    visit.end();
+    answer.end();
+    call.sendStatus(failure);
+    answer.stopReading();
+  };
   return new ServerInterceptingCall(call, {
     start: (next) =>
       next({
         onReceiveMetadata: (metadata, pass) => {
           visit.begin(metadata).then(
             () => {
-              countMessage(call, visit);
+              if (isCompressed(call)) return refuse(COMPRESSED());
+              countMessage(call, visit, (error) => refuse(failureOf(error)));
               pass(metadata);
             },
-            (error: unknown) => {
-              visit.end();
-              refuse(call, error);
-            },
+            (error: unknown) => refuse(failureOf(error)),
           );
         },
         onReceiveHalfClose: (pass) => {
@@ -67,96 +60,54 @@ function guarded(access: GrpcAccess, call: ServerInterceptingCallInterface): Ser
         },
         onCancel: () => visit.end(),
       }),
-    sendStatus: (answer, next) => {
+    sendMetadata: (metadata, next) => {
+      metadata.set(ACCEPT_ENCODING, IDENTITY);
+      next(metadata);
+    },
+    sendStatus: (sent, next) => {
       visit.end();
-      next(answer);
+      answer.end();
+      next(sent);
     },
   });
 }
 
-function refuse(call: ServerInterceptingCallInterface, error: unknown): void {
+type Failure = Parameters<ServerInterceptingCallInterface['sendStatus']>[0];
+
+function failureOf(error: unknown): Failure {
   const { code, details, metadata } = grpcError(error);
-  call.sendStatus({ code: code ?? status.UNKNOWN, details: details ?? '', metadata });
-  closeStream(call);
+  return { code: code ?? status.UNKNOWN, details: details ?? '', metadata };
+}
+
+/** What the protocol says to a caller that compresses: what is taken (gRPC, "Compression"). */
+function COMPRESSED(): Failure {
+  const metadata = new Metadata();
+  metadata.set(ACCEPT_ENCODING, IDENTITY);
+  return { code: status.UNIMPLEMENTED, details: 'Messages must not be compressed (grpc-encoding)', metadata };
 }
 
 /**
- * Tells a caller that has its answer to stop sending (RFC 9113, section 8.1): else whatever follows would be taken, and the
- * stream stay open, for as long as it likes. grpc-js has no way to say so, and keeps the stream to itself.
+ * True if the messages of a call may be compressed. One that is marked so without an announced encoding is not
+ * decompressed. grpc-js takes the announcement out of the metadata.
  */
-function closeStream(call: ServerInterceptingCallInterface): void {
-  const { stream } = call as { stream?: Pick<ServerHttp2Stream, 'close'> };
-  stream?.close(constants.NGHTTP2_NO_ERROR);
+function isCompressed(call: ServerInterceptingCallInterface): boolean {
+  const { incomingEncoding } = call as { incomingEncoding?: string };
+  return incomingEncoding !== IDENTITY;
 }
 
-/** What comes is counted as it comes, not when the message is there; and it has to come. */
-function countMessage(call: ServerInterceptingCallInterface, visit: Visit): void {
-  const { stream } = call as { stream?: Pick<ServerHttp2Stream, 'on' | 'off' | 'close'> };
+/** Counts what comes as it comes, not when the message is there; and it has to come. */
+function countMessage(call: ServerInterceptingCallInterface, visit: GrpcVisit, refuse: (error: unknown) => void): void {
+  const stream = streamOf(call);
   visit.expectMessage(() =>
-    refuse(call, new A2AError('INVALID_REQUEST', { message: 'The message did not come in time', status: 408 })),
+    refuse(new A2AError('INVALID_REQUEST', { message: 'The message did not come in time', status: 408 })),
   );
   const count = (chunk: Buffer): void => {
     try {
       visit.received(chunk.length);
     } catch (error) {
-      stream?.off('data', count);
-      visit.end();
-      refuse(call, error);
+      stream.off('data', count);
+      refuse(error);
     }
   };
-  stream?.on('data', count);
-}
-
-/** One call, from its metadata to its end. */
-class Visit {
-  private leave: (() => void) | undefined;
-  private message: ArrivingBody | undefined;
-  private late: NodeJS.Timeout | undefined;
-  private over = false;
-
-  constructor(
-    private readonly access: GrpcAccess,
-    private readonly peer: string,
-  ) {}
-
-  /** Rejects with an A2AError where the call is not let in. */
-  async begin(metadata: AdmittedMetadata): Promise<void> {
-    const headers = headersOf(metadata);
-    const caller = await this.access.caller(headers);
-    if (this.over) return;
-    this.leave = this.access.enter(caller, this.peer);
-    this.message = this.access.message(caller);
-    metadata[ADMISSION] = { caller, headers };
-  }
-
-  /** @throws A2AError where too much is in flight */
-  received(bytes: number): void {
-    const refusal = this.message?.take(bytes);
-    if (refusal) throw inFlightError(refusal);
-  }
-
-  /** @param late called where the message has not come within REQUEST_TIMEOUT */
-  expectMessage(late: () => void): void {
-    if (this.over) return;
-    this.late = setTimeout(() => {
-      this.end();
-      late();
-    }, this.access.messageTimeoutMs).unref();
-  }
-
-  /** The message is there. */
-  complete(): void {
-    clearTimeout(this.late);
-    this.message?.complete();
-  }
-
-  /** Again is the same. */
-  end(): void {
-    this.over = true;
-    clearTimeout(this.late);
-    this.leave?.();
-    this.leave = undefined;
-    this.message?.release();
-    this.message = undefined;
-  }
+  stream.on('data', count);
 }

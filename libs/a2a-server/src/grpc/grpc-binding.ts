@@ -17,7 +17,7 @@ import { tenantPath } from '../tenant-agent.js';
 import type { GrpcAccess } from './grpc-access.js';
 import { answerMetadata, grpcCall } from './grpc-call.js';
 import type { GrpcRequest } from './grpc-definition.js';
-import { admissionOf } from './grpc-auth-guard.js';
+import { type Admission, admissionOf } from './grpc-visit.js';
 import { grpcError } from './grpc-status.js';
 
 type UnaryCall = ServerUnaryCall<GrpcRequest, unknown>;
@@ -28,16 +28,14 @@ interface Opened {
   params: JsonObject;
   call: CallContext;
   caller: Caller;
+  whenClosed: Admission['whenClosed'];
 }
 
-/** As long as the readers of the other bindings have. */
-const DRAIN_TIMEOUT_MS = 30_000;
 const READER_LEFT = new Error('The reader has left');
 const ENDED_FOR_ALL = new Error('Every stream is ended');
 const ACCESS_ENDED = new Error('The credentials have ended');
 const DRAINING = { code: status.UNAVAILABLE, details: 'The service is shutting down; subscribe to the task again' };
 const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of this stream have ended' };
-const SLOW = { code: status.RESOURCE_EXHAUSTED, details: 'The reader has taken nothing for 30 seconds' };
 
 /**
  * The gRPC binding (section 10): the same operations, checks and errors as the others. Whoever comes here has passed
@@ -72,18 +70,15 @@ export class GrpcBinding {
   }
 
   private async unary(operation: UnaryOperation, grpc: UnaryCall, done: sendUnaryData<unknown>): Promise<void> {
-    const ends: (() => void)[] = [];
     try {
-      const { agent, params, call } = await this.opened(grpc);
-      const whenAnswered = (end: () => void): boolean => ends.push(end) > 0;
+      const { agent, params, call, whenClosed } = await this.opened(grpc);
       const whenGone = (gone: () => void): boolean => !grpc.cancelled && grpc.once('cancelled', gone) === grpc;
-      const result = await operation.result(this.handler, agent, params, { ...call, whenAnswered, whenGone });
+      const context = { ...call, whenAnswered: whenClosed, whenGone };
+      const result = await operation.result(this.handler, agent, params, context);
       grpc.sendMetadata(answerMetadata(call, agent));
       done(null, result);
     } catch (error) {
       done(grpcError(error));
-    } finally {
-      for (const end of ends) end();
     }
   }
 
@@ -111,7 +106,7 @@ export class GrpcBinding {
   }
 
   private async opened(grpc: UnaryCall | StreamCall): Promise<Opened> {
-    const { caller, headers } = admissionOf(grpc.metadata);
+    const { caller, headers, whenClosed } = admissionOf(grpc.metadata);
     requireSupportedVersion(String(headers['a2a-version'] ?? '').trim());
     const params = grpc.request.params(this.jsonMembers);
     const scope = { tenant: caller.tenant, owner: caller.owner };
@@ -121,7 +116,7 @@ export class GrpcBinding {
     const agent = await this.handler.agent(call);
     // Where it named the agent it has done its work.
     if (path !== '') delete params.tenant;
-    return { agent, params, call, caller };
+    return { agent, params, call, caller, whenClosed };
   }
 }
 
@@ -137,26 +132,23 @@ async function forward(
     if (!begun) grpc.sendMetadata(metadata);
     begun = true;
     if (signal.aborted) break;
-    if (!(await taken(response, grpc, signal))) return SLOW;
+    await taken(response, grpc, signal);
   }
   if (signal.reason === ACCESS_ENDED) return UNKNOWN;
   return signal.reason === ENDED_FOR_ALL ? DRAINING : undefined;
 }
 
 /**
- * Sends one item and waits until it has gone, so that a slow reader costs the memory of one item.
- * @returns whether that happened in time; a reader that has left is no slow one
+ * Sends one item and waits until it has gone, or its reader has: a slow reader costs the memory of one item. A reader that
+ * is too slow is cut (GrpcAnswer).
  */
-function taken(response: StreamResponse, grpc: StreamCall, signal: AbortSignal): Promise<boolean> {
+function taken(response: StreamResponse, grpc: StreamCall, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const left = (): void => settle(true);
-    const late = setTimeout(() => settle(false), DRAIN_TIMEOUT_MS).unref();
-    const settle = (inTime: boolean): void => {
-      clearTimeout(late);
-      signal.removeEventListener('abort', left);
-      resolve(inTime);
+    const settle = (): void => {
+      signal.removeEventListener('abort', settle);
+      resolve();
     };
-    signal.addEventListener('abort', left, { once: true });
-    grpc.write(response, () => settle(true));
+    signal.addEventListener('abort', settle, { once: true });
+    grpc.write(response, settle);
   });
 }

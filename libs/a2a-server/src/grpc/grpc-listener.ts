@@ -1,24 +1,32 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
+import type { ReaderPace } from '#libs/http';
 import type { RequestHandler } from '../request-handler.js';
 import type { GrpcAccess } from './grpc-access.js';
 import { GrpcBinding } from './grpc-binding.js';
 import { GRPC_SERVICE } from './grpc-definition.js';
 import { grpcAuthGuard } from './grpc-auth-guard.js';
+import { type ConnectionLimits, GrpcConnections } from './grpc-connections.js';
 
 export interface GrpcListenerOptions {
   handler: RequestHandler;
   access: GrpcAccess;
+  pace: ReaderPace;
   /** The service's own base URL, without a slash at the end. */
   baseUrl: () => string;
   /** Bytes of the largest request. */
   messageLimit: number;
   /** Members of the JSON in one request. */
   jsonMembers: number;
+  /** For tests: other limits than the usual ones. */
+  connections?: ConnectionLimits;
 }
 
 /** Calls under way on one connection; clients keep what is more to themselves until one is over. */
 const MOST_STREAMS = 1_000;
+
+/** Time after which a connection without calls is closed in order; clients open another one for their next call. */
+const LONGEST_IDLE_MS = 5 * 60_000;
 
 /** The name of the service in `a2a.proto`, for health checks. */
 const SERVICE_NAME = 'lf.a2a.v1.A2AService';
@@ -27,17 +35,20 @@ const SERVICE_NAME = 'lf.a2a.v1.A2AService';
 export class GrpcListener {
   private readonly binding: GrpcBinding;
   private readonly health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
+  private readonly connections: GrpcConnections;
   private readonly server: Server;
 
-  constructor({ handler, access, baseUrl, messageLimit, jsonMembers }: GrpcListenerOptions) {
+  constructor({ handler, access, pace, baseUrl, messageLimit, jsonMembers, connections }: GrpcListenerOptions) {
+    this.connections = new GrpcConnections(pace, connections);
     this.binding = new GrpcBinding(handler, access, baseUrl, jsonMembers);
     this.server = new Server({
-      interceptors: [grpcAuthGuard(access)],
+      interceptors: [grpcAuthGuard(access, pace, this.connections)],
       'grpc.max_receive_message_length': messageLimit,
       'grpc.max_send_message_length': -1,
       'grpc.max_concurrent_streams': MOST_STREAMS,
       'grpc.keepalive_time_ms': 30_000,
       'grpc.keepalive_timeout_ms': 10_000,
+      'grpc.max_connection_idle_ms': LONGEST_IDLE_MS,
     });
     this.server.addService(GRPC_SERVICE, this.binding.implementation());
     this.health.addToServer(this.server);
@@ -47,9 +58,11 @@ export class GrpcListener {
   listen(host: string, port: number): Promise<number> {
     const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     return new Promise((resolve, reject) => {
-      this.server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) =>
-        error ? reject(error) : resolve(bound),
-      );
+      this.server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+        if (error) return reject(error);
+        this.connections.watch(this.server);
+        resolve(bound);
+      });
     });
   }
 
@@ -65,10 +78,14 @@ export class GrpcListener {
 
   /** Resolves when the calls under way are answered; what is left when the signal aborts is cut. */
   async close(signal: AbortSignal): Promise<void> {
-    const cut = (): void => this.server.forceShutdown();
+    const cut = (): void => {
+      this.server.forceShutdown();
+      this.connections.close();
+    };
     const closed = new Promise<void>((resolve) => this.server.tryShutdown(() => resolve()));
     if (signal.aborted) cut();
     else signal.addEventListener('abort', cut, { once: true });
     await closed;
+    this.connections.close();
   }
 }

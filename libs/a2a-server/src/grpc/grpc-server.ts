@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Authentication, CallerLimits, OpenCalls } from '#libs/access';
-import { ServiceAddress } from '#libs/http';
+import { ReaderPace, ServiceAddress } from '#libs/http';
 import { AppConfig, InFlight, Readiness, Shutdown } from '#libs/service';
 import { RequestHandler } from '../request-handler.js';
 import { GrpcAccess } from './grpc-access.js';
@@ -17,6 +17,7 @@ export class GrpcServer {
     private readonly openCalls: OpenCalls,
     private readonly limits: CallerLimits,
     private readonly inFlight: InFlight,
+    private readonly pace: ReaderPace,
     private readonly config: AppConfig,
     private readonly address: ServiceAddress,
     private readonly readiness: Readiness,
@@ -35,6 +36,7 @@ export class GrpcServer {
     const listener = new GrpcListener({
       handler: this.handler,
       access: new GrpcAccess(this.authentication, this.openCalls, this.limits, this.inFlight, this.config),
+      pace: this.pace,
       baseUrl,
       messageLimit: bodyLimit,
       jsonMembers: content.jsonMembers,

@@ -1,0 +1,126 @@
+import type { Server as NetServer, Socket } from 'node:net';
+import type { Server } from '@grpc/grpc-js';
+import { PacedSocket, type ReaderPace } from '#libs/http';
+import { addressOf } from './grpc-access.js';
+
+export interface ConnectionLimits {
+  /** Milliseconds that a connection without credentials may be open without a call of the health service. */
+  anonymousMs: number;
+  /** Connections without credentials of one address. */
+  mostOfAddress: number;
+}
+
+const DEFAULT_LIMITS: ConnectionLimits = { anonymousMs: 30_000, mostOfAddress: 1_000 };
+const LOOKS_PER_PERIOD = 6;
+
+/**
+ * The connections of the gRPC port.
+ *
+ * - One that does not read what is sent is cut (ReaderPace). HTTP/2 alone would wait for it, also at the shutdown.
+ * - One that has made no call with credentials, and none of the health service for half a minute, is cut: it is idle, has
+ *   sent half of its headers, or calls methods that do not exist.
+ * - An address has at most a thousand of those; beyond that the one that was idle longest gives way to the newest.
+ */
+export class GrpcConnections {
+  private readonly byPeer = new Map<string, GrpcConnection>();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly pace: ReaderPace,
+    private readonly limits: ConnectionLimits = DEFAULT_LIMITS,
+  ) {
+    this.timer = setInterval(() => this.look(), limits.anonymousMs / LOOKS_PER_PERIOD).unref();
+  }
+
+  /** Watches a server that listens already. */
+  watch(server: Server): void {
+    for (const http2 of listenersOf(server)) http2.on('connection', (socket: Socket) => this.add(socket));
+  }
+
+  /** The connection of a peer, which is an address and a port; that of a peer which has left is nobody's. */
+  of(peer: string): GrpcConnection {
+    return this.byPeer.get(peer) ?? new GrpcConnection(addressOf(peer));
+  }
+
+  /** Ends the watch, and what is left of the connections: HTTP/2 would wait for their readers. */
+  close(): void {
+    clearInterval(this.timer);
+    for (const connection of this.byPeer.values()) connection.cut();
+  }
+
+  private add(socket: Socket): void {
+    const { remoteAddress, remotePort } = socket;
+    if (remoteAddress === undefined || socket.destroyed) return;
+    const peer = `${remoteAddress}:${remotePort}`;
+    const connection = new GrpcConnection(remoteAddress, socket);
+    this.makeRoom(remoteAddress);
+    this.byPeer.set(peer, connection);
+    const leave = this.pace.watch(new PacedSocket(socket));
+    socket.once('close', () => {
+      leave();
+      this.byPeer.delete(peer);
+    });
+  }
+
+  private makeRoom(address: string): void {
+    if (this.byPeer.size < this.limits.mostOfAddress) return;
+    const anonymous = this.byPeer.values().filter((it) => it.address === address && it.isIdle);
+    const all = [...anonymous];
+    if (all.length >= this.limits.mostOfAddress) all[0]?.cut();
+  }
+
+  /** Counts looks, not time: a process that stood still blames no connection. */
+  private look(): void {
+    for (const connection of this.byPeer.values()) {
+      if (connection.idleLooks() > LOOKS_PER_PERIOD) connection.cut();
+    }
+  }
+}
+
+/** One connection, until somebody with credentials calls on it. */
+export class GrpcConnection {
+  private isKnown = false;
+  private publicCalls = 0;
+  private looks = 0;
+
+  constructor(
+    readonly address: string,
+    private readonly socket?: Socket,
+  ) {}
+
+  /** True if the connection serves nobody at present. */
+  get isIdle(): boolean {
+    return !this.isKnown && this.publicCalls === 0;
+  }
+
+  /** Notes that somebody with credentials has called. */
+  known(): void {
+    this.isKnown = true;
+  }
+
+  /** Notes that a call of the health service is open. @returns what to call when it has ended */
+  beginPublicCall(): () => void {
+    this.publicCalls += 1;
+    return () => {
+      this.publicCalls -= 1;
+      this.looks = 0;
+    };
+  }
+
+  /** Looks at the connection. @returns how many looks in a row have found it idle */
+  idleLooks(): number {
+    this.looks = this.isIdle ? this.looks + 1 : 0;
+    return this.looks;
+  }
+
+  cut(): void {
+    this.socket?.destroy();
+  }
+}
+
+/** The HTTP/2 servers of a server, which grpc-js keeps to itself. */
+function listenersOf(server: Server): Iterable<NetServer> {
+  const { http2Servers } = server as unknown as { http2Servers?: Map<NetServer, unknown> };
+  if (!http2Servers) throw new Error('This version of grpc-js keeps its servers elsewhere');
+  return http2Servers.keys();
+}

@@ -1,0 +1,153 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Metadata } from '@grpc/grpc-js';
+import { type ArrivingBody, type Caller, inFlightError } from '#libs/access';
+import { A2AError } from '#libs/protocol';
+import type { GrpcAccess } from './grpc-access.js';
+import { headersOf } from './grpc-call.js';
+import type { GrpcConnection } from './grpc-connections.js';
+
+/** Who was let in, and what the caller says of itself. */
+export interface Admission {
+  caller: Caller;
+  headers: IncomingHttpHeaders;
+  /** Calls back, once, when the stream of the call has closed. @returns false where it has closed already */
+  whenClosed(done: () => void): boolean;
+}
+
+/** On the metadata itself, which goes on to the handler. */
+const ADMISSION = Symbol('admission');
+
+interface AdmittedMetadata extends Metadata {
+  [ADMISSION]?: Admission;
+}
+
+/** A question about the service's health names a service, and nothing else. */
+const MOST_PUBLIC_BYTES = 4 * 1024;
+
+/** Whom the auth guard let in. */
+export function admissionOf(metadata: Metadata): Admission {
+  const admission = (metadata as AdmittedMetadata)[ADMISSION];
+  if (!admission) throw new Error('A call came past the auth guard');
+  return admission;
+}
+
+/** One call, from its metadata to its end. */
+export abstract class GrpcVisit {
+  private leave: (() => void) | undefined;
+  private late: NodeJS.Timeout | undefined;
+  protected over = false;
+
+  constructor(
+    protected readonly access: GrpcAccess,
+    protected readonly connection: GrpcConnection,
+  ) {}
+
+  /** Lets the call in, from where its metadata are. @throws A2AError where it is not let in; may come as a rejection */
+  async begin(metadata: Metadata): Promise<void> {
+    const leave = await this.admit(metadata);
+    if (this.over) leave?.();
+    else this.leave = leave;
+  }
+
+  /** @param late called where the message has not come within REQUEST_TIMEOUT */
+  expectMessage(late: () => void): void {
+    if (this.over) return;
+    this.late = setTimeout(() => {
+      this.end();
+      late();
+    }, this.access.messageTimeoutMs).unref();
+  }
+
+  /** Counts bytes of the message. @throws A2AError where there are too many */
+  abstract received(bytes: number): void;
+
+  /** The message is there. */
+  complete(): void {
+    clearTimeout(this.late);
+  }
+
+  /** Gives back what the call holds. Calling it again has no effect. */
+  end(): void {
+    this.over = true;
+    clearTimeout(this.late);
+    this.leave?.();
+    this.leave = undefined;
+  }
+
+  /** @returns what to call, once, when the call is over; nothing where it is over already */
+  protected abstract admit(metadata: Metadata): Promise<(() => void) | undefined>;
+}
+
+/** A call of a caller that is known, within its limits. */
+export class CallerVisit extends GrpcVisit {
+  private message: ArrivingBody | undefined;
+
+  constructor(
+    access: GrpcAccess,
+    connection: GrpcConnection,
+    private readonly whenClosed: Admission['whenClosed'],
+  ) {
+    super(access, connection);
+  }
+
+  received(bytes: number): void {
+    const refusal = this.message?.take(bytes);
+    if (refusal) throw inFlightError(refusal);
+  }
+
+  override complete(): void {
+    super.complete();
+    this.message?.complete();
+  }
+
+  override end(): void {
+    super.end();
+    this.message?.release();
+    this.message = undefined;
+  }
+
+  protected async admit(metadata: AdmittedMetadata): Promise<(() => void) | undefined> {
+    const headers = headersOf(metadata);
+    const caller = await this.access.caller(headers);
+    if (this.over) return undefined;
+    const leave = this.access.enter(caller, this.connection.address);
+    try {
+      this.message = this.access.message(caller);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    this.connection.known();
+    metadata[ADMISSION] = { caller, headers, whenClosed: this.whenClosed };
+    return leave;
+  }
+}
+
+/** A call of the health service, which has no credentials: one of a few of its address, with a short message. */
+export class PublicVisit extends GrpcVisit {
+  private bytes = 0;
+
+  constructor(
+    access: GrpcAccess,
+    connection: GrpcConnection,
+    private readonly method: string,
+  ) {
+    super(access, connection);
+  }
+
+  received(bytes: number): void {
+    this.bytes += bytes;
+    if (this.bytes <= MOST_PUBLIC_BYTES) return;
+    const message = `A message of the health service has at most ${MOST_PUBLIC_BYTES} bytes`;
+    throw new A2AError('INVALID_REQUEST', { message, detailReason: 'MESSAGE_TOO_LARGE', status: 413 });
+  }
+
+  protected async admit(): Promise<() => void> {
+    const leave = this.access.enterPublic(this.connection.address, this.method);
+    const rest = this.connection.beginPublicCall();
+    return () => {
+      rest();
+      leave();
+    };
+  }
+}
