@@ -22,9 +22,9 @@ function event(taskId: string, owner: string, place: number): CommittedEvent {
   return committed as unknown as CommittedEvent;
 }
 
-function gatewayOver(commit: Commit): EventGateway {
+function gatewayOver(commit: Commit, reached: [string, bigint][] = []): EventGateway {
   const feed = {
-    position: async () => ({ position: new Map(), at: new Date(0) }),
+    position: async () => ({ position: new Map(reached), at: new Date(0) }),
     follow: async function* () {
       yield commit;
     },
@@ -50,8 +50,20 @@ it('goes on in the midst of a commit of which something was purged since', async
   const commit = { writer: 'w', position: 1n, committedAt: new Date(), bytes: 0 };
   const scope = { tenant: '', owner: 'ann' };
   const [, , second] = await framesOf(gatewayOver({ ...commit, events }), {}, scope);
-  const rest = await framesOf(gatewayOver({ ...commit, events: events.slice(1) }), { since: second?.cursor }, scope);
+  const later = gatewayOver({ ...commit, events: events.slice(1) }, [['w', 1n]]);
+  const rest = await framesOf(later, { since: second?.cursor }, scope);
   expect(rest.map(({ text }) => (JSON.parse(text) as { taskId?: string }).taskId)).toEqual([undefined, '3']);
+});
+
+it('writes small frames, whatever writers a cursor invents', async () => {
+  const events = [event('1', 'ann', 0), event('2', 'ann', 1)];
+  const commit = { writer: 'w', position: 2n, committedAt: new Date(), bytes: 0, events };
+  const invented = Array.from({ length: 700 }, (_, n) => `~invented-${n}.zz.7`).join('');
+  const since = `${Date.now().toString(36)}~w.1${invented}`;
+  expect(since.length).toBeGreaterThan(12_000);
+  const frames = await framesOf(gatewayOver(commit, [['w', 2n]]), { since }, { tenant: '', owner: 'ann' });
+  expect(frames.map(({ cursor }) => cursor.split('~').length)).toEqual([2, 2, 2]);
+  expect(frames.every(({ text }) => text.length < 2_000)).toBe(true);
 });
 
 async function framesOf(gateway: EventGateway, query: { since?: string }, scope: TaskScope): Promise<GatewayFrame[]> {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Commit, CommitFeed, type TaskScope } from '#libs/tasks';
 import { CommitFrames, frameText } from './commit-frames.js';
 import type { EventProjection } from './event-projection.js';
-import { encodeCursor, type Place } from './gateway-cursor.js';
+import { encodeCursor, knownPlace, type Place } from './gateway-cursor.js';
 import { type EventsQuery, type GatewayQuery, gatewayQuery, wants } from './gateway-query.js';
 
 /** One message to a client; `cursor` is where it stands when it has it. */
@@ -45,11 +45,13 @@ export class EventGateway {
 
   /**
    * What gives a hello with the cursor to begin from, then what the query wants, until its signal aborts. Resolves when
-   * the log was asked once, so that a client is told of a database that is away before anything is begun for it.
+   * the log was asked once, so that a client is told of a database that is away before anything is begun for it. Of a
+   * cursor only what the log knows goes on into frames, so their size is not the client's to choose.
    */
   async open(query: GatewayQuery): Promise<(signal: AbortSignal) => AsyncGenerator<GatewayFrame>> {
     const now = await this.feed.position();
-    return (signal) => this.follow(query.since ?? { ...now, partly: new Map() }, query, signal);
+    const place = query.since ? knownPlace(query.since, now.position) : { ...now, partly: new Map<string, number>() };
+    return (signal) => this.follow(place, query, signal);
   }
 
   private async *follow(place: Place, query: GatewayQuery, signal: AbortSignal): AsyncGenerator<GatewayFrame> {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decodeCursor, encodeCursor } from './gateway-cursor.js';
+import { decodeCursor, encodeCursor, knownPlace } from './gateway-cursor.js';
 
 const writer = fc.stringMatching(/^[\w-]{1,12}$/);
 const places = fc.record({
@@ -70,6 +70,48 @@ describe('cursors', () => {
     '1~a.1~b.1~a.2',
   ])('that nobody gave out are refused (%#)', (text) => {
     expect(() => decodeCursor(text)).toThrow(/since/);
+  });
+});
+
+describe('the part of a cursor that the log knows', () => {
+  const at = new Date(0);
+  const placeOf = (position: [string, bigint][], partly: [string, number][] = []) => ({
+    position: new Map(position),
+    partly: new Map(partly),
+    at,
+  });
+
+  it('has no writers but those of the log, however many are named', () => {
+    const strangers = Array.from({ length: 2_000 }, (_, n): [string, bigint] => [`stranger${n}`, 5n]);
+    const begun = strangers.map(([writer]): [string, number] => [writer, 3]);
+    const log = new Map([
+      ['1', 9n],
+      ['2', 7n],
+    ]);
+    const known = knownPlace(placeOf([...strangers, ['1', 4n]], [...begun, ['2', 65]]), log);
+    expect(known).toEqual(placeOf([['1', 4n]], [['2', 65]]));
+  });
+
+  it('is not ahead of the log', () => {
+    const log = new Map([['1', 9n]]);
+    expect(knownPlace(placeOf([['1', 2n ** 63n - 1n]], [['1', 65]]), log)).toEqual(placeOf([['1', 9n]]));
+    expect(knownPlace(placeOf([['1', 9n]], [['1', 65]]), log)).toEqual(placeOf([['1', 9n]]));
+  });
+
+  it('is all of one that the log wrote', () => {
+    const place = placeOf(
+      [
+        ['1', 4n],
+        ['2', 7n],
+      ],
+      [['1', 65]],
+    );
+    const log = new Map([
+      ['1', 9n],
+      ['2', 7n],
+      ['3', 1n],
+    ]);
+    expect(knownPlace(place, log)).toEqual(place);
   });
 });
 

@@ -39,6 +39,27 @@ export function decodeCursor(text: string): Place {
   return place;
 }
 
+/**
+ * The part of a client's place that the log knows of.
+ *
+ * - A writer that is not in the log any more is left out: none of its commits are either, and one that comes back under
+ *   its name begins ahead of what it had reached.
+ * - A position ahead of the log, as after a fail-over that lost commits, becomes the log's: what comes next is not missed.
+ *
+ * @param log how far each writer of the log has come, read after the client gave its place
+ */
+export function knownPlace({ position, partly, at }: Place, log: CommitPosition): Place {
+  const known = new Map<string, bigint>();
+  const begun = new Map<string, number>();
+  for (const [writer, last] of log) {
+    const reached = position.get(writer) ?? 0n;
+    if (position.has(writer)) known.set(writer, reached < last ? reached : last);
+    const frames = partly.get(writer);
+    if (frames !== undefined && reached < last) begun.set(writer, frames);
+  }
+  return { position: known, partly: begun, at };
+}
+
 export function notACursor(): A2AError {
   return invalidParams({ field: 'since', description: 'is not a cursor of this service' });
 }
