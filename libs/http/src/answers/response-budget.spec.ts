@@ -73,6 +73,14 @@ describe('ResponseBudget', () => {
     expect(await isIn(more)).toBe(true);
   });
 
+  it('leaves other tenants a part of the room, however many callers of one tenant ask', async () => {
+    const room = roomOf(100);
+    const names = Array.from({ length: 20 }, (_, n) => ({ tenant: 'acme', owner: `owner${n}` }));
+    const entered = (await areIn(names.map((it) => ask(room, 20, it)))).filter(Boolean);
+    expect(entered).toHaveLength(3);
+    expect(await isIn(room.enter(40, { tenant: 'other', owner: 'bob' }))).toBe(true);
+  });
+
   it('has callers take turns, whoever waits with more', async () => {
     const room = roomOf(100);
     const leave = await room.enter(100, BOB);

@@ -27,6 +27,39 @@ describe('InFlight', () => {
     expect(it.enter(caller('eve'), 300 * KIB)).toBe('service');
   });
 
+  it.each([2, 20])('leaves other tenants their part, where %d callers of one tenant take what they can', (callers) => {
+    const it = inFlight(8000 * KIB, 4000 * KIB);
+    const names = Array.from({ length: callers }, (_, n) => caller(`owner${n}`, 'acme'));
+    // They keep what they may, and then send what they can.
+    for (const name of names) {
+      while (it.refusal(InFlight.accountOf(name), 10 * KIB) === undefined)
+        it.add(InFlight.accountOf(name), 0, 10 * KIB);
+    }
+    expect(it.total).toBeLessThanOrEqual(6000 * KIB);
+    for (const name of names) expect(it.enter(name, 10 * KIB)).toMatch(/caller|tenant/);
+    expect(it.enter(caller('bob', 'other'), 10 * KIB)).toBeInstanceOf(Function);
+    expect(it.enter(caller('bob', 'other'), 400 * KIB)).toBeInstanceOf(Function);
+  });
+
+  it('leaves other tenants room on the way, however many callers of one tenant send', () => {
+    const it = inFlight(8000 * KIB, 4000 * KIB);
+    const refused = Array.from({ length: 20 }, (_, n) => it.enter(caller(`owner${n}`, 'acme'), 150 * KIB));
+    expect(refused.filter((each) => each === 'tenant').length).toBeGreaterThan(0);
+    expect(it.enter(caller('bob', 'other'), 150 * KIB)).toBeInstanceOf(Function);
+  });
+
+  it('limits no tenant where there is only one, and forgets one that has nothing in flight', () => {
+    const one = inFlight(8000 * KIB, 4000 * KIB);
+    one.add(InFlight.accountOf(caller('ann')), 0, 4000 * KIB);
+    one.add(InFlight.accountOf(caller('bob')), 0, 3500 * KIB);
+    expect(one.enter(caller('eve'), 10 * KIB)).toBeInstanceOf(Function);
+    const it = inFlight(8000 * KIB, 4000 * KIB);
+    const leave = it.enter(caller('ann', 'acme'), 700 * KIB) as () => void;
+    expect(it.enter(caller('bob', 'acme'), 100 * KIB)).toBe('tenant');
+    leave();
+    expect(it.enter(caller('bob', 'acme'), 700 * KIB)).toBeInstanceOf(Function);
+  });
+
   it('leaves room for small requests of others, whatever is on its way', () => {
     const it = inFlight(8000 * KIB, 4000 * KIB);
     expect(it.enter(caller('ann'), 400 * KIB)).toBeInstanceOf(Function);

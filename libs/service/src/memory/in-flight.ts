@@ -8,13 +8,16 @@ export interface InFlightOwner {
   readonly owner: string;
 }
 
-/** Why a request is not let in: its caller has too much in flight, or all callers together have. */
-export type InFlightRefusal = 'caller' | 'service';
+/** Why a request is not let in: its caller has too much in flight, its tenant has, or all callers together have. */
+export type InFlightRefusal = 'caller' | 'tenant' | 'service';
 
 /** A request of at most so many bytes is small: it finds room that large ones have to leave. */
 export const SMALL_REQUEST = 64 * 1024;
 /** The share of a limit that may be on its way: what a Task makes of a request is many times what came in. */
 const ON_ITS_WAY = 1 / 8;
+
+/** The share of a limit that the callers of one tenant may have together, above that of one caller, where there are tenants. */
+const TENANT_SHARE = 3 / 4;
 
 /** How often the limit may be there before small requests are refused too: one run may take all of it for a moment. */
 const FOR_SMALL = 3;
@@ -25,18 +28,25 @@ interface Counted {
   kept: number;
 }
 
+interface CountedCaller extends Counted {
+  /** The sum of the caller's tenant, where there are tenants. */
+  tenant: Counted | undefined;
+}
+
 /**
  * The bytes in this process that came from callers and are not done with: requests under way, events that are not yet
  * durable, and what Tasks that are at work keep in memory (IN_FLIGHT_LIMIT, CALLER_IN_FLIGHT_LIMIT). A request is refused
  * before any of it is read, and never once it was accepted. Of a limit an eighth may be on its way: of one caller's, for
- * any request of his; of all callers', for a large one. Small ones
- * are refused beyond FOR_SMALL times the limit, or where what is kept takes all of it. Where nothing else is in flight,
- * one of any size is let in.
+ * any request of his; of all callers', for a large one. The callers of one tenant have three quarters of the limit of all
+ * together, so no number of names in one tenant takes a replica from the others. Small requests are refused beyond FOR_SMALL
+ * times the limit, or where what is kept takes all of it. Where nothing else is in flight, one of any size is let in.
  */
 @Injectable()
 export class InFlight {
   /** By caller; one that has nothing in flight is not kept. */
-  private readonly callers = new Map<string, Counted>();
+  private readonly callers = new Map<string, CountedCaller>();
+  /** By name; one that has nothing in flight is not kept, nor that of callers without a tenant. */
+  private readonly tenants = new Map<string, Counted>();
   private readonly all: Counted = { moving: 0, kept: 0 };
   private large = 0;
   private readonly refusals;
@@ -88,14 +98,24 @@ export class InFlight {
     this.all.moving += moving;
     this.all.kept += kept;
     if (moving > SMALL_REQUEST) this.large += moving;
-    const held = this.callers.get(account);
-    if (!held) {
-      if (moving !== 0 || kept !== 0) this.callers.set(account, { moving, kept });
-      return;
+    if (moving === 0 && kept === 0) return;
+    const held = this.callers.get(account) ?? this.begin(account);
+    for (const sum of [held, held.tenant]) {
+      if (!sum) continue;
+      sum.moving += moving;
+      sum.kept += kept;
     }
-    held.moving += moving;
-    held.kept += kept;
-    if (held.moving === 0 && held.kept === 0) this.callers.delete(account);
+    if (isNothing(held)) this.callers.delete(account);
+    if (held.tenant && isNothing(held.tenant)) this.tenants.delete(tenantOf(account));
+  }
+
+  private begin(account: string): CountedCaller {
+    const name = tenantOf(account);
+    let tenant = name === '' ? undefined : this.tenants.get(name);
+    if (!tenant && name !== '') this.tenants.set(name, (tenant = { moving: 0, kept: 0 }));
+    const caller = { moving: 0, kept: 0, tenant };
+    this.callers.set(account, caller);
+    return caller;
   }
 
   /** A request was refused for this reason. */
@@ -112,10 +132,23 @@ export class InFlight {
     const held = this.callers.get(account);
     const more = bytes - counted;
     if (held && exceeds(held, more, counted, callerInFlightBytes)) return 'caller';
+    const tenant = held?.tenant ?? this.tenants.get(tenantOf(account));
+    if (tenant && exceeds(tenant, more, counted, inFlightBytes * TENANT_SHARE)) return 'tenant';
     if (bytes > SMALL_REQUEST) return exceeds(this.all, more, counted, inFlightBytes) ? 'service' : undefined;
     const isFull = this.all.kept + more > inFlightBytes || this.total + more > inFlightBytes * FOR_SMALL;
     return this.total > counted && isFull ? 'service' : undefined;
   }
+}
+
+/** The tenant in what `InFlight.accountOf` gives. */
+function tenantOf(account: string): string {
+  if (account.startsWith('0:')) return '';
+  const colon = account.indexOf(':');
+  return account.slice(colon + 1, colon + 1 + Number(account.slice(0, colon)));
+}
+
+function isNothing({ moving, kept }: Counted): boolean {
+  return moving === 0 && kept === 0;
 }
 
 /** Whether there would be too much with so many bytes more, beside what is of the request itself. */
