@@ -47,12 +47,14 @@ describe('JwtVerifier', () => {
     }
   });
 
-  it('takes a token that never ends for one whose end can be written down', async () => {
+  it('takes no token whose end is after every time that can be written down', async () => {
     const verifier = new JwtVerifier(CONFIG, async () => new Response(jwks));
-    for (const end of [8.7e12, 1e300]) {
-      const caller = await verifier.caller(await tokenOf({ email: 'ann' }, end));
-      expect(new Date(caller!.proof!.endsAt!).toISOString()).toMatch(/^9999-/);
+    for (const end of [253_402_300_800, 8.7e12, 1e18, 1e300]) {
+      expect([end, await verifier.caller(await tokenOf({ email: 'ann' }, end))]).toEqual([end, undefined]);
     }
+    const last = Date.UTC(9999, 11, 31) / 1000;
+    const caller = await verifier.caller(await tokenOf({ email: 'ann' }, last));
+    expect(new Date(caller!.proof!.endsAt!).toISOString()).toBe('9999-12-31T00:00:00.000Z');
   });
 
   it.each<[string, () => Promise<Response>]>([

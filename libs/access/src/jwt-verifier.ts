@@ -8,7 +8,7 @@ import { digestOf } from './key-digest.js';
 /** A verified token is believed for so long, no longer than it says itself: then its key may have been withdrawn. */
 const BELIEVED_MS = 60_000;
 const MAX_CLAIM = 255;
-/** No time after it can be written down, here or in the database; some tokens end at one that stands for never. */
+/** No time after it can be written down, here or in the database: a token that ends later is not valid. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 /** What a token may do that says nothing of scopes. */
 const WITHOUT_SCOPES: readonly Permission[] = ['agents', 'workflows'];
@@ -43,7 +43,8 @@ export class JwtVerifier {
     const payload = await this.payload(token);
     const known = payload && callerOfClaims(payload, this.config);
     if (!known) return undefined;
-    const endsAt = Math.min((payload.exp ?? 0) * 1000 + this.config.clockToleranceMs, LAST_MS);
+    const endsAt = (payload.exp ?? 0) * 1000 + this.config.clockToleranceMs;
+    if (endsAt > LAST_MS) return undefined;
     const caller = { ...known, proof: { endsAt } };
     this.believed.set(digest, { caller, until: Math.min(endsAt, Date.now() + BELIEVED_MS) });
     return caller;

@@ -169,6 +169,7 @@ describe('a token that the provider did sign', () => {
     ['is for an object', () => ({ aud: { [AUDIENCE]: AUDIENCE } })],
     ['has ended', () => ({ exp: now() - 3600 })],
     ['never ends', () => ({ exp: undefined })],
+    ['ends after all time', () => ({ exp: 1e18 })],
     ['ends in words', () => ({ exp: '9999999999' })],
     ['ends at no time', () => ({ exp: null })],
     ['has not begun', () => ({ nbf: now() + 3600 })],

@@ -1,11 +1,12 @@
 import type { TaskState } from '#libs/protocol';
-import { Metrics } from '#libs/service';
+import { type AppConfig, Metrics } from '#libs/service';
 import { type TaskCounts, TaskEnds, type TaskHeader } from '#libs/tasks';
 import { RunMetrics } from './run-metrics.js';
 
-function stage() {
+function stage(metricsWorkflows = true) {
   const [metrics, ends] = [new Metrics(), new TaskEnds()];
-  new RunMetrics(metrics, { waiting: async () => ({ input: 1, auth: 0, timer: 0 }) } as unknown as TaskCounts, ends);
+  const counts = { waiting: async () => ({ input: 1, auth: 0, timer: 0 }) } as unknown as TaskCounts;
+  new RunMetrics(metrics, counts, ends, { metricsWorkflows } as AppConfig);
   const end = (agent: string, state: TaskState, seconds = 2): void => {
     const createdAt = new Date(1_000);
     ends.written({ state, updatedAt: new Date(1_000 + seconds * 1_000) }, { agent, createdAt } as TaskHeader);
@@ -35,6 +36,15 @@ describe('RunMetrics', () => {
     end('workflows/tea/nodes/cup', 'TASK_STATE_COMPLETED');
     end('conversations', 'TASK_STATE_COMPLETED');
     expect(await metrics.read()).not.toContain('parley_runs_total{');
+  });
+
+  it('names no workflow unless it is told to', async () => {
+    const { metrics, end } = stage(false);
+    end('workflows/tea', 'TASK_STATE_COMPLETED');
+    end('workflows/secret-plan', 'TASK_STATE_COMPLETED');
+    const text = await metrics.read();
+    expect(text).toContain('parley_runs_total{workflow="other",outcome="completed"} 2');
+    expect(text).not.toMatch(/tea|secret-plan/);
   });
 
   it('tells two hundred workflows apart', async () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BoundedLabel, Metrics } from '#libs/service';
+import { AppConfig, BoundedLabel, Metrics } from '#libs/service';
 import { TaskCounts, type TaskEnd, TaskEnds } from '#libs/tasks';
 import { runStatus } from '../run-state.js';
 import { isRun, workflowOf } from './run-task.js';
@@ -11,12 +11,13 @@ const MOST_WORKFLOWS = 200;
 
 /**
  * What runs tell Prometheus. A run is counted by the replica that ends it, when that is durable. What a `workflow` node
- * runs is counted as that node.
+ * runs is counted as that node. Whoever reads the metrics needs no credentials, so workflows are named only where
+ * METRICS_WORKFLOWS says so; all of them are `other` elsewhere.
  */
 @Injectable()
 export class RunMetrics {
   private last: Record<string, number> = {};
-  private readonly workflows = new BoundedLabel(MOST_WORKFLOWS);
+  private readonly workflows;
   private readonly runs;
   private readonly durations;
 
@@ -24,7 +25,9 @@ export class RunMetrics {
     metrics: Metrics,
     private readonly counts: TaskCounts,
     ends: TaskEnds,
+    config: AppConfig,
   ) {
+    this.workflows = new BoundedLabel(config.metricsWorkflows ? MOST_WORKFLOWS : 0);
     const help = 'Runs of all replicas that nobody works on: they wait for an answer, or for a time';
     metrics.gauge('parley_runs_waiting', help, ['reason'], () => this.waiting());
     const labels = ['workflow', 'outcome'] as const;

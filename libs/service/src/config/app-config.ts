@@ -96,6 +96,8 @@ export class AppConfig {
   /** How long Tasks are kept after they ended; absent: for ever. */
   readonly taskRetentionMs?: number;
   readonly logLevel!: LogLevel;
+  /** True if the metrics, which are public, name workflows: those of all tenants. */
+  readonly metricsWorkflows!: boolean;
   readonly corsOrigins!: readonly string[];
   readonly serviceName!: string;
   readonly serviceDescription!: string;

@@ -35,6 +35,7 @@ describe('loadConfig', () => {
       requestTimeoutMs: 120_000,
       shutdownGraceMs: 20_000,
       logLevel: 'info',
+      metricsWorkflows: true,
       corsOrigins: [],
       serviceName: 'parley',
       serviceDescription: expect.any(String),

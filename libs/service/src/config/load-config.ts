@@ -164,6 +164,7 @@ const VARIABLES = z.object({
       'must be one of fatal, error, warn, info, debug, trace, silent',
     )
     .default('info'),
+  METRICS_WORKFLOWS: z.enum(['true', 'false'], 'must be true or false').optional(),
   CORS_ORIGINS: origins.default([]),
   SERVICE_NAME: z.string().max(100, 'must have at most 100 characters').default('parley'),
   SERVICE_DESCRIPTION: z
@@ -242,6 +243,7 @@ function toConfig(
     shutdownGraceMs: values.SHUTDOWN_GRACE,
     taskRetentionMs: values.TASK_RETENTION,
     logLevel: values.LOG_LEVEL,
+    metricsWorkflows: (values.METRICS_WORKFLOWS ?? String(auth.mode === 'none')) === 'true',
     corsOrigins: values.CORS_ORIGINS,
     serviceName: values.SERVICE_NAME,
     serviceDescription: values.SERVICE_DESCRIPTION,
