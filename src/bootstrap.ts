@@ -14,6 +14,7 @@ import {
   guardBrowsers,
   guardRoutes,
   OpenCalls,
+  RefusedBodies,
 } from '#libs/access';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
@@ -124,12 +125,14 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   endReadsOfGoneClients(fastify);
   acceptJsonBodies(fastify);
   guardBrowsers(fastify, app.get(BrowserGuard));
+  const refused = new RefusedBodies();
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),
     limits: app.get(CallerLimits),
+    refused,
   });
-  admitBodies(fastify, app.get(InFlight), config.bodyLimit);
+  admitBodies(fastify, app.get(InFlight), config.bodyLimit, refused);
   auditCalls(fastify);
   refuseCodedBodies(fastify);
   drainOversizedBodies(fastify, config.bodyLimit);

@@ -6,6 +6,7 @@ import type { Caller } from './caller.js';
 import { type CallerLimits, limitName, retryAfter } from './caller-limits.js';
 import { presentedCredentials } from './credentials.js';
 import type { OpenCalls } from './open-calls.js';
+import type { RefusedBodies } from './refused-bodies.js';
 import { identify } from './request-caller.js';
 import { isStream, type RouteAccess, routeAccess } from './route-access.js';
 import { permitStreams, type StreamPermit } from './stream-permit.js';
@@ -14,6 +15,7 @@ export interface Guards {
   authentication: Authentication;
   openCalls: OpenCalls;
   limits: CallerLimits;
+  refused: RefusedBodies;
 }
 
 /**
@@ -120,6 +122,7 @@ class Admission implements StreamPermit {
       else permitStreams(request.raw, this);
     } catch (error) {
       void reply.header('retry-after', retryAfter(error));
+      if (Number(request.headers['content-length'] ?? 0) > 0) this.guards.refused.drop(request.raw);
       return this.done(error as Error);
     }
     this.done();

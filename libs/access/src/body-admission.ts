@@ -4,15 +4,19 @@ import type { InFlight, InFlightRefusal } from '#libs/service';
 import { ArrivingBody } from './arriving-body.js';
 import { setRetryAfter } from './caller-limits.js';
 import { inFlightError } from './in-flight-error.js';
-import { RefusedBodies } from './refused-bodies.js';
+import type { RefusedBodies } from './refused-bodies.js';
 import { scopeOf } from './request-caller.js';
 
 /**
  * Refuses a request with a body, before any of it is read, where too much is in flight already (see InFlight); what is let
  * in counts until it was answered. To be called after `guardRoutes`, which says whose request it is.
  */
-export function admitBodies(fastify: FastifyInstance, inFlight: InFlight, bodyLimit: number): void {
-  const refused = new RefusedBodies();
+export function admitBodies(
+  fastify: FastifyInstance,
+  inFlight: InFlight,
+  bodyLimit: number,
+  refused: RefusedBodies,
+): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const bytes = Number(request.headers['content-length'] ?? 0);
     // Nothing is kept of a body that is too large.

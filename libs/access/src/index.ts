@@ -6,6 +6,7 @@ export { AccessModule } from './access.module.js';
 export { auditCalls } from './audit-log.js';
 export { ArrivingBody } from './arriving-body.js';
 export { admitBodies } from './body-admission.js';
+export { RefusedBodies } from './refused-bodies.js';
 export { inFlightError } from './in-flight-error.js';
 export { BrowserGuard } from './browsers/browser-guard.js';
 export { guardBrowsers } from './browsers/browser-hook.js';

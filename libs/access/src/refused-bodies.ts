@@ -1,56 +1,133 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
-/** So many are read at the same time. */
+/** Number of bodies that are read in large pieces at the same time. */
 const AT_ONCE = 4;
+/** Bytes that a body may bring without a place: so slow ones need none. */
+const WITHOUT_PLACE = 64 * 1024;
+/** Milliseconds after which a body that brings less than that gives its place up. */
+const TURN_MS = 100;
+/** Milliseconds that a connection which ends with its answer is still read. */
+const LONGEST_END_MS = 30_000;
 
 /**
  * Reads the bodies of requests that were refused to their ends, and drops them: a caller that is still sending would see
- * a broken connection instead of its answer. A few at a time: of each connection Node reads megabytes before it looks at
- * the next, and hundreds of them at once would keep it from everything else.
+ * a broken connection instead of its answer.
+ *
+ * - A few are read at a time: of each connection Node reads megabytes before it looks at the next, and hundreds of them at
+ *   once would keep it from everything else.
+ * - A slow body holds no place: it delays another one by a tenth of a second at most.
+ * - A connection that ends with the answer (`Connection: close`) stays open until its body is read, half a minute at most.
  */
 export class RefusedBodies {
-  /** With what hears the end of their connections while they wait. */
-  private readonly waiting = new Map<IncomingMessage, () => void>();
+  private readonly waiting = new Set<RefusedBody>();
   private reading = 0;
 
   /** The answer may be sent already; what comes of the body waits in the connection until it is its turn. */
   drop(request: IncomingMessage): void {
-    // What came with the head is dropped; after that nothing is read, nor kept, until it is this body's turn.
-    request.once('data', () => {
-      if (!this.waiting.has(request)) return;
-      request.pause();
-      request.socket.pause();
-    });
-    // The answer is sent, and nothing is read: that alone would be idleness to Node, which closes such a connection.
-    request.on('timeout', () => undefined);
-    const gone = (): void => void this.waiting.delete(request);
-    this.waiting.set(request, gone);
-    request.socket.once('close', gone);
+    new RefusedBody(request, this).begin();
+  }
+
+  /** Has a body wait for a place. */
+  queue(body: RefusedBody): void {
+    this.waiting.add(body);
+    this.next();
+  }
+
+  /** A body needs no place any more. */
+  leave(body: RefusedBody, hadPlace: boolean): void {
+    this.waiting.delete(body);
+    if (!hadPlace) return;
+    this.reading -= 1;
     this.next();
   }
 
   private next(): void {
-    for (const [request, gone] of this.waiting) {
+    for (const body of this.waiting) {
       if (this.reading >= AT_ONCE) return;
-      this.waiting.delete(request);
-      const { socket } = request;
-      // The connection may have many more requests.
-      socket.off('close', gone);
-      if (socket.destroyed) continue;
+      this.waiting.delete(body);
       this.reading += 1;
-      let over = false;
-      const done = (): void => {
-        if (over) return;
-        over = true;
-        socket.off('close', done);
-        this.reading -= 1;
-        this.next();
-      };
-      // A request that was answered already hears no more of its connection.
-      socket.once('close', done);
-      request.once('end', done).once('error', done);
-      request.resume();
-      socket.resume();
+      body.read();
     }
   }
+}
+
+/** One body, from its refusal to its end or that of its connection. */
+class RefusedBody {
+  private readonly socket: Socket;
+  private turn: NodeJS.Timeout | undefined;
+  private isWaiting = false;
+  /** Bytes since the body was last given a place, or had one taken. */
+  private bytes = 0;
+
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly places: RefusedBodies,
+  ) {
+    this.socket = request.socket;
+  }
+
+  begin(): void {
+    const { request, socket } = this;
+    const count = (chunk: Buffer): void => this.take(chunk.length);
+    const stayOpen = keepOpen(socket);
+    const done = (): void => {
+      // The connection may have many more requests.
+      socket.off('close', done);
+      request.off('data', count).off('end', done).off('error', done);
+      clearTimeout(this.turn);
+      this.places.leave(this, this.turn !== undefined);
+      this.turn = undefined;
+      stayOpen();
+    };
+    // A request that was answered already hears no more of its connection.
+    socket.once('close', done);
+    request.on('data', count).once('end', done).once('error', done);
+    // The answer is sent, and nothing is read: that alone would be idleness to Node, which closes such a connection.
+    request.on('timeout', () => undefined);
+  }
+
+  /** Reads as fast as it comes, as long as it comes fast. */
+  read(): void {
+    this.isWaiting = false;
+    this.bytes = 0;
+    this.turn = setTimeout(() => this.look(), TURN_MS).unref();
+    this.request.resume();
+    this.socket.resume();
+  }
+
+  private look(): void {
+    const isSlow = this.bytes < WITHOUT_PLACE;
+    this.bytes = 0;
+    if (!isSlow) return void this.turn?.refresh();
+    this.turn = undefined;
+    this.places.leave(this, true);
+  }
+
+  private take(bytes: number): void {
+    this.bytes += bytes;
+    if (this.turn !== undefined || this.isWaiting || this.bytes < WITHOUT_PLACE) return;
+    this.isWaiting = true;
+    this.request.pause();
+    this.socket.pause();
+    this.places.queue(this);
+  }
+}
+
+/**
+ * Keeps a connection that ends with its answer open for reading: closed with something unread, it would be reset, and the
+ * answer lost on its way. @returns what ends that; then the connection ends, if it was to
+ */
+function keepOpen(socket: Socket): () => void {
+  let late: NodeJS.Timeout | undefined;
+  // What Node calls once the last answer of a connection is written.
+  socket.destroySoon = () => {
+    socket.end();
+    late ??= setTimeout(() => socket.destroy(), LONGEST_END_MS).unref();
+  };
+  return () => {
+    delete (socket as Partial<Socket>).destroySoon;
+    clearTimeout(late);
+    if (late !== undefined) socket.destroySoon();
+  };
 }
