@@ -11,6 +11,7 @@ import {
   guardBrowsers,
   guardRoutes,
   OpenCalls,
+  RefusedBodies,
 } from '#libs/access';
 import type { Serving } from '#libs/authoring';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
@@ -76,12 +77,14 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
   if (corsOrigins.length > 0) app.enableCors(corsOptions(corsOrigins));
   const fastify = app.getHttpAdapter().getInstance();
   guardBrowsers(fastify, app.get(BrowserGuard));
+  const refused = new RefusedBodies();
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),
     limits: app.get(CallerLimits),
+    refused,
   });
-  admitBodies(fastify, app.get(InFlight), bodyLimit);
+  admitBodies(fastify, app.get(InFlight), bodyLimit, refused);
   const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),

@@ -11,7 +11,7 @@ export interface Admission {
   caller: Caller;
   headers: IncomingHttpHeaders;
   /** Calls back, once, when the stream of the call has closed. @returns false where it has closed already */
-  whenClosed(done: () => void): boolean;
+  whenClosed: (done: () => void) => boolean;
 }
 
 /** On the metadata itself, which goes on to the handler. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { scopeOf } from '#libs/access';
 import { ProblemError, QueryText, QueryWholePageSize, ResponseBudget, ResponseBudgetExceeded } from '#libs/http';
 import type { FastifyReply } from 'fastify';
 import { MOST_TENANT_BYTES, MOST_WORKFLOWS } from '../definition-limits.js';
@@ -43,8 +44,8 @@ export class WorkflowPages {
   }
 
   /** What was taken is given back when the answer has gone, or its reader has. */
-  private async admit(bytes: number, { raw }: FastifyReply): Promise<void> {
-    const leave = await this.room.enter(bytes).catch((error: unknown) => {
+  private async admit(bytes: number, { raw, request }: FastifyReply): Promise<void> {
+    const leave = await this.room.enter(bytes, scopeOf(request.raw)).catch((error: unknown) => {
       throw error instanceof ResponseBudgetExceeded ? new ProblemError(503, error.message) : error;
     });
     if (raw.closed) leave();
