@@ -3,6 +3,7 @@ import type { TaskEvent } from '#libs/tasks';
 import type { ChildEnding } from './child-ending.js';
 import type { NodeOutcomes } from './node-outcomes.js';
 import type { ChildNews } from './run-calls.js';
+import { roundedToolResult } from './rounded-numbers.js';
 import { stepEvent } from './run-ending.js';
 import { a2aReceived } from './run-steps.js';
 
@@ -13,6 +14,8 @@ export function* childSteps(reference: TaskReference, outcomes: NodeOutcomes, ne
   if (step) {
     const named = { node_id: id, node_type: type, ...(instance !== id && { instance }) };
     yield stepEvent(reference, { type: step.type, ...named, payload: step.payload });
+    if (step.type === 'tool.result')
+      for (const note of roundedToolResult(node, step.payload['result'])) yield stepEvent(reference, note);
   }
   if (ending === undefined) return;
   if (ending.status !== undefined) yield received(reference, news, ending);

@@ -17,6 +17,7 @@ import type { NodeRun } from './node-run.js';
 import { InvalidOutput } from './output-rules.js';
 import { isRetried, retryPause } from './retry-policy.js';
 import type { RunClock } from './run-clock.js';
+import { roundedResult } from './rounded-numbers.js';
 import type { ReusedResult } from './rerun/reused-results.js';
 import { completedEvent, reusedEvent, stepEvent } from './run-ending.js';
 import type { RunEvaluation } from './run-evaluation.js';
@@ -55,10 +56,13 @@ export class NodeOutcomes {
   constructor(private readonly run: EndingRun) {}
 
   /** The node has a result. */
-  completed(node: NodeRun, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
+  *completed(node: NodeRun, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
     const { reference, state } = this.run;
     const completion = { status, artifacts, ...(fallback && { fallback: true as const }) };
-    return this.succeeded(node, artifacts, (taken) =>
+    // Entries of a list have been looked at one by one.
+    const rounded = node.each === undefined ? roundedResult(node, artifacts) : [];
+    for (const note of rounded) yield stepEvent(reference, note);
+    yield* this.succeeded(node, artifacts, (taken) =>
       completedEvent(reference, state.graph, node, { ...completion, ...taken }),
     );
   }

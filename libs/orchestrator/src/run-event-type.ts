@@ -12,6 +12,7 @@ export const RUN_EVENT_TYPES = [
   'tool.call',
   'tool.result',
   'template.warning',
+  'number.rounded',
   'node.progress',
   'node.skipped',
   'node.retrying',

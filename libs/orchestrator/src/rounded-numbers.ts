@@ -1,0 +1,54 @@
+import { firstData, type Artifact, type JsonValue, type RunEventNote, textStart } from '#libs/protocol';
+import type { NodeRun } from './node-run.js';
+import { NodeStep } from './run-step.js';
+
+/** As many are reported of one value. */
+const MOST_REPORTED = 10;
+const LONGEST_PATH = 200;
+/** All integers up to it are exact. */
+const LARGEST_EXACT = 2 ** 53;
+/** Digits of the shortest decimal number for a double that has no room for more. */
+const DIGITS_OF_DOUBLE = 16;
+
+const numberRounded = new NodeStep<{ path: string; value: number; message: string }>('number.rounded', () => undefined);
+
+/** Reports the integers in a node's result that may not be those that were sent. */
+export function roundedResult(node: NodeRun, artifacts: readonly Artifact[]): RunEventNote[] {
+  const data = artifacts[0] && firstData(artifacts[0].parts);
+  return data === undefined ? [] : roundedNumbers(node, node.type === 'input' ? `inputs.${node.id}` : 'output', data);
+}
+
+/** Reports the integers in what a tool gave a node's agent that may not be those that were sent. */
+export function roundedToolResult(node: NodeRun, result: JsonValue | undefined): RunEventNote[] {
+  return result === undefined ? [] : roundedNumbers(node, 'result', result);
+}
+
+/**
+ * Numbers of JSON are doubles here, as A2A has them (`google.protobuf.Value`): an integer beyond 2^53 is rounded when it is
+ * read, by whoever reads it first.
+ */
+function roundedNumbers(node: NodeRun, name: string, value: JsonValue): RunEventNote[] {
+  const found: RunEventNote[] = [];
+  const rest: [path: string, value: JsonValue][] = [[name, value]];
+  for (let next = rest.pop(); next !== undefined && found.length < MOST_REPORTED; next = rest.pop()) {
+    const [path, at] = next;
+    if (typeof at === 'number') {
+      if (!mayBeRounded(at)) continue;
+      const shown = textStart(path, LONGEST_PATH);
+      const message = `${shown} may have been rounded: integers beyond 2^53 keep their digits as texts only`;
+      found.push(numberRounded.note(node, { path: shown, value: at, message }));
+    } else if (Array.isArray(at)) {
+      for (let index = at.length - 1; index >= 0; index -= 1) rest.push([`${path}[${index}]`, at[index] ?? null]);
+    } else if (typeof at === 'object' && at !== null) {
+      for (const [member, it] of Object.entries(at).reverse()) rest.push([`${path}.${member}`, it]);
+    }
+  }
+  return found;
+}
+
+/** True for an integer whose shortest decimal number needs all digits of a double: `1e20` is meant as it is written. */
+function mayBeRounded(value: number): boolean {
+  if (!Number.isInteger(value) || Math.abs(value) <= LARGEST_EXACT) return false;
+  const [mantissa = ''] = value.toExponential().split('e');
+  return mantissa.replace('-', '').replace('.', '').length >= DIGITS_OF_DOUBLE;
+}
