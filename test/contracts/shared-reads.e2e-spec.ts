@@ -40,6 +40,15 @@ it.each([40, 1_000])(
   },
 );
 
+it('long logs of one caller keep places for those of another, and nothing else waits for them', async () => {
+  const held = Promise.withResolvers<number>();
+  const logs = Array.from({ length: 1_000 }, () => database.reads.inTurn(A, () => held.promise));
+  expect(await database.reads.inTurn(B, async () => 1)).toBe(1);
+  expect((await database.reads.query(A, SHORT)).rows).toEqual([{ one: 1 }]);
+  held.resolve(2);
+  expect(new Set(await Promise.all(logs))).toEqual(new Set([2]));
+});
+
 it('a list ends in the database as soon as its client has gone, and its caller has the place again', async () => {
   const leaving = client();
   const list = leaving.run(() => database.reads.query(A, LONG)).catch((error: unknown) => error);

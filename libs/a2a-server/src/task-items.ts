@@ -1,4 +1,4 @@
-import type { RecordedEvent, TaskFeed, TaskFollower } from '#libs/tasks';
+import type { RecordedEvent, TaskFeed, TaskFollower, TaskScope } from '#libs/tasks';
 import { eventItem, type StreamItem } from './stream-item.js';
 
 /** How a stream begins. */
@@ -6,7 +6,7 @@ export interface Beginning {
   /** What is known already. */
   opening: StreamItem[];
   /** What follows in a Task's log; absent where nothing does. */
-  log?: { taskId: string; after: number; until: 'terminal' | 'waiting' };
+  log?: { taskId: string; after: number; until: 'terminal' | 'waiting'; reader?: TaskScope };
 }
 
 /** A stream that is open. Who reads it is woken when there may be more, and so needs nothing that waits. */
@@ -43,7 +43,7 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
 
   async open(): Promise<OpenItems> {
     const { opening, log } = await this.begin();
-    return new FollowedItems(opening, log && this.feed.open(log.taskId, log.after, log.until));
+    return new FollowedItems(opening, log && this.feed.open(log.taskId, log.after, log.until, log.reader));
   }
 
   next(): Promise<Done> {
@@ -75,8 +75,9 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
     // Taken out: a stream may be open for hours, and keeps nothing of what it has sent.
     for (let item = opening.shift(); item; item = opening.shift()) yield item;
     if (!log) return;
-    const { taskId, after, until } = log;
-    for await (const event of this.feed.follow(taskId, after, { signal: this.signal, until })) yield eventItem(event);
+    const { taskId, after, ...follow } = log;
+    for await (const event of this.feed.follow(taskId, after, { signal: this.signal, ...follow }))
+      yield eventItem(event);
   }
 }
 

@@ -48,7 +48,8 @@ export class TaskSubscription {
     if (since > 0) opening.unshift(await this.taskAt(log, since));
     const reached = log.events ? lastSequence : since;
     const replayed = ended && reached === lastSequence;
-    return replayed ? { opening } : { opening, log: { taskId, after: reached, until: 'terminal' } };
+    const reader = { tenant: header.tenant, owner: header.owner };
+    return replayed ? { opening } : { opening, log: { taskId, after: reached, until: 'terminal', reader } };
   }
 
   private async taskAt({ header, events }: TaskLog, sequence: number): Promise<StreamItem> {

@@ -112,8 +112,9 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows[0] && toHeader(result.rows[0]);
   }
 
-  events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
-    return eventsOver(this.pool, taskId, afterSequence, limit);
+  events(taskId: string, afterSequence: number, limit: number, reader?: TaskScope): Promise<RecordedEvent[]> {
+    const read = (): Promise<RecordedEvent[]> => eventsOver(this.pool, taskId, afterSequence, limit);
+    return reader ? this.database.reads.inTurn(reader, read) : read();
   }
 
   /** Not over the pool of plain queries: a pooler may give those to a standby. */

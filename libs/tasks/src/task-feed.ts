@@ -4,13 +4,15 @@ import { PassingMap } from '#libs/service';
 import { RecentEvents } from './recent-events.js';
 import type { RecordedEvent } from './task-event.js';
 import { type FollowedLogs, type FollowUntil, TaskFollower } from './task-follower.js';
-import { TaskStore } from './task-store.js';
+import { type TaskScope, TaskStore } from './task-store.js';
 
 export interface FollowOptions {
   /** Ends the stream without an error. */
   signal?: AbortSignal;
   /** `terminal` (the default): ends with the Task. `waiting`: ends also when the Task waits for its caller. */
   until?: FollowUntil;
+  /** The caller who reads, where many readers of a caller are to take turns with those of others. */
+  reader?: TaskScope;
 }
 
 /** Something was committed to the log of a Task; the key is its id. */
@@ -64,9 +66,9 @@ export class TaskFeed implements OnModuleDestroy {
 
   /** The events of a Task after a sequence; see FollowOptions for where it ends. An unknown Task has no events. */
   async *follow(taskId: string, afterSequence: number, options: FollowOptions = {}): AsyncGenerator<RecordedEvent> {
-    const { signal, until } = options;
+    const { signal, until, reader: scope } = options;
     if (signal?.aborted) return;
-    const follower = this.open(taskId, afterSequence, until);
+    const follower = this.open(taskId, afterSequence, until, scope);
     const reader = new WaitingReader();
     follower.reader = reader;
     const leave = (): void => follower.close();
@@ -89,8 +91,8 @@ export class TaskFeed implements OnModuleDestroy {
    * The same for a reader that takes pages and is woken when there are more, so that it keeps nothing else while it
    * waits. It has to be closed.
    */
-  open(taskId: string, afterSequence: number, until: FollowUntil = 'terminal'): TaskFollower {
-    const follower = new TaskFollower(taskId, afterSequence, until, this.logs);
+  open(taskId: string, afterSequence: number, until: FollowUntil = 'terminal', scope?: TaskScope): TaskFollower {
+    const follower = new TaskFollower(taskId, afterSequence, until, this.logs, scope);
     const followers = this.followers.get(taskId);
     if (followers) followers.add(follower);
     else this.followers.set(taskId, new Set([follower]));

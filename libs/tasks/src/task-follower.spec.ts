@@ -1,13 +1,15 @@
+import { ReadEnded } from '#libs/postgres';
 import { statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import type { RecordedEvent, TaskEvent } from './task-event.js';
 import { TaskFeed } from './task-feed.js';
 import type { TaskFollower } from './task-follower.js';
-import type { TaskHeader, TaskStore } from './task-store.js';
+import type { TaskHeader, TaskScope, TaskStore } from './task-store.js';
 
 const NEVER = 2 ** 31 - 1;
 const reference = { taskId: 't', contextId: 'c' };
 let log: RecordedEvent[];
 let reads: number;
+let readers: (TaskScope | undefined)[];
 let failure: Error | undefined;
 let feed: TaskFeed;
 let woken: number;
@@ -15,11 +17,13 @@ let woken: number;
 beforeEach(() => {
   log = [];
   reads = 0;
+  readers = [];
   failure = undefined;
   woken = 0;
   const store = {
-    events: async (_taskId: string, after: number, limit: number) => {
+    events: async (_taskId: string, after: number, limit: number, reader?: TaskScope) => {
       reads += 1;
+      readers.push(reader);
       if (failure) throw failure;
       return log.slice(after, after + limit);
     },
@@ -49,6 +53,17 @@ async function sequences(follower: TaskFollower): Promise<number[] | undefined> 
 }
 
 describe('TaskFollower', () => {
+  it('reads in the turn of its caller, and waits where that does not come in time', async () => {
+    const scope = { tenant: '', owner: 'ann' };
+    const follower = feed.open('t', 0, 'terminal', scope);
+    failure = new ReadEnded('Too many lists are under way');
+    const read = sequences(follower);
+    await new Promise((resolve) => setImmediate(resolve));
+    failure = undefined;
+    expect(await read).toEqual([1]);
+    expect(readers).toEqual([scope, scope]);
+  });
+
   it('gives each event once, asks for nothing until it is woken, and ends with the Task', async () => {
     const follower = open();
     expect(await sequences(follower)).toEqual([1]);

@@ -1,8 +1,8 @@
-import { isDatabaseAway, type SignalSubscription } from '#libs/postgres';
+import { isDatabaseAway, ReadEnded, type SignalSubscription } from '#libs/postgres';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import type { RecentEvents } from './recent-events.js';
 import type { RecordedEvent } from './task-event.js';
-import type { TaskStore } from './task-store.js';
+import type { TaskScope, TaskStore } from './task-store.js';
 
 /** `waiting`: what is followed ends also when the Task waits for its caller. */
 export type FollowUntil = 'terminal' | 'waiting';
@@ -42,6 +42,7 @@ export class TaskFollower {
     private last: number,
     private readonly until: FollowUntil,
     private readonly logs: FollowedLogs,
+    private readonly scope?: TaskScope,
   ) {}
 
   /**
@@ -111,7 +112,7 @@ export class TaskFollower {
 
   /** What a reader has not taken yet stays in the store: a page, which it may hold for long, has few large events. */
   private async stored(): Promise<readonly RecordedEvent[]> {
-    const events = await this.logs.store.events(this.taskId, this.last, this.page);
+    const events = await this.logs.store.events(this.taskId, this.last, this.page, this.scope);
     const characters = events.reduce((sum, { json }) => sum + json.length, 1);
     const fitting = Math.floor((PAGE_CHARACTERS * events.length) / characters);
     if (events.length > 0) this.page = Math.min(Math.max(fitting, 1), LARGEST_PAGE);
@@ -141,7 +142,7 @@ export class TaskFollower {
       try {
         return await read();
       } catch (error) {
-        if (!isDatabaseAway(error)) throw error;
+        if (!isDatabaseAway(error) && !(error instanceof ReadEnded)) throw error;
       }
       await this.pause();
     }

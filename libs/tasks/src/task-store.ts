@@ -198,8 +198,11 @@ export abstract class TaskStore {
   /** Those of several Tasks, by their ids; unknown ids are left out. */
   abstract headers(taskIds: readonly string[]): Promise<Map<string, TaskHeader>>;
 
-  /** At most `limit` events after `afterSequence`, in order. */
-  abstract events(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]>;
+  /**
+   * At most `limit` events after `afterSequence`, in order.
+   * @param reader a caller who reads many logs waits behind its own reads, and for its turn beside others
+   */
+  abstract events(taskId: string, afterSequence: number, limit: number, reader?: TaskScope): Promise<RecordedEvent[]>;
 
   /**
    * The same, asked where batches are written: what `write` did is there, which a reader elsewhere may not know yet, and

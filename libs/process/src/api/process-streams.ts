@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { malformed, sendEvents, type SseFrame, type StreamCursor, type StreamEnd } from '#libs/http';
 import { Shutdown } from '#libs/service';
-import { type RecordedEvent, TaskFeed, type TaskHeader, TaskStore } from '#libs/tasks';
+import { type RecordedEvent, TaskFeed, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 
 /** The events of one process, as its readers get them. */
@@ -45,13 +45,14 @@ export class ProcessStreams {
    * @param until what ends the stream: the end of the process, also that it waits for its caller, or the last event so far
    */
   eventsOf(
-    { taskId, lastSequence }: Pick<TaskHeader, 'taskId' | 'lastSequence'>,
+    { taskId, lastSequence, tenant, owner }: Pick<TaskHeader, 'taskId' | 'lastSequence'> & Partial<TaskScope>,
     project: Projection,
     until: 'terminal' | 'waiting' | 'now' = 'terminal',
   ): ProcessEvents {
     const follow = until === 'now' ? 'terminal' : until;
+    const reader = tenant === undefined || owner === undefined ? undefined : { tenant, owner };
     const after = (number: number, signal: AbortSignal): AsyncGenerator<SseFrame> => {
-      const frames = this.frames(taskId, number, project, { signal, until: follow });
+      const frames = this.frames(taskId, number, project, { signal, until: follow, reader });
       return until === 'now' ? upTo(lastSequence, number, frames) : frames;
     };
     return { last: lastSequence, after };
@@ -62,7 +63,7 @@ export class ProcessStreams {
     taskId: string,
     after: number,
     project: Projection,
-    follow: { signal: AbortSignal; until: 'terminal' | 'waiting' },
+    follow: { signal: AbortSignal; until: 'terminal' | 'waiting'; reader?: TaskScope },
   ): AsyncGenerator<SseFrame> {
     for (let last = after; ;) {
       for await (const recorded of this.feed.follow(taskId, last, follow)) {

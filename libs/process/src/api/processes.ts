@@ -115,9 +115,9 @@ export class Processes {
     return processPage(this.tasks, listing, query, scope);
   }
 
-  /** All that has happened to it, up to where its header is. */
-  async log({ taskId, lastSequence }: TaskHeader): Promise<TaskEvent[]> {
-    return (await this.tasks.events(taskId, 0, lastSequence)).map(({ event }) => event);
+  /** All that has happened to it, up to where its header is; read in its caller's turn. */
+  async log({ taskId, lastSequence, tenant, owner }: TaskHeader): Promise<TaskEvent[]> {
+    return (await this.tasks.events(taskId, 0, lastSequence, { tenant, owner })).map(({ event }) => event);
   }
 
   /**
