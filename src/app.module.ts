@@ -12,7 +12,7 @@ import {
 } from '#libs/conversations';
 import { CREDENTIAL_MIGRATIONS, CredentialsApiModule, CredentialsModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
-import { CancelWatch, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
+import { CancelWatch, ChildEndings, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { MCP_MIGRATIONS, McpClientModule } from '#libs/mcp-client';
@@ -68,7 +68,12 @@ export class AppModule {
     );
     const workflows = WorkflowModule.withAgents(nodes, runs, AgentsModule, TasksModule);
     const namers = NamersModule.over(workflows, models);
-    const executor = { module: ExecutorModule, imports: [workflows], exports: [workflows] };
+    const executor = {
+      module: ExecutorModule,
+      imports: [workflows],
+      providers: [ChildEndings],
+      exports: [workflows, ChildEndings],
+    };
     const gateway = EventGatewayModule.with({ names: ['a2a', 'run', 'tool'], projections: [runProjection] }, [
       executor,
     ]);

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { A2aServerModule, GrpcServer } from '#libs/a2a-server';
 import { ACCESS_MIGRATIONS, AccessModule } from '#libs/access';
-import { AgentCatalog, ExecutorModule, NodeTypes, type ServedAgent, TaskRecovery } from '#libs/executor';
+import { AgentCatalog, ChildEndings, ExecutorModule, NodeTypes, type ServedAgent, TaskRecovery } from '#libs/executor';
 import { HttpModule, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { ConfiguredModelsModule, Models } from '#libs/models';
@@ -61,7 +61,7 @@ const MIGRATIONS = [
 export class AgentModule {
   static with(config: AppConfig, make: AgentMaker): DynamicModule {
     const catalog = CatalogModule.with(make);
-    const executor = { module: ExecutorModule, imports: [catalog], exports: [catalog] };
+    const executor = { module: ExecutorModule, imports: [catalog], providers: [ChildEndings], exports: [catalog] };
     return {
       module: AgentModule,
       imports: [

@@ -39,7 +39,7 @@ export class InProcessHandler implements LocalRequestHandler {
   ) {}
 
   agent(call: CallContext, signal = NEVER): Promise<ServedAgent> {
-    return untilReached(() => this.handler.agent(call), signal);
+    return untilReached(() => this.handler.agentOfTasks(call), signal);
   }
 
   async *sendInProcess(

@@ -1,14 +1,15 @@
 import { A2AError, invalidParams, isTerminalState, type SendMessageRequest, textPart } from '#libs/protocol';
 import {
+  acceptedRevision,
   AgentCatalog,
+  agentOrGone,
   type CallContext,
   checkMediaTypes,
   ExecutionRegistry,
   readsText,
-  REVISION_KEY,
   type ServedAgent,
 } from '#libs/executor';
-import { begunTask, PremiseFailed, type TaskHeader, type TaskStore } from '#libs/tasks';
+import { PremiseFailed, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
 import { idempotencyKeyOf, requireExtensions } from './extensions.js';
 import type { PushNotifications } from './push-notifications.js';
@@ -29,6 +30,7 @@ export class MessageIntake {
    * @throws PremiseFailed where the agent has a premise and anything but a new Task would come of it
    */
   async accept(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
+    if (agent.gone && request.message.taskId === undefined) throw agent.gone;
     if (agent.premise) return this.beginOnPremise(agent, request, call);
     const take = (taken: CallContext): Promise<Accepted> => this.take(agent, request, taken);
     return request.configuration?.taskPushNotificationConfig
@@ -73,7 +75,7 @@ export class MessageIntake {
   ): Promise<Accepted | undefined> {
     try {
       requireExtensions(target, call);
-      checkMediaTypes(target, request);
+      if (!target.gone) checkMediaTypes(target, request);
       const reply = request.message.taskId === undefined && target.executor.reply?.(request.message, call);
       if (reply) return { reply };
       await target.executor.check?.(request, call);
@@ -99,7 +101,7 @@ export class MessageIntake {
   ): Promise<Accepted> {
     const at = await meantAgent(this.catalog, agent, request, call);
     const header = await this.tasks.header(taskId, call.scope);
-    if (!header || !isFoundAt(at, header)) throw taskNotFound(taskId);
+    if (!header || !isFoundAt(at, header)) throw notFoundAt(at, taskId);
     const { contextId } = request.message;
     if (contextId !== undefined && contextId !== header.contextId) {
       throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
@@ -126,8 +128,8 @@ export function isFoundAt(agent: ServedAgent, header: TaskHeader): boolean {
 }
 
 /**
- * The agent that a Task belongs to, in the revision that it was accepted by: its log begins with that.
- * @throws UnknownAgent
+ * The agent that a Task belongs to, in the revision that it was accepted by: its log begins with that. Where it is gone,
+ * what stands for it.
  */
 export async function ownerOf(
   catalog: AgentCatalog,
@@ -135,13 +137,18 @@ export async function ownerOf(
   agent: ServedAgent,
   header: TaskHeader,
 ): Promise<ServedAgent> {
-  const accepted = (await begunTask(tasks, header.taskId))?.metadata?.[REVISION_KEY];
-  const revision = typeof accepted === 'string' ? accepted : undefined;
+  const revision = await acceptedRevision(tasks, header.taskId);
   if (header.agent === agent.path && (revision === undefined || revision === agent.version)) return agent;
-  return catalog.inTenant(header.tenant).resolve(header.agent, revision);
+  const find = (): Promise<ServedAgent> => catalog.inTenant(header.tenant).resolve(header.agent, revision);
+  return agentOrGone(find, header.agent, revision);
 }
 
-export function taskNotFound(taskId: string): A2AError {
+/** Where there is no such agent, that comes first. */
+export function notFoundAt({ gone }: ServedAgent, taskId: string): Error {
+  return gone ?? taskNotFound(taskId);
+}
+
+function taskNotFound(taskId: string): A2AError {
   return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
 }
 

@@ -116,7 +116,7 @@ function atRecent(...[handler, call, act]: Parameters<AtAgent>): Promise<void> {
 }
 
 async function atNewest(...[handler, call, act]: Parameters<AtAgent>): Promise<void> {
-  await act(await handler.agent(call));
+  await act(await handler.agentOfTasks(call));
 }
 
 type Run<T> = (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>;
@@ -166,10 +166,10 @@ function stream<T>(
 }
 
 /** Where the agent may be there no more, that it is not comes first. */
-function parsed<T>(parse: RequestParser<T>, { premise }: ServedAgent, params: unknown): T {
+function parsed<T>(parse: RequestParser<T>, { premise, gone }: ServedAgent, params: unknown): T {
   try {
     return parse(params);
   } catch (error) {
-    throw premise ? new PremiseFailed() : error;
+    throw premise ? new PremiseFailed() : (gone ?? error);
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import {
   AgentCatalog,
+  agentOrGone,
   type CallContext,
   type Execution,
   ExecutionInterrupted,
@@ -27,7 +28,7 @@ import {
 import { forClient } from '#libs/postgres';
 import { PushConfigs } from '#libs/push';
 import { PremiseFailed, TaskFeed, type TaskFilter, type TaskHeader, TaskStore } from '#libs/tasks';
-import { isFoundAt, MessageIntake, ownerOf, taskNotFound } from './message-intake.js';
+import { isFoundAt, MessageIntake, notFoundAt, ownerOf } from './message-intake.js';
 import type { Accepted } from './accepted.js';
 import { AnswerAdmission } from './answer-admission.js';
 import { ServedCards } from './cards/served-cards.js';
@@ -75,13 +76,25 @@ export class RequestHandler {
    * @throws A2AError where there is none, and where the call claims a revision that it may not ask for
    */
   async agent(call: AddressedCall): Promise<ServedAgent> {
-    const { agent, scope, revision, revisionClaim } = call;
-    const claimed = revisionClaim === undefined ? revision : this.claims?.read({ agent, scope }, revisionClaim);
+    const { agent, scope } = call;
+    const claimed = this.claimedRevision(call);
     try {
       return await this.catalog.inTenant(scope.tenant).resolve(agent, claimed);
     } catch (error) {
       throw known(error);
     }
+  }
+
+  /**
+   * The same for what is done with Tasks that are there, whatever became of their agent: where it is gone, what stands for
+   * it, which has no Tasks but those.
+   * @throws A2AError where the call claims a revision that it may not ask for
+   */
+  async agentOfTasks(call: AddressedCall): Promise<ServedAgent> {
+    const { agent, scope } = call;
+    const claimed = this.claimedRevision(call);
+    const find = (): Promise<ServedAgent> => this.catalog.inTenant(scope.tenant).resolve(agent, claimed);
+    return agentOrGone(find, agent, claimed);
   }
 
   /**
@@ -95,7 +108,11 @@ export class RequestHandler {
     } catch (error) {
       if (!(error instanceof PremiseFailed)) throw error;
     }
-    return act(await this.agent(call));
+    return act(await this.agentOfTasks(call));
+  }
+
+  private claimedRevision({ agent, scope, revision, revisionClaim }: AddressedCall): string | undefined {
+    return revisionClaim === undefined ? revision : this.claims?.read({ agent, scope }, revisionClaim);
   }
 
   /** The agent whose Tasks a request means: `meantAgent`. */
@@ -134,7 +151,7 @@ export class RequestHandler {
   async getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext): Promise<Task> {
     const admission = new AnswerAdmission(this.room, call);
     const stored = await this.tasks.load(request.id, call.scope, admission, agent.premise);
-    if (!stored || !isFoundAt(agent, stored.header)) throw taskNotFound(request.id);
+    if (!stored || !isFoundAt(agent, stored.header)) throw notFoundAt(agent, request.id);
     return withHistoryLength(stored.task, request.historyLength);
   }
 
@@ -156,6 +173,7 @@ export class RequestHandler {
         this.tasks.count(filter),
       ]),
     );
+    if (agent.gone && totalSize === 0) throw agent.gone;
     const last = tasks.at(-1);
     return {
       tasks: tasks.map((stored) => asListed(stored.task, request)),
@@ -188,13 +206,14 @@ export class RequestHandler {
     return this.subscription.follow(async () => {
       const at = await this.meant(agent, request, call);
       const log = await this.tasks.log(request.id, call.scope, agent.premise);
-      if (!log || !isFoundAt(at, log.header)) throw taskNotFound(request.id);
+      if (!log || !isFoundAt(at, log.header)) throw notFoundAt(at, request.id);
       return log;
     }, options);
   }
 
   /** What the caller may know of the agent beyond its public card (section 3.1.11). */
   extendedAgentCard(agent: ServedAgent, call: CallContext): Promise<AgentCard> {
+    if (agent.gone) throw agent.gone;
     return this.cards.extendedCard(agent, call);
   }
 
@@ -209,7 +228,7 @@ export class RequestHandler {
 
   private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskHeader> {
     const header = await this.tasks.header(taskId, call.scope);
-    if (!header || !isFoundAt(agent, header)) throw taskNotFound(taskId);
+    if (!header || !isFoundAt(agent, header)) throw notFoundAt(agent, taskId);
     return header;
   }
 

@@ -34,6 +34,8 @@ export interface ServedAgent {
   capabilities?: DeclaredCapabilities;
   /** When what its card says was last saved; absent: it does not change while the process lives. */
   changedAt?: Date;
+  /** Why there is no such agent any more: it only stands for the one that its Tasks were made by. */
+  gone?: UnknownAgent;
   /** Absent: nothing more than its card says. */
   details?: () => Promise<AgentDetails>;
   /** The skills of the agents that it consists of, as they are at the moment; callers that it knows are told of them. */

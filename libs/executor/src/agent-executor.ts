@@ -107,6 +107,9 @@ export abstract class AgentExecutor {
   /** Whether executing does nothing but yield events: such an executor may start before its Task is durable, and for nothing. */
   readonly isPure: boolean = false;
 
+  /** True if the agent's Tasks call other agents: where one ends without the executor's word, what it called for is ended. */
+  readonly callsAgents: boolean = false;
+
   readonly declares?: AgentDeclaration;
 
   /** What the agent takes at the moment, where that hangs on more than its config; asked with each card and Message. */

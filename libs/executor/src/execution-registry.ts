@@ -24,6 +24,7 @@ import { journalStalled } from './accepted-in-time.js';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import type { ClaimedTask, RecoveredTurn } from './claimed-task.js';
+import { endChildrenJob } from './end-children-job.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { accept, newHeader, taskMetadata } from './new-task.js';
@@ -330,7 +331,8 @@ export class ExecutionRegistry {
       const stored = await throughOutage(() => this.store.load(recording.taskId), this.leaving.signal);
       if (!stored) return;
       const ending = this.recorder.continue(stored, recording.token);
-      ending.record(statusUpdate(ending, 'TASK_STATE_FAILED', 'What the agent answered could not be stored.'));
+      const end = statusUpdate(ending, 'TASK_STATE_FAILED', 'What the agent answered could not be stored.');
+      ending.record({ ...end, jobs: [endChildrenJob(recording.taskId)] });
       await ending.flush();
     } catch (error) {
       if (this.leaving.signal.aborted) return;

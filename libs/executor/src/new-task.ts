@@ -7,7 +7,7 @@ import {
   timeOf,
   timestampNow,
 } from '#libs/protocol';
-import { newTaskId, type TaskEvent, type TaskHeader, type TaskRecording } from '#libs/tasks';
+import { begunTask, newTaskId, type TaskEvent, type TaskHeader, type TaskRecording, type TaskStore } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { keptTrace } from './spans/kept-trace.js';
@@ -35,6 +35,12 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
 /** What a caller may read of how its Task was accepted. */
 export function taskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
   return { ...agent.executor.taskMetadata?.(request), ...keptTrace(request, call), [REVISION_KEY]: agent.version };
+}
+
+/** The revision of the agent that a Task was accepted by; `undefined` where its log does not say. */
+export async function acceptedRevision(tasks: Pick<TaskStore, 'events'>, taskId: string): Promise<string | undefined> {
+  const revision = (await begunTask(tasks, taskId))?.metadata?.[REVISION_KEY];
+  return typeof revision === 'string' ? revision : undefined;
 }
 
 /** Records what a Message begins with. @throws A2AError INVALID_REQUEST with status 413 where it is too large */

@@ -12,6 +12,7 @@ import {
 import { ClaimLost, parkedUntil, PremiseFailed, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
 import { acceptedInTime } from './accepted-in-time.js';
 import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
+import { endChildrenJob } from './end-children-job.js';
 import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
 import type { ExecutionTrace } from './spans/task-tracing.js';
 
@@ -135,7 +136,7 @@ export class TaskExecution implements Execution {
     this.controller.abort(new TaskCanceled());
     const { cancelGrace } = this.start.executor;
     if (cancelGrace > 0) await Promise.race([this.ended, elapsed(cancelGrace)]);
-    if (!this.recording.settled) this.record(statusUpdate(this.recording, 'TASK_STATE_CANCELED'));
+    if (!this.recording.settled) this.record(this.lastWord(statusUpdate(this.recording, 'TASK_STATE_CANCELED')));
     return this.settled;
   }
 
@@ -217,11 +218,16 @@ export class TaskExecution implements Execution {
       ? statusUpdate(this.recording, 'TASK_STATE_CANCELED')
       : statusUpdate(this.recording, 'TASK_STATE_FAILED', sentence);
     try {
-      this.record(event);
+      this.record(this.lastWord(event));
     } catch (error) {
       if (!this.interrupted(error))
         TaskExecution.logger.error({ err: error, taskId: this.taskId }, 'A task could not be ended');
     }
+  }
+
+  /** An end that is not the executor's word, with which what the Task called for ends as well. */
+  private lastWord(end: TaskEvent): TaskEvent {
+    return this.start.executor.callsAgents ? { ...end, jobs: [endChildrenJob(this.taskId)] } : end;
   }
 
   private record(event: TaskEvent): void {

@@ -11,9 +11,11 @@ import {
   type TaskRecorder,
   type TaskStore,
 } from '#libs/tasks';
-import { type AgentCatalog, type ServedAgent, UnknownAgent } from './agent-catalog.js';
+import type { AgentCatalog, ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
+import { endChildrenJob } from './end-children-job.js';
 import type { ExecutionRegistry } from './execution-registry.js';
+import { agentOrGone } from './gone-agent.js';
 import { REVISION_KEY } from './new-task.js';
 
 /** So often an agent is asked for in vain before a Task that somebody wishes to cancel is canceled without it. */
@@ -58,18 +60,18 @@ export class TaskTakeUp {
   }
 
   /**
-   * `undefined` where the agent is gone for good.
+   * What stands for the agent where it is gone for good; `undefined` where somebody has waited long enough for it.
    * @throws whatever hindered the look: that decides nothing, unless somebody has waited long enough to cancel the Task
    */
   private async agentOf({ header, task }: StoredTask, failures: number): Promise<ServedAgent | undefined> {
     const { taskId, agent } = header;
-    const revision = task.metadata?.[REVISION_KEY];
+    const accepted = task.metadata?.[REVISION_KEY];
+    const revision = typeof accepted === 'string' ? accepted : undefined;
     try {
       const catalog = this.services.catalog.inTenant(header.tenant);
-      return await catalog.resolve(agent, typeof revision === 'string' ? revision : undefined);
+      return await agentOrGone(() => catalog.resolve(agent, revision), agent, revision);
     } catch (error) {
-      const gone = error instanceof UnknownAgent;
-      if (!gone && (failures < TRIES_BEFORE_CANCEL || !(await this.shallBeCanceled(taskId)))) throw error;
+      if (failures < TRIES_BEFORE_CANCEL || !(await this.shallBeCanceled(taskId))) throw error;
       this.logger.warn({ err: error, taskId, agent }, 'A task has to do without its agent');
       return undefined;
     }
@@ -94,8 +96,10 @@ export class TaskTakeUp {
     const recording = this.services.recorder.continue(stored, claim.token);
     const canceled = await this.shallBeCanceled(claim.taskId);
     const sentence = 'The process that worked on this task stopped, and its agent cannot go on from there.';
-    if (canceled) recording.record(statusUpdate(recording, 'TASK_STATE_CANCELED'));
-    else recording.record(statusUpdate(recording, 'TASK_STATE_FAILED', sentence));
+    const end = canceled
+      ? statusUpdate(recording, 'TASK_STATE_CANCELED')
+      : statusUpdate(recording, 'TASK_STATE_FAILED', sentence);
+    recording.record({ ...end, jobs: [endChildrenJob(claim.taskId)] });
     await recording.flush();
   }
 

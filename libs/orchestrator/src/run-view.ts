@@ -1,6 +1,6 @@
-import { type Artifact, type JsonObject, type Part, withoutUserinfo } from '#libs/protocol';
+import { type Artifact, firstText, type JsonObject, type Part, type Task, withoutUserinfo } from '#libs/protocol';
 import type { CallCancelOutcome } from '#libs/agent-calls';
-import type { TaskEvent, TaskHeader } from '#libs/tasks';
+import { type TaskEvent, TaskFold, type TaskHeader } from '#libs/tasks';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl } from './node-address.js';
 import { nodeParts } from './node-message.js';
@@ -14,7 +14,7 @@ import { readRunMetadata } from './run-metadata.js';
 import { questionText } from './run-questions.js';
 import { type InstanceCounts, instanceCounts } from './run-instances.js';
 import { whenCalled, whenCompleted } from './run-moments.js';
-import { RunState } from './run-state.js';
+import { runStatus, RunState } from './run-state.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
@@ -108,6 +108,38 @@ export function runView(source: RunSource): RunView {
     nodes: Object.fromEntries(nodes),
     state: run.stateMap(),
     artifacts: run.artifactMap(),
+    createdAt: header.createdAt.toISOString(),
+    updatedAt: header.updatedAt.toISOString(),
+  };
+}
+
+const GONE = 'The definition that the run was started with is gone: it can be canceled, and nothing else.';
+
+function foldedTask([first, ...rest]: readonly TaskEvent[]): Partial<Task> {
+  if (first === undefined) return {};
+  const fold = TaskFold.begin(first);
+  for (const event of rest) fold.apply(event);
+  return fold.task();
+}
+
+/** What callers see of a run whose definition is gone: what its Task says, and nothing of its nodes. */
+export function undefinedRunView({ header, events }: Omit<RunSource, 'definition'>, workflow: string): RunView {
+  const { artifacts, metadata, status: last } = foldedTask(events);
+  const status = runStatus(header.state);
+  const { inputs = {} } = readRunMetadata(metadata);
+  const message = (status === 'failed' && firstText(last?.message?.parts ?? [])) || GONE;
+  return {
+    runId: header.taskId,
+    workflow,
+    status,
+    contextId: header.contextId,
+    inputs,
+    ...(artifacts && { result: artifacts }),
+    ...(status !== 'completed' && { error: { message } }),
+    ...(status === 'canceled' && { children: [] }),
+    nodes: {},
+    state: {},
+    artifacts: {},
     createdAt: header.createdAt.toISOString(),
     updatedAt: header.updatedAt.toISOString(),
   };

@@ -1,7 +1,6 @@
-import { Logger } from '@nestjs/common';
 import { durationOf } from '#libs/expressions';
 import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
-import { briefText, ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
+import { ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { nodeResumed, nodeSkipped, runDeadline, runEnding } from './control-steps.js';
 import { childSteps } from './child-steps.js';
@@ -27,6 +26,7 @@ import {
   waitingEvents,
 } from './run-ending.js';
 import { RunEvaluation } from './run-evaluation.js';
+import { endOverLimit, logRunFailure } from './run-failure.js';
 import { RunPace } from './run-pace.js';
 import { knownRun } from './run-known.js';
 import type { ReusedResults } from './rerun/reused-results.js';
@@ -50,7 +50,6 @@ type News = ChildNews | 'time';
  */
 export class WorkflowRun extends Process<RunState> {
   protected override calls: RunCalls;
-  private readonly logger = new Logger('Runs');
   private readonly inbox = new Inbox<News>();
   private readonly questions = new QuestionWatch();
   private readonly graph: WorkflowGraph;
@@ -316,21 +315,13 @@ export class WorkflowRun extends Process<RunState> {
     return this.record(again ? { ...event, jobs: [again] } : event);
   }
 
-  /** One line for whoever operates the service: which run failed, at which node, and why, in the words of the run. */
-  private logFailure(fault = this.state.error?.message ?? ''): void {
-    const { definition, error } = this.state;
-    const node = error?.node;
-    const line = { workflow: definition.name, ...(node !== undefined && { node }), cause: briefText(fault) };
-    this.logger.warn({ runId: this.context.taskId, ...line }, 'A run failed');
-  }
-
   /**
    * The end of the turn.
    * @param because `fault`: why the run cannot go on, where it is no node's failure; `wakeAt`: when it has something to do
    */
   private *end(outcome: RunOutcome, { fault, wakeAt }: { fault?: string; wakeAt?: number }): Generator<TaskEvent> {
     const { context, state, graph } = this;
-    if (outcome === 'failed') this.logFailure(fault);
+    if (outcome === 'failed') logRunFailure(context.taskId, state, fault);
     const events = {
       completed: () => completedEvents(context, graph, state),
       failed: () => failedEvents(context, state, fault),
@@ -339,6 +330,12 @@ export class WorkflowRun extends Process<RunState> {
       parked: () => [parkedEvent(context, wakeAt)],
     }[outcome]();
     yield* this.lastStatusText(events);
+  }
+
+  /** A run that may hold no more ends, and with it all that it called for. */
+  protected override async *fail(error: unknown): AsyncGenerator<TaskEvent> {
+    if (!(error instanceof ContentTooLarge)) throw error;
+    yield super.record(await endOverLimit(this.context, this.state, this.calls, error.message));
   }
 
   /** What the log says already is left out of an end that would be too large. */

@@ -81,6 +81,12 @@ export abstract class WorkflowStore {
   abstract marked(mark: string): Promise<string[]>;
   /** Says under which mark a workflow was saved. */
   abstract mark(name: string, mark: string): Promise<void>;
+  /**
+   * Keeps a revision as long as a run, which began with it though there may be newer ones; to be called before the run is
+   * made. One that is not made within an hour keeps nothing.
+   * @returns `false` where there is no such revision
+   */
+  abstract keepFor(runId: string, name: string, revision: string): Promise<boolean>;
   /** What was saved under a name and is kept, the newest first; at most `limit`, from before a revision on. */
   abstract saves(name: string, limit: number, before?: string): Promise<WorkflowSave[]>;
 }

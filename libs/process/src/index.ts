@@ -2,7 +2,14 @@ export { AgentReferences } from './agent-references.js';
 export { IdempotencyKey } from './api/idempotency-key.js';
 export { type ProcessListing } from './api/process-page.js';
 export { type ProcessEvents, ProcessStreams } from './api/process-streams.js';
-export { hasEnded, type ProcessCall, Processes, type ProcessKind, unknownProcess } from './api/processes.js';
+export {
+  DEFINITION_GONE,
+  hasEnded,
+  type ProcessCall,
+  Processes,
+  type ProcessKind,
+  unknownProcess,
+} from './api/processes.js';
 export { Inbox } from './inbox.js';
 export { Process, type Steps } from './process.js';
 export { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessServices } from './process-calls.js';

@@ -18,6 +18,7 @@ export interface ProcessStart {
  */
 export abstract class ProcessExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
+  override readonly callsAgents = true;
   /** Time for the agents at work to be canceled. */
   override readonly cancelGrace: number = 10_000;
 

@@ -4,7 +4,7 @@ import { FenceCommits1700000000312, IndexCancelRequests1700000000313 } from './c
 import { AppendTaskCounts1700000000310 } from './count-rest-migration.js';
 import { CreateTaskCount1700000000131 } from './task-count-migration.js';
 import { AddArtifactEvents1700000000133, AddTaskSize1700000000130 } from './task-size-migration.js';
-import { OrderTasksByAge1700000000942 } from './task-order-migration.js';
+import { IndexUntimedTasks1700000000343, OrderTasksByAge1700000000942 } from './task-order-migration.js';
 import { ShareLogRows1700000000142 } from './task-log-migration.js';
 import { ReadLogPhrases1700000000143 } from './log-phrase-migration.js';
 import { AddTaskWake1700000000140, IndexTaskWake1700000000941 } from './task-wake-migration.js';
@@ -238,4 +238,5 @@ export const TASK_MIGRATIONS = [
   IndexTaskKeyAge1700000000940,
   IndexTaskWake1700000000941,
   OrderTasksByAge1700000000942,
+  IndexUntimedTasks1700000000343,
 ];

@@ -1,5 +1,21 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+/** Tasks whose ids say no time: a purge of what Tasks need finds them without looking through all. */
+export class IndexUntimedTasks1700000000343 implements MigrationInterface {
+  readonly name = 'IndexUntimedTasks1700000000343';
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY IF EXISTS task_untimed');
+    await runner.query(`
+      CREATE INDEX CONCURRENTLY task_untimed ON task (tenant, agent, created_at) WHERE substr(task_id, 15, 1) <> '7'`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY task_untimed');
+  }
+}
+
 const INDEXES = [
   { name: 'task_agent_order', columns: 'tenant, owner, agent, updated_at, task_id', before: 'task_agent_updated' },
   { name: 'task_owner_order', columns: 'tenant, owner, updated_at, task_id', before: 'task_owner_updated' },

@@ -113,7 +113,7 @@ export class GrpcBinding {
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
     const path = tenantPath(tenant);
     const call = grpcCall(headers, path, scope, this.baseUrl());
-    const agent = await this.handler.agent(call);
+    const agent = await this.handler.agentOfTasks(call);
     // Where it named the agent it has done its work.
     if (path !== '') delete params.tenant;
     return { agent, params, call, caller, whenClosed };

@@ -133,7 +133,7 @@ export class LegacyJsonRpc {
   ): Promise<void> {
     const { handler } = this;
     const call = legacyCall(base, request, reply, this.address);
-    const agent = await handler.agent(call);
+    const agent = await handler.agentOfTasks(call);
     setLegacyExtensions(call, agent, reply);
     if ('write' in method) {
       const result = await method.operation.result(handler, agent, method.read(params), call);

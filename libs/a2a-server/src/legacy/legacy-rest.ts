@@ -104,7 +104,7 @@ export class LegacyRest {
     const { operation } = rest;
     const { read, write } = SHAPES.get(operation) as LegacyShapes;
     const call = legacyCall(base, request, reply, this.address);
-    const agent = await handler.agent(call);
+    const agent = await handler.agentOfTasks(call);
     setLegacyExtensions(call, agent, reply);
     const { tenant: _prefix, ...given } = rest.read(request, call);
     if (operation.kind === 'unary') {

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Processes, ProcessStreams } from '#libs/process';
+import { RemoteChildren } from '../remote-children.js';
 import { ApplyController } from './apply.controller.js';
 import { ExpressionsController } from './expressions.controller.js';
 import { RunInbox } from './run-inbox.js';
@@ -50,6 +51,7 @@ export class OrchestratorModule {
         RunInbox,
         RunMetrics,
         RequestBodies,
+        RemoteChildren,
       ],
       exports: [executor],
     };

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { ProblemError } from '#libs/http';
-import { Processes, unknownProcess } from '#libs/process';
+import { DEFINITION_GONE, Processes, unknownProcess } from '#libs/process';
 import { isTerminalState, textStart } from '#libs/protocol';
-import { type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
+import { newTaskId, type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
 import { parseInstance } from '../rerun/instance-name.js';
 import { OriginResults } from '../rerun/origin-results.js';
 import { readRerun, rerunMetadata, type RerunRequest } from '../rerun/rerun-request.js';
@@ -36,9 +36,14 @@ export class Reruns {
     const workflow = await this.revision(origin, body.revision);
     const request = await this.request(origin, workflow, body);
     const { contextId } = origin.header;
+    const started = newTaskId();
+    const store = this.workflows.inTenant(origin.header.tenant);
+    if (!(await store.keepFor(started, workflow.definition.name, workflow.revision)))
+      throw refused('revision', `the workflow has no revision "${workflow.revision}" any more`);
     const parts = body.inputs === undefined ? origin.task.history?.[0]?.parts : undefined;
-    const started = await this.processes.start(
+    const taskId = await this.processes.start(
       {
+        taskId: started,
         agent: origin.header.agent,
         revision: workflow.revision,
         data: body.inputs ?? {},
@@ -48,7 +53,7 @@ export class Reruns {
       call,
       idempotencyKey,
     );
-    return { runId: started, origin: runId };
+    return { runId: taskId, origin: runId };
   }
 
   /**
@@ -79,7 +84,7 @@ export class Reruns {
     const revision = named ?? revisionOf(task);
     const workflow = await this.workflows.inTenant(header.tenant).get(workflowOf(header), revision);
     if (workflow) return workflow;
-    if (named === undefined) throw new Error(`The definition that run ${header.taskId} was started with is missing`);
+    if (named === undefined) throw new ProblemError(409, DEFINITION_GONE);
     throw refused('revision', `the workflow has no revision "${textStart(named, 64)}"`);
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { UnknownAgent } from '#libs/executor';
 import { ProblemError } from '#libs/http';
-import { hasEnded, Processes, type ProcessKind, unknownProcess } from '#libs/process';
+import { DEFINITION_GONE, hasEnded, Processes, type ProcessKind, unknownProcess } from '#libs/process';
 import type { JsonObject, Task } from '#libs/protocol';
 import { taskTraceId } from '#libs/service';
 import { begunTask, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
@@ -12,7 +12,7 @@ import { revisionAt } from '../inline-workflow.js';
 import { RunChildStore } from '../run-child-store.js';
 import { instancePage } from '../run-instances.js';
 import { RunState } from '../run-state.js';
-import { type NodeDetail, nodeDetail, type RunSource, type RunView, runView } from '../run-view.js';
+import { type NodeDetail, nodeDetail, type RunSource, type RunView, runView, undefinedRunView } from '../run-view.js';
 import { shownFailure } from '../shown-failure.js';
 import type { WorkflowDefinition } from '../workflow.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
@@ -68,7 +68,7 @@ export class Runs {
     const source = await this.source(runId, call);
     const [first] = source.events;
     const trace_id = taskTraceId(runId, first && 'task' in first ? first.task.metadata : undefined);
-    const { error, ...view } = runView(source);
+    const { error, ...view } = isDefined(source) ? runView(source) : undefinedRunView(source, source.workflow);
     return { ...view, ...(error && { error: shownFailure(error) }), trace_id };
   }
 
@@ -77,7 +77,8 @@ export class Runs {
    * @throws ProblemError 404
    */
   async node(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
-    const found = nodeDetail(await this.source(runId, call), nodeId);
+    const source = await this.source(runId, call);
+    const found = isDefined(source) ? nodeDetail(source, nodeId) : undefined;
     if (!found) throw new ProblemError(404, 'node not found');
     return found;
   }
@@ -92,6 +93,7 @@ export class Runs {
     const events = await this.processes.log(header);
     const [first] = events;
     const definition = await this.definition(header, first && 'task' in first ? first.task : undefined);
+    if (!definition) return { instances: [], nextPageToken: '' };
     const { instances, next } = instancePage(RunState.of(definition, events), {
       ...filter,
       after: Number(pageToken ?? 0),
@@ -102,24 +104,24 @@ export class Runs {
 
   /**
    * The definition that a run was started with, whatever became of its workflow.
-   * @throws ProblemError 404
+   * @throws ProblemError 404; 410 where it is gone
    */
   async workflow(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
     const { header, task } = await this.processes.begun(RUN, runId, scope);
-    return this.definition(header, task);
+    return this.required(header, task);
   }
 
   /**
    * A run as its log has it.
-   * @throws ProblemError 404
+   * @throws ProblemError 404; 409 where its definition is gone
    */
   async folded(runId: string, scope: TaskScope): Promise<{ process: StoredTask; state: RunState }> {
     const process = await this.processes.begun(RUN, runId, scope);
-    const definition = await this.definition(process.header, process.task);
+    const definition = await this.required(process.header, process.task, 409);
     return { process, state: RunState.of(definition, await this.processes.log(process.header)) };
   }
 
-  private async source(runId: string, { scope, baseUrl }: ApiCall): Promise<RunSource> {
+  private async source(runId: string, { scope, baseUrl }: ApiCall): Promise<FoundRun> {
     const header = await this.header(runId, scope);
     const [events, remembered, own, later] = await Promise.all([
       this.processes.log(header),
@@ -130,7 +132,7 @@ export class Runs {
     const [first] = events;
     const definition = await this.definition(header, first && 'task' in first ? first.task : undefined);
     const children = [...remembered, ...own.flatMap(childOf)];
-    return { header, definition, events, baseUrl, children, later };
+    return { header, workflow: header.workflow, definition, events, baseUrl, children, later };
   }
 
   /**
@@ -147,12 +149,28 @@ export class Runs {
     return { runId, status, children: children ?? [] };
   }
 
-  private async definition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition> {
+  private async required(header: TaskHeader, task: Task | undefined, status = 410): Promise<WorkflowDefinition> {
+    const definition = await this.definition(header, task);
+    if (!definition) throw new ProblemError(status, DEFINITION_GONE);
+    return definition;
+  }
+
+  /** `undefined` where it is gone. */
+  private async definition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition | undefined> {
     const store = this.workflows.inTenant(header.tenant);
     const revision = await revisionAt(store, runOf(header, task), task && revisionOf(task));
-    if (!revision) throw new Error(`The definition that run ${header.taskId} was started with is missing`);
-    return revision.definition;
+    return revision?.definition;
   }
+}
+
+/** A run, whose definition may be gone. */
+interface FoundRun extends Omit<RunSource, 'definition'> {
+  definition: WorkflowDefinition | undefined;
+  workflow: string;
+}
+
+function isDefined(run: FoundRun): run is FoundRun & RunSource {
+  return run.definition !== undefined;
 }
 
 /** The workflow that a Task is a run of. @throws ProblemError 404 where it is none */

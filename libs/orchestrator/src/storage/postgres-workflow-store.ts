@@ -26,6 +26,7 @@ import {
   HEADS_OF,
   HEADS_WITH_NODE,
   HELD,
+  KEEP_FOR,
   LOCK,
   LOCK_TENANT,
   MARK,
@@ -157,6 +158,11 @@ export class PostgresWorkflowStore extends WorkflowStore {
       await client.query(LOCK, [this.tenant, names]);
       return work(store);
     });
+  }
+
+  async keepFor(runId: string, name: string, revision: string): Promise<boolean> {
+    const { rows } = await this.sessions.query(KEEP_FOR, [runId, this.tenant, name, revision]);
+    return rows.length === 1;
   }
 
   async marked(mark: string): Promise<string[]> {

@@ -7,8 +7,10 @@ const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Deletes revisions of workflows that were replaced, or whose workflow was deleted, longer ago than Tasks are kept, and
- * that no Task can have been made with: all Tasks of the workflow and its nodes are younger than the replacement. What a
- * saved workflow runs stays with it.
+ * that no Task needs:
+ * - all Tasks of the workflow and its nodes are younger than the replacement, so they began with newer ones,
+ * - no run was noted to have begun with it (`WorkflowStore.keepFor`): reruns begin with older ones,
+ * - no saved workflow runs it.
  */
 @Injectable()
 export class RevisionPurge {
@@ -16,20 +18,27 @@ export class RevisionPurge {
     private readonly database: Database,
     retention: TaskRetention,
   ) {
+    retention.purgeWith('DELETE FROM run_revision WHERE run_id = ANY($1::text[])');
     retention.sweepAfter((olderThan) => this.purge(olderThan));
   }
 
   private async purge(olderThan: Date): Promise<void> {
     const replacedBefore = new Date(olderThan.getTime() - CLOCKS_DIFFER_MS);
+    await this.database.pool.query(FORGET_UNMADE);
     await this.database.pool.query(PURGE, [replacedBefore, firstTaskIdOf(olderThan)]);
   }
 }
 
-// After a purge few Tasks of that age are left: those that have not ended, or are still needed, with their children. Ids from 'g' on say no time.
+// After a purge few Tasks of that age are left: those that have not ended, or are still needed, with their children. Ids
+// from 'g' on say no time, and neither do those that are random in all their digits (the index task_untimed).
 const PURGE = `
   WITH kept AS MATERIALIZED (
-    SELECT tenant, split_part(agent, '/', 2) AS name, min(created_at) AS oldest FROM task
-    WHERE (task_id < $2 OR task_id >= 'g') AND starts_with(agent, 'workflows/') GROUP BY 1, 2
+    SELECT tenant, split_part(agent, '/', 2) AS name, min(created_at) AS oldest FROM (
+      SELECT tenant, agent, created_at FROM task WHERE task_id < $2 OR task_id >= 'g'
+      UNION ALL
+      SELECT tenant, agent, created_at FROM task WHERE substr(task_id, 15, 1) <> '7'
+    ) AS old
+    WHERE starts_with(agent, 'workflows/') GROUP BY 1, 2
   ),
   replaced AS MATERIALIZED (
     SELECT saved.tenant, saved.name, saved.revision,
@@ -41,4 +50,10 @@ const PURGE = `
   WHERE (saved.tenant, saved.name, saved.revision) = (replaced.tenant, replaced.name, replaced.revision)
     AND replaced.at < $1
     AND NOT EXISTS (SELECT FROM workflow_pin AS pin WHERE (pin.tenant, pin.name, pin.revision) = (saved.tenant, saved.name, saved.revision))
+    AND NOT EXISTS (SELECT FROM run_revision AS used WHERE (used.tenant, used.name, used.revision) = (saved.tenant, saved.name, saved.revision))
     AND NOT EXISTS (SELECT FROM kept WHERE kept.tenant = saved.tenant AND kept.name = saved.name AND kept.oldest < replaced.at + interval '1 minute')`;
+
+/** Runs that were noted, and not made. */
+const FORGET_UNMADE = `
+  DELETE FROM run_revision AS used WHERE noted_at < now() - interval '1 hour'
+    AND NOT EXISTS (SELECT FROM task WHERE task.task_id = used.run_id)`;

@@ -172,6 +172,12 @@ function within(column: string, most: string): string {
   return `CASE WHEN sum(${bytes}) OVER (ORDER BY workflow.name) <= ${most} THEN summary.${column} END AS ${column}`;
 }
 
+/** Notes that a run needs a revision, which nobody deletes then. $1 run, $2 tenant, $3 name, $4 revision. */
+export const KEEP_FOR = `
+  INSERT INTO run_revision AS held (run_id, tenant, name, revision)
+  SELECT $1, tenant, name, revision FROM workflow_revision WHERE tenant = $2 AND name = $3 AND revision = $4 FOR KEY SHARE
+  RETURNING run_id`;
+
 /** $1 tenant, $2 mark. */
 export const MARKED = `
   SELECT name FROM workflow_mark JOIN workflow USING (tenant, name)

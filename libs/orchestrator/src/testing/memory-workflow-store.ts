@@ -128,6 +128,10 @@ export class MemoryWorkflowStore extends WorkflowStore {
     }
   }
 
+  async keepFor(_runId: string, name: string, revision: string): Promise<boolean> {
+    return (await this.get(name, revision)) !== undefined;
+  }
+
   async marked(mark: string): Promise<string[]> {
     const names = this.newest().map(({ definition }) => definition.name);
     return names.filter((name) => this.marks.get(name) === mark);

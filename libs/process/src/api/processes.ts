@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   AgentCatalog,
+  agentOrGone,
   type CallContext,
   type Execution,
   ExecutionRegistry,
@@ -37,6 +38,8 @@ export interface ProcessRequest {
   agent: string;
   /** The revision of the agent; the newest one unless told. */
   revision?: string;
+  /** Its id, where that has to be known before it is started; absent: a new one. */
+  taskId?: string;
   /** The data of its first Message. */
   data: JsonObject;
   /** What else its first Message says; `parts` take the place of the data. */
@@ -72,7 +75,8 @@ export class Processes {
     key?: string,
   ): Promise<string> {
     const agent = await this.catalog.inTenant(call.scope.tenant).resolve(to.agent, to.revision);
-    const context = callOf(agent, call);
+    const { taskId } = to;
+    const context = { ...callOf(agent, call), ...(taskId !== undefined && { newTaskId: () => taskId }) };
     // Under a key the Message has the key's name, so that the same data is the same request.
     const { parts = [dataPart(data)], ...fields } = to.message ?? {};
     const message = userMessage(parts, { ...fields, ...(key !== undefined && { messageId: key }) });
@@ -140,10 +144,12 @@ export class Processes {
   /**
    * Goes on with a process that waits. Resolves when that is durable; with `false` where it does not wait: somebody else
    * was first, or it has ended.
+   * @throws ProblemError 409 where its definition is gone
    * @param as `found`: only where it waits as its header was read, and not again
    */
   async resume(process: StoredTask, message: Message, call: ProcessCall, as?: 'found'): Promise<boolean> {
     const agent = await this.agentOf(process);
+    if (agent.gone) throw new ProblemError(409, DEFINITION_GONE);
     const { taskId, lastSequence } = process.header;
     try {
       const options = as === 'found' ? { after: lastSequence } : {};
@@ -156,10 +162,11 @@ export class Processes {
     }
   }
 
-  /** The agent whose Task the process is, as it was when that began. */
-  private agentOf({ header, task }: StoredTask, revision = task.metadata?.[REVISION_KEY]): Promise<ServedAgent> {
+  /** The agent whose Task the process is, as it was when that began; what stands for it, where it is gone. */
+  private agentOf({ header, task }: StoredTask, named = task.metadata?.[REVISION_KEY]): Promise<ServedAgent> {
     const catalog = this.catalog.inTenant(header.tenant);
-    return catalog.resolve(header.agent, typeof revision === 'string' ? revision : undefined);
+    const revision = typeof named === 'string' ? named : undefined;
+    return agentOrGone(() => catalog.resolve(header.agent, revision), header.agent, revision);
   }
 
   /** What was started under the key before, where its agent would refuse it now. */
@@ -179,6 +186,10 @@ export class Processes {
     }
   }
 }
+
+/** Why a process takes no Message, and is not shown in all its parts. */
+export const DEFINITION_GONE =
+  'the definition that it was started with is gone: it can be read and canceled, and takes no message';
 
 /** There is none of its kind under an id, or it is not the caller's. */
 export function unknownProcess({ noun }: ProcessKind): ProblemError {

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { acceptedRevision, ChildEndings } from '#libs/executor';
+import { Jobs } from '#libs/jobs';
+import { type TaskHeader, TaskStore } from '#libs/tasks';
+import { CancelOutcomes } from './cancel-outcomes.js';
+import { cancelJob } from './child-cancel.js';
+import { revisionAt } from './inline-workflow.js';
+import { idOf } from './instances.js';
+import { type RunChild, RunChildStore } from './run-child-store.js';
+import type { WorkflowDefinition } from './workflow.js';
+import { WorkflowStore } from './workflow-store.js';
+
+const RUN_PATH = /^workflows\/([^/]+)$/;
+
+/** Cancels what runs called for at agents elsewhere, where the run ended without a word of its own. */
+@Injectable()
+export class RemoteChildren {
+  constructor(
+    endings: ChildEndings,
+    private readonly children: RunChildStore,
+    private readonly outcomes: CancelOutcomes,
+    private readonly workflows: WorkflowStore,
+    private readonly tasks: TaskStore,
+    private readonly jobs: Jobs,
+  ) {
+    endings.also((run) => this.endAll(run));
+  }
+
+  private async endAll(run: TaskHeader): Promise<void> {
+    const children = await this.children.of(run.taskId);
+    if (children.length === 0) return;
+    const known = new Set((await this.outcomes.of(run.taskId)).map(nameOf));
+    const definition = await this.definitionOf(run);
+    const unknown = children.filter(({ nodeId, attempt }) => !known.has(nameOf({ node: nodeId, attempt })));
+    await this.jobs.enqueue(unknown.map((child) => jobOf(run, child, definition)));
+  }
+
+  /** `undefined` where it is gone, and for the runs of nodes: their agents are called without a credential. */
+  private async definitionOf({ taskId, tenant, agent }: TaskHeader): Promise<WorkflowDefinition | undefined> {
+    const [, workflow] = RUN_PATH.exec(agent) ?? [];
+    if (workflow === undefined) return undefined;
+    const revision = await acceptedRevision(this.tasks, taskId);
+    return (await revisionAt(this.workflows.inTenant(tenant), workflow, revision))?.definition;
+  }
+}
+
+function jobOf(
+  { taskId: runId, tenant, owner }: TaskHeader,
+  { nodeId, attempt, taskId, agentUrl }: RunChild,
+  definition: WorkflowDefinition | undefined,
+): ReturnType<typeof cancelJob> {
+  const credential = definition?.nodes.find(({ id }) => id === idOf(nodeId))?.config['auth'];
+  return cancelJob({
+    runId,
+    node: nodeId,
+    attempt,
+    taskId,
+    agentUrl,
+    scope: { tenant, owner },
+    ...(typeof credential === 'string' && { credential }),
+  });
+}
+
+function nameOf({ node, attempt }: { node: string; attempt: number }): string {
+  return `${node}#${attempt}`;
+}
