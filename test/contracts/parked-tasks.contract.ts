@@ -8,8 +8,8 @@ const ago = (ms: number) => new Date(Date.now() - ms);
 const soon = () => ago(-HOUR);
 const due = () => ago(1);
 
-/** What every TaskStore promises of parked Tasks. */
-export function describeParkedTasks(name: string, open: () => TaskStore): void {
+/** What every TaskStore promises of parked Tasks; `living` gives the id of one more replica that lives. */
+export function describeParkedTasks(name: string, open: () => TaskStore, living: () => Promise<string>): void {
   describe(`${name} keeps the promises of TaskStore for a parked Task:`, () => {
     let store: TaskStore;
     beforeAll(() => {
@@ -26,7 +26,7 @@ export function describeParkedTasks(name: string, open: () => TaskStore): void {
       for (const { taskId } of [first, later]) {
         expect(await store.header(taskId)).toMatchObject({ state: 'TASK_STATE_WORKING', wakeAt: until });
       }
-      expect(await store.adopt('a', [replicaId], 10)).toEqual([]);
+      expect(await store.adopt(await living(), [replicaId], 10)).toEqual([]);
       const late = later.continued(later.token, 3, later.status('TASK_STATE_COMPLETED'));
       expect(await store.write([late])).toEqual(['fenced']);
     });

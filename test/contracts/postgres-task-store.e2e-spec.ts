@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Job } from '#libs/jobs';
-import type { Database } from '#libs/postgres';
+import { Database, POSTGRES_MIGRATIONS, ReplicaLife } from '#libs/postgres';
 import { PostgresTaskStore, type StoredTask, TaskCounts } from '#libs/tasks';
 import { asEarlierVersion } from '../support/earlier-log.js';
 import type { TestDatabase } from '../support/postgres.js';
@@ -15,19 +15,32 @@ const HOUR_MS = 3_600_000;
 
 let server: TestDatabase;
 let database: Database;
+/** Of the replicas that only live: heartbeats teach a database the time. */
+let heartbeats: Database;
+const lives: ReplicaLife[] = [];
 
 beforeAll(async () => {
   ({ server, database } = await openTaskDatabase());
+  heartbeats = await Database.open({ url: server.url, migrations: POSTGRES_MIGRATIONS });
 });
 
 afterAll(async () => {
+  for (const life of lives) await life.end();
+  await heartbeats.close();
   await database.close();
   await server.drop();
 });
 
-describeTaskStore('PostgresTaskStore', () => new PostgresTaskStore(database));
+async function living(): Promise<string> {
+  const life = new ReplicaLife(heartbeats);
+  await life.begin();
+  lives.push(life);
+  return life.replicaId;
+}
+
+describeTaskStore('PostgresTaskStore', () => new PostgresTaskStore(database), living);
 describeTaskReads('PostgresTaskStore', () => new PostgresTaskStore(database));
-describeParkedTasks('PostgresTaskStore', () => new PostgresTaskStore(database));
+describeParkedTasks('PostgresTaskStore', () => new PostgresTaskStore(database), living);
 
 describe('PostgresTaskStore when a statement fails', () => {
   it.each(['UPDATE', 'FROM task_log'])('gives a claim back: %s', async (statement) => {

@@ -94,7 +94,7 @@ it('a portion that fails leaves what it took for the next one', async () => {
 
 function waker(): PushWaker {
   const sessions = new PushSessions(database);
-  return new PushWaker(sessions, new PushQueues(sessions, { onForget: () => undefined } as unknown as ReplicaLife), {
+  return new PushWaker(sessions, new PushQueues(sessions, { onDeath: () => undefined } as unknown as ReplicaLife), {
     register: () => undefined,
   } as unknown as Jobs);
 }

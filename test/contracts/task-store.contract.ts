@@ -4,8 +4,8 @@ import { statusUpdate, userMessage } from '#libs/protocol';
 import { type JournalEntry, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
 import { newDraft, REPLICA } from './task-draft.js';
 
-/** What every TaskStore promises; `open` gives an empty one. */
-export function describeTaskStore(name: string, open: () => TaskStore): void {
+/** What every TaskStore promises; `open` gives an empty one, `living` the id of one more replica that lives. */
+export function describeTaskStore(name: string, open: () => TaskStore, living: () => Promise<string>): void {
   describe(`${name} keeps the promises of TaskStore:`, () => {
     let store: TaskStore;
     beforeAll(() => {
@@ -159,20 +159,20 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
       });
 
       it('makes no child for a process that has lost the parent, in whatever batch', async () => {
-        const parent = newDraft();
+        const [parent, another] = [newDraft(), await living()];
         await store.write([parent.created(parent.status('TASK_STATE_WORKING'))]);
         const child = (replicaId: string) =>
           newDraft({ parentTaskId: parent.taskId, parentReference: 'n#1', replicaId }).created();
         const going = parent.continued(parent.token, 2, parent.status('TASK_STATE_WORKING'));
         expect(await store.write([child(REPLICA), going])).toEqual(['written', 'written']);
-        expect(await store.write([child('another')])).toEqual(['fenced']);
-        await store.adopt('another', [REPLICA], 1_000);
+        expect(await store.write([child(another)])).toEqual(['fenced']);
+        await store.adopt(another, [REPLICA], 1_000);
         expect(await store.write([child(REPLICA)])).toEqual(['fenced']);
         expect(await store.write([child(REPLICA), newDraft().created()])).toEqual(['fenced', 'written']);
-        expect(await store.write([child('another')])).toEqual(['written']);
+        expect(await store.write([child(another)])).toEqual(['written']);
         expect(await store.children(parent.taskId)).toHaveLength(2);
         const under = (parentToken: string) => newDraft({ parentTaskId: parent.taskId, parentToken }).created();
-        const claim = (await store.claims('another')).find(({ taskId }) => taskId === parent.taskId)!;
+        const claim = (await store.claims(another)).find(({ taskId }) => taskId === parent.taskId)!;
         expect(await store.write([under(claim.token), under(parent.token)])).toEqual(['written', 'fenced']);
         expect(await store.renew(claim, 'anew')).toBe(true);
         expect(await store.write([under(claim.token), under('anew')])).toEqual(['fenced', 'written']);
@@ -287,7 +287,7 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         await store.renew({ taskId, token }, 'new');
         expect(await store.holds({ taskId, token })).toBe(false);
         expect(await store.holds({ taskId, token: 'new' })).toBe(true);
-        await store.adopt(`adopter-${randomUUID()}`, [replicaId], 10);
+        await store.adopt(await living(), [replicaId], 10);
         expect(await store.holds({ taskId, token: 'new' })).toBe(false);
         expect(await store.holds(other)).toBe(false);
       });
@@ -299,7 +299,8 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
         const drafts = Array.from({ length: 12 }, () => newDraft({ replicaId: dead }));
         await store.write(drafts.map((draft) => draft.created()));
         expect(await store.claimants()).toContain(dead);
-        const adopters = ['a', 'b', 'c'].map((replica) => store.adopt(replica, [dead], 100));
+        const replicas = [await living(), await living(), await living()];
+        const adopters = replicas.map((replica) => store.adopt(replica, [dead], 100));
         const claims = (await Promise.all(adopters)).flat();
         expect(claims.map((claim) => claim.taskId).sort()).toEqual(drafts.map((draft) => draft.taskId).sort());
         expect(await store.claimants()).not.toContain(dead);
@@ -320,14 +321,19 @@ export function describeTaskStore(name: string, open: () => TaskStore): void {
           waiting.created(waiting.status('TASK_STATE_INPUT_REQUIRED')),
           ended.created(ended.status('TASK_STATE_COMPLETED')),
         ]);
-        expect(await store.adopt('a', [dead], 100)).toEqual([]);
-        expect(await store.adopt('a', [], 100)).toEqual([]);
+        const [adopter, alive] = [await living(), await living()];
+        const working = newDraft({ replicaId: alive });
+        await store.write([working.created()]);
+        expect(await store.adopt(adopter, [dead], 100)).toEqual([]);
+        expect(await store.adopt(adopter, [], 100)).toEqual([]);
+        expect(await store.adopt(adopter, [alive], 100)).toEqual([]);
+        expect(await store.claims(alive)).toHaveLength(1);
       });
     });
 
     describe('cancel requests', () => {
       it('are for the replica that executes the Task, also for the one that adopts it', async () => {
-        const [first, second] = [`first-${randomUUID()}`, `second-${randomUUID()}`];
+        const [first, second] = [`first-${randomUUID()}`, await living()];
         const [draft, other, ended] = [first, first, first].map((replicaId) => newDraft({ replicaId }));
         await store.write([draft!.created(), other!.created(), ended!.created(ended!.status('TASK_STATE_COMPLETED'))]);
         await store.requestCancel(draft!.taskId);

@@ -4,7 +4,7 @@ import { userMessage } from '#libs/protocol';
 import { idleClaims, takenUp } from '../support/idle-claims.js';
 import { LedExecutor } from '../support/led-executor.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { agentAt, callAt, catalogOf, type InnerReplica, innerReplica } from '../support/replica.js';
+import { agentAt, callAt, catalogOf, type InnerReplica, innerReplica, knowsSilence } from '../support/replica.js';
 import { before, until } from '../support/until.js';
 
 const PATH = 'workflows/led';
@@ -27,6 +27,7 @@ beforeAll(async () => {
   Logger.overrideLogger(false);
   server = await freshDatabase({ empty: true });
   survivor = await innerReplica(server.url, whereReachable(), LOOK_MS);
+  await knowsSilence(server.query, survivor);
 });
 
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { userMessage } from '#libs/protocol';
 import { LedExecutor } from '../support/led-executor.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { agentAt, callAt, type InnerReplica, innerReplica } from '../support/replica.js';
+import { agentAt, callAt, type InnerReplica, innerReplica, knowsSilence } from '../support/replica.js';
 import { before, until } from '../support/until.js';
 
 const LOST = new LedExecutor('fail');
@@ -88,6 +88,7 @@ describe('a cancel', () => {
     const agent = agentAt(path, executor);
     const execution = owner.registry.begin(agent, { message: userMessage('go') }, callAt(path));
     await execution.accepted;
+    await knowsSilence(server.query, survivor);
     const takenOver = async (): Promise<boolean> => {
       await server.query(`UPDATE replica SET heartbeat_at = now() - interval '1 minute' WHERE id = $1`, [
         owner.life.replicaId,

@@ -13,10 +13,14 @@ export class OwnPostgres {
     readonly url: string,
   ) {}
 
-  static async start(): Promise<OwnPostgres> {
+  /** @param settings of the server, as `name=value` */
+  static async start(settings: readonly string[] = []): Promise<OwnPostgres> {
     const script = resolve(import.meta.dirname, 'postgres-supervisor.mjs');
     // In a group of its own, so that it outlives whoever ends this process's group, and cleans up.
-    const supervisor = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+    const supervisor = spawn(process.execPath, [script, ...settings], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true,
+    });
     const lines = createInterface({ input: supervisor.stdout });
     const [url] = (await before(once(lines, 'line'), { what: 'PostgreSQL' })) as [string];
     return new OwnPostgres(supervisor, lines, url);

@@ -1,5 +1,6 @@
 // Runs one PostgreSQL until its standard input closes. Prints the URL as its first line. The lines `stop` (at once, as a
-// crash would), and `start` restart it; each is answered with `stopped` or `started`.
+// crash would), and `start` restart it; each is answered with `stopped` or `started`. Arguments are settings of the server
+// that go before those below.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -38,6 +39,7 @@ const SETTINGS = [
   'max_wal_size=1GB',
   // It would look into each of a hundred databases in turn, and none of them lives long enough to need it.
   'autovacuum=off',
+  ...process.argv.slice(2),
 ];
 const GIGABYTE = 1024 ** 3;
 

@@ -21,6 +21,7 @@ import {
   TaskMetrics,
   TaskRecorder,
 } from '#libs/tasks';
+import type { TestDatabase } from './postgres.js';
 import { StatementFaults } from './statement-faults.js';
 
 /** Nobody polls where a test does not say so: what wakes is a signal. The longest that a timer takes. */
@@ -105,6 +106,11 @@ export async function innerReplica(
     await database.close();
   };
   return { store, feed, registry, recovery, life, faults, die, leave, end };
+}
+
+/** Has a replica judge others by their silence as one does that has lived for a minute. */
+export async function knowsSilence(query: TestDatabase['query'], { life }: Pick<InnerReplica, 'life'>): Promise<void> {
+  await query(`UPDATE replica SET started_at = now() - interval '1 minute' WHERE id = $1`, [life.replicaId]);
 }
 
 /** An agent at a path that does what an executor does. */

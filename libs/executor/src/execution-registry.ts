@@ -233,6 +233,7 @@ export class ExecutionRegistry {
       metadata: turn.stored.task.metadata,
       task: turn.task,
       recovered: recording.lastSequence - turn.acceptedAt,
+      log,
     });
   }
 

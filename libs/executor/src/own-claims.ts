@@ -44,10 +44,15 @@ export class OwnClaims {
     const renewed: IdleClaim[] = [];
     for (const claim of claims) {
       const token = randomUUID();
-      if (await this.store.renew(claim, token)) renewed.push(this.keep({ ...claim, token }));
+      if (await this.store.renew(claim, token)) renewed.push(this.keep({ ...claim, token }, Infinity));
       else this.troubled.delete(claim.taskId);
     }
     return renewed;
+  }
+
+  /** These claims are about to be taken up: until they are `settled` or `failed`, nobody else here does so. */
+  pending(claims: readonly TaskClaim[]): void {
+    for (const claim of claims) this.keep({ ...claim, failures: 0 }, Infinity);
   }
 
   /** The claim is executed, or was let go. */
@@ -65,7 +70,7 @@ export class OwnClaims {
     this.keep({ ...claim, failures }, performance.now() + Math.min(pause, longest));
   }
 
-  private keep(claim: IdleClaim, dueAt = performance.now()): IdleClaim {
+  private keep(claim: IdleClaim, dueAt: number): IdleClaim {
     const { taskId, token, failures } = claim;
     this.troubled.set(taskId, { taskId, token, failures, dueAt });
     return claim;

@@ -36,6 +36,8 @@ export interface ExecutionStart {
   canceled?: boolean;
   /** Milliseconds that a caller outside this process waits until its Message is durable. */
   acceptanceLimitMs: number;
+  /** The log so far, where it was just read: it is kept until it is asked for, or the next event. */
+  log?: readonly TaskEvent[] | undefined;
   readLog(): Promise<readonly TaskEvent[]>;
   /** Asks the store whether the Task is still this execution's, and interrupts it where it is not. */
   confirm(): Promise<void>;
@@ -232,10 +234,20 @@ export class TaskExecution implements Execution {
 
   private record(event: TaskEvent): void {
     const recorded = this.recording.record(event);
+    this.start.log = undefined;
     this.start.traced?.take(event);
     if (!this.live) return;
     this.live.push(recorded);
     if (this.recording.settled) this.live.end();
+  }
+
+  /** A Task that has only begun needs no reading, nor one that was read to be taken up. */
+  private async log(): Promise<readonly TaskEvent[]> {
+    const { start, recording } = this;
+    if (recording.lastSequence === 1) return [{ task: this.begunAs.task }];
+    const { log } = start;
+    start.log = undefined;
+    return log?.length === recording.lastSequence ? log : start.readLog();
   }
 
   /** Whether a cancel is under way, or was. */
@@ -260,8 +272,7 @@ export class TaskExecution implements Execution {
       trace: start.traced?.trace,
       signal: this.controller.signal,
       recovered: start.recovered,
-      // A Task that has only begun needs no reading.
-      log: async () => (recording.lastSequence === 1 ? [{ task: this.begunAs.task }] : start.readLog()),
+      log: () => this.log(),
       admit: (event) => recording.admit(event),
       flush: () => recording.flush(),
       prove: async () => {

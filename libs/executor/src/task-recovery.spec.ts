@@ -44,7 +44,7 @@ it('lets a Task go that another process has ended between its claim and its read
   const released: unknown[] = [];
   const store = {
     claim: async () => ({
-      header: { state: 'TASK_STATE_WORKING' },
+      header: { state: 'TASK_STATE_WORKING', lastSequence: 0 },
       task: { status: { state: 'TASK_STATE_COMPLETED' } },
     }),
     release: async (claim: unknown) => released.push(claim),
@@ -81,6 +81,7 @@ it('looks again at once for the Task of a dead replica that its last commit hold
   const replica = {
     deadReplicas: async () => (forgotten.length > 0 ? [] : ['dead']),
     unknownReplicas: async () => [],
+    succeed: async () => undefined,
     forget: async (replicaId: string) => forgotten.push(replicaId),
     onLoss: () => undefined,
   };
@@ -99,8 +100,7 @@ async function loadsIn(milliseconds: number, failure: () => Error): Promise<numb
     claims: async () => [{ taskId: 't', token: 'a' }],
     renew: async () => true,
     overdue: async () => [],
-    header: async () => ({ taskId: 't', state: 'TASK_STATE_WORKING' }),
-    load: async () => {
+    log: async () => {
       loads += 1;
       throw failure();
     },

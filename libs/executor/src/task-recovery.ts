@@ -8,7 +8,7 @@ import {
   ClaimLost,
   readWakePayload,
   type StoredTask,
-  type TaskClaim,
+  type TaskLog,
   TaskEventRefused,
   TaskRecorder,
   TaskStore,
@@ -17,10 +17,14 @@ import {
 import { AgentCatalog } from './agent-catalog.js';
 import { ExecutionRegistry } from './execution-registry.js';
 import { CLAIM_LOOK_MS, OwnClaims } from './own-claims.js';
-import { TaskTakeUp } from './task-take-up.js';
+import { type PendingClaim, TakeUpQueue } from './take-up-queue.js';
+import { goesOn, TaskTakeUp } from './task-take-up.js';
 
 const SWEEP_MS = 1000;
-const BATCH = 32;
+/** Claims that are taken over in one statement. */
+const ADOPTED_AT_ONCE = 500;
+/** Parked Tasks that are woken in one sweep. */
+const WOKEN_AT_ONCE = 32;
 
 /**
  * Takes over the Tasks of replicas that are gone, and those that this replica claims without executing them, wakes the
@@ -39,6 +43,7 @@ export class TaskRecovery {
   private stopped = false;
   private readonly ownClaims: OwnClaims;
   private readonly taking: TaskTakeUp;
+  private readonly queue: TakeUpQueue;
   private lookedForOverdueAt = Number.NEGATIVE_INFINITY;
 
   /** @param jobs wake parked Tasks in time; without them a sweep does, somewhat later */
@@ -56,6 +61,12 @@ export class TaskRecovery {
   ) {
     this.ownClaims = new OwnClaims(store, registry, replica, lookMs);
     this.taking = new TaskTakeUp({ store, recorder, registry, catalog, replica, address });
+    this.queue = new TakeUpQueue(
+      store,
+      (claim, read) => this.recover(claim, read),
+      (claim, error) => this.failed(claim, error),
+      goesOn,
+    );
     shutdown.register('intake', () => this.stop());
     jobs?.register(WAKE, { read: readWakePayload, run: ({ taskId }) => this.wake(taskId) });
   }
@@ -70,14 +81,17 @@ export class TaskRecovery {
 
   stop(): void {
     this.stopped = true;
+    this.queue.stop();
     clearTimeout(this.timer);
   }
 
-  /** One look at the claims, and at what is overdue; resolves with the number of Tasks taken over. */
+  /**
+   * Looks once at the claims, and at what is overdue. Resolves with the number of Tasks taken over when each of them is
+   * executed, has been ended or let go, or could not be taken up.
+   */
   async sweep(): Promise<number> {
-    const adopted = await this.adoptOrphans();
-    await this.takeUpIdle();
-    await this.wakeOverdue();
+    const adopted = await this.look();
+    await this.queue.whenIdle();
     return adopted;
   }
 
@@ -89,53 +103,97 @@ export class TaskRecovery {
     if (this.stopped) throw new Error('This process stops: another one wakes the task');
     const token = randomUUID();
     const stored = await this.store.claim(taskId, this.replica.replicaId, token, 'due');
-    if (stored) await this.recover({ taskId, token }, 0, stored);
+    if (stored) await this.recoverDue({ taskId, token, failures: 0 }, stored);
+  }
+
+  /** The claims are taken over at once; what they are of is taken up meanwhile, and the next look does not wait for that. */
+  private async look(): Promise<number> {
+    const adopted = await this.adoptOrphans();
+    await this.takeUpIdle();
+    await this.wakeOverdue();
+    return adopted;
   }
 
   private async adoptOrphans(): Promise<number> {
     const dead = await this.replica.deadReplicas();
-    const gone = [...dead, ...(await this.replica.unknownReplicas(await this.store.claimants()))];
-    let adopted = 0;
-    while (gone.length > 0 && !this.stopped) {
-      const claims = await this.store.adopt(this.replica.replicaId, gone, BATCH);
-      adopted += claims.length;
-      for (const claim of claims) await this.recover(claim);
-      // Whoever wished to cancel one of them has waited long enough.
-      if (claims.length > 0) await this.registry.cancelRequested();
-      if (claims.length < BATCH) break;
+    const succeeded = new Set(await this.succeed(dead));
+    let adopted = await this.adoptFrom(dead);
+    const claimants = await this.store.claimants();
+    adopted += await this.adoptFrom(await this.replica.unknownReplicas(claimants));
+    if (dead.length > 0 && !this.stopped) await this.forget(dead, succeeded, new Set(claimants));
+    return adopted;
+  }
+
+  /** Has whatever else the dead replicas held given back, jobs among it, before their Tasks. @returns those where that is done */
+  private async succeed(dead: readonly string[]): Promise<string[]> {
+    const succeeded: string[] = [];
+    for (const replicaId of dead) {
+      try {
+        await this.replica.succeed(replicaId);
+        succeeded.push(replicaId);
+      } catch (error) {
+        this.logger.warn({ err: error, replicaId }, 'What a dead replica held was not given back; it is tried again');
+      }
     }
-    if (dead.length > 0 && !this.stopped) await this.forget(dead);
+    return succeeded;
+  }
+
+  /** Each batch repeats the verdict: it takes nothing from a replica that lives again, and ends when the dead one has no claim left. */
+  private async adoptFrom(gone: readonly string[]): Promise<number> {
+    let adopted = 0;
+    for (let more = gone.length > 0; more && !this.stopped;) {
+      const claims = await this.store.adopt(this.replica.replicaId, gone, ADOPTED_AT_ONCE);
+      this.ownClaims.pending(claims);
+      this.takeUpAll(claims.map((claim) => ({ ...claim, failures: 0 })));
+      adopted += claims.length;
+      more = claims.length === ADOPTED_AT_ONCE;
+    }
     return adopted;
   }
 
   /**
-   * A replica is forgotten only after its Tasks were taken over. What its last commit still holds was left out: that is
+   * A replica is forgotten only after its Tasks, and what else it held, were taken over. What its last commit still holds was left out: that is
    * over in a moment, so it is looked at once more before the next sweep.
    */
-  private async forget(dead: readonly string[]): Promise<void> {
-    const claimants = new Set(await this.store.claimants());
-    for (const replicaId of dead) if (!claimants.has(replicaId)) await this.replica.forget(replicaId);
+  private async forget(
+    dead: readonly string[],
+    succeeded: ReadonlySet<string>,
+    claimants: ReadonlySet<string>,
+  ): Promise<void> {
+    for (const replicaId of dead)
+      if (succeeded.has(replicaId) && !claimants.has(replicaId)) await this.replica.forget(replicaId);
     const isHeld = dead.some((replicaId) => claimants.has(replicaId));
     if (isHeld && !this.lookedAgain) this.again = true;
     this.lookedAgain = isHeld && !this.lookedAgain;
   }
 
   private async takeUpIdle(): Promise<void> {
-    if (this.stopped) return;
-    const claims = await this.ownClaims.due();
-    for (const claim of claims) if (!this.stopped) await this.recover(claim, claim.failures);
-    if (claims.length > 0) await this.registry.cancelRequested();
+    if (!this.stopped) this.takeUpAll(await this.ownClaims.due());
+  }
+
+  private takeUpAll(claims: readonly PendingClaim[]): void {
+    if (claims.length === 0 || this.stopped) return;
+    this.queue.add(claims);
+    void this.queue.whenIdle().then(() => this.cancelRequested());
+  }
+
+  /** Whoever wished to cancel one of the Tasks has waited long enough. */
+  private async cancelRequested(): Promise<void> {
+    try {
+      if (!this.stopped) await this.registry.cancelRequested();
+    } catch (error) {
+      this.logger.debug({ err: error }, 'Looking for tasks to cancel failed; it is tried again');
+    }
   }
 
   /** What a job should have woken by now: its attempts have failed, or it is gone. A few at a time; the next sweep goes on. */
   private async wakeOverdue(): Promise<void> {
     const now = performance.now();
     if (this.stopped || now - this.lookedForOverdueAt < this.lookMs) return;
-    const overdue = await this.store.overdue(this.lookMs, BATCH);
-    if (overdue.length < BATCH) this.lookedForOverdueAt = now;
-    for (const taskId of overdue) if (!this.stopped) await this.wake(taskId);
-    // Whoever wished to cancel one of them has waited long enough.
-    if (overdue.length > 0) await this.registry.cancelRequested();
+    const overdue = await this.store.overdue(this.lookMs, WOKEN_AT_ONCE);
+    if (overdue.length < WOKEN_AT_ONCE) this.lookedForOverdueAt = now;
+    await Promise.all(overdue.map((taskId) => (this.stopped ? undefined : this.wake(taskId))));
+    if (overdue.length > 0) await this.cancelRequested();
   }
 
   /** One sweep at a time; what is asked for meanwhile comes right after. */
@@ -147,7 +205,7 @@ export class TaskRecovery {
     while (this.again && !this.stopped) {
       this.again = false;
       try {
-        const adopted = await this.sweep();
+        const adopted = await this.look();
         if (adopted > 0) this.logger.log({ tasks: adopted }, 'Took over tasks of replicas that are gone');
       } catch (error) {
         // A process that stops does not wait for a look that is under way: others look.
@@ -159,19 +217,33 @@ export class TaskRecovery {
     if (!this.stopped) this.timer = setTimeout(() => void this.sweepAndWait(), SWEEP_MS);
   }
 
-  private async recover(claim: TaskClaim, failures = 0, due?: StoredTask): Promise<void> {
+  private async recover(claim: PendingClaim, read: TaskLog | undefined): Promise<void> {
+    await this.settle(claim, () => this.taking.takeUp(claim, claim.failures, read));
+  }
+
+  private async recoverDue(claim: PendingClaim, stored: StoredTask): Promise<void> {
+    await this.settle(claim, () => this.taking.takeUpDue(claim, stored));
+  }
+
+  private async settle(claim: PendingClaim, takeUp: () => Promise<void>): Promise<void> {
     try {
-      await this.taking.takeUp(claim, failures, due);
+      await takeUp();
       this.ownClaims.settled(claim);
-      if (failures > 0) this.logger.log({ taskId: claim.taskId, failures }, 'A task was recovered after all');
+      const { taskId, failures } = claim;
+      if (failures > 0) this.logger.log({ taskId, failures }, 'A task was recovered after all');
     } catch (error) {
-      if (error instanceof ClaimLost) return this.ownClaims.settled(claim);
-      this.ownClaims.failed(claim, failures + 1, isLasting(error));
-      // Told once: it may be tried again for ever.
-      const level = failures > 0 ? 'debug' : isDatabaseAway(error) ? 'warn' : 'error';
-      const facts = { err: error, taskId: claim.taskId, failures };
-      this.logger[level](facts, 'A task could not be recovered; it is tried again, less often each time');
+      this.failed(claim, error);
     }
+  }
+
+  private failed(claim: PendingClaim, error: unknown): void {
+    if (error instanceof ClaimLost) return this.ownClaims.settled(claim);
+    const { taskId, failures } = claim;
+    this.ownClaims.failed(claim, failures + 1, isLasting(error));
+    // Told once: it may be tried again for ever.
+    const level = failures > 0 ? 'debug' : isDatabaseAway(error) ? 'warn' : 'error';
+    const facts = { err: error, taskId, failures };
+    this.logger[level](facts, 'A task could not be recovered; it is tried again, less often each time');
   }
 }
 

@@ -3,11 +3,12 @@ import type { ServiceAddress } from '#libs/http';
 import type { ReplicaLife } from '#libs/postgres';
 import { isTerminalState, isWaitingState, type Message, statusUpdate } from '#libs/protocol';
 import {
+  foldEvents,
   type RecordedEvent,
   type StoredTask,
   type TaskClaim,
-  TaskFold,
   type TaskHeader,
+  type TaskLog,
   type TaskRecorder,
   type TaskStore,
 } from '#libs/tasks';
@@ -20,6 +21,9 @@ import { REVISION_KEY } from './new-task.js';
 
 /** So often an agent is asked for in vain before a Task that somebody wishes to cancel is canceled without it. */
 const TRIES_BEFORE_CANCEL = 3;
+/** A long log is read page by page: about so many bytes, and so many events at most, are parsed in one turn. */
+const PAGE_BYTES = 1024 * 1024;
+const PAGE_EVENTS = 1_000;
 
 export interface TakeUpServices {
   store: TaskStore;
@@ -39,24 +43,44 @@ export class TaskTakeUp {
   /**
    * Resolves when the Task is executed, has been ended or was let go.
    * @param failures how often that failed before
-   * @param due the Task, where it was claimed because its time has come
+   * @param read the Task's header and, where it was short, its log; `undefined` where the Task is gone
    * @throws whatever hindered it: that decides nothing, and the claim stays
    */
-  async takeUp(claim: TaskClaim, failures: number, due?: StoredTask): Promise<void> {
-    const { store } = this.services;
-    const header = due?.header ?? (await store.header(claim.taskId));
-    const stored = due ?? (header && goesOn(header) ? await store.load(claim.taskId) : undefined);
+  async takeUp(claim: TaskClaim, failures: number, read: TaskLog | undefined): Promise<void> {
+    if (!read || !goesOn(read.header)) return this.services.store.release(claim);
+    const events = read.events ?? (await this.readLog(read.header));
+    await this.proceed(claim, failures, { stored: toStored(read.header, events), events, due: false });
+  }
+
+  /**
+   * The same for a Task that was claimed because its time has come.
+   * @throws whatever hindered it: that decides nothing, and the claim stays
+   */
+  async takeUpDue(claim: TaskClaim, stored: StoredTask): Promise<void> {
+    await this.proceed(claim, 0, { stored, events: await this.readLog(stored.header), due: true });
+  }
+
+  private async proceed(claim: TaskClaim, failures: number, { stored, events, due }: ReadTask): Promise<void> {
     // Where this process stood still after it had the claim, another one may have ended the Task before it was read.
-    if (!stored || isTerminalState(stored.task.status.state)) {
-      await store.release(claim);
-      return;
-    }
+    if (isTerminalState(stored.task.status.state)) return this.services.store.release(claim);
     const agent = await this.agentOf(stored, failures);
     // Nobody was at work on it: there is nothing to go on with.
-    const rested = due !== undefined || isWaitingState(stored.header.state);
+    const rested = due || isWaitingState(stored.header.state);
     if (agent && rested && stored.header.cancelRequested) this.cancel(agent, stored, claim);
-    else if (agent?.executor.recovery === 'restart') await this.restart(agent, stored, claim);
+    else if (agent?.executor.recovery === 'restart') this.restart(agent, stored, claim, events);
     else await this.fail(stored, claim);
+  }
+
+  private async readLog({ taskId, lastSequence, size }: TaskHeader): Promise<RecordedEvent[]> {
+    const usual = (size?.log ?? 0) / Math.max(lastSequence, 1);
+    const limit = Math.min(PAGE_EVENTS, Math.max(1, Math.floor(PAGE_BYTES / Math.max(usual, 1))));
+    const log: RecordedEvent[] = [];
+    while (log.length < lastSequence) {
+      const events = await this.services.store.events(taskId, log.length, Math.min(limit, lastSequence - log.length));
+      if (events.length === 0) break;
+      for (const event of events) log.push(event);
+    }
+    return log;
   }
 
   /**
@@ -81,8 +105,7 @@ export class TaskTakeUp {
     return (await this.services.store.cancelRequests(this.services.replica.replicaId)).includes(taskId);
   }
 
-  private async restart(agent: ServedAgent, stored: StoredTask, claim: TaskClaim): Promise<void> {
-    const events = await this.services.store.events(claim.taskId, 0, stored.header.lastSequence);
+  private restart(agent: ServedAgent, stored: StoredTask, claim: TaskClaim, events: readonly RecordedEvent[]): void {
     const turn = lastTurn(events);
     const log = events.map(({ event }) => event);
     this.services.registry.recover({ agent, stored, token: claim.token, call: this.callOf(stored), log, ...turn });
@@ -116,8 +139,22 @@ export class TaskTakeUp {
   }
 }
 
+/** A Task that is to be gone on with, as it was read. */
+interface ReadTask {
+  stored: StoredTask;
+  events: readonly RecordedEvent[];
+  /** True if it was claimed because its time has come. */
+  due: boolean;
+}
+
+function toStored(header: TaskHeader, events: readonly RecordedEvent[]): StoredTask {
+  const fold = foldEvents(events);
+  if (!fold) throw new TypeError('The log of a claimed task holds no event');
+  return { header, task: fold.task(), bytes: header.size?.log };
+}
+
 /** A Task that waits for its caller is let go, unless it is parked as well and due, or somebody wishes to cancel it. */
-function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean {
+export function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean {
   if (isWaitingState(state)) return cancelRequested ?? (wakeAt !== undefined && wakeAt.getTime() <= Date.now());
   return !isTerminalState(state);
 }
@@ -133,11 +170,7 @@ function lastTurn(events: readonly RecordedEvent[]): {
   const message = opening && openingMessage(opening);
   if (!opening || !message) throw new Error('The log holds no message to work on');
   const before = events.slice(0, start);
-  const [first, ...rest] = before;
-  if (!first) return { userMessage: message, task: null, acceptedAt: opening.sequence };
-  const fold = TaskFold.begin(first.event);
-  for (const { event } of rest) fold.apply(event);
-  return { userMessage: message, task: fold.task(), acceptedAt: opening.sequence };
+  return { userMessage: message, task: foldEvents(before)?.task() ?? null, acceptedAt: opening.sequence };
 }
 
 function openingMessage({ event }: RecordedEvent): Message | undefined {

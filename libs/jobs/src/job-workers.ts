@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, ReplicaLife } from '#libs/postgres';
+import { type Database, type ReplicaLife, verdictBy } from '#libs/postgres';
 import type { JobPurpose } from './job.js';
 
 const RETRY_MS = 500;
@@ -25,16 +25,17 @@ export class JobWorkers {
     while (!signal.aborted) {
       try {
         await this.database.pool.query(REGISTER, [workerId, this.replica.replicaId]);
-        return await this.free(this.replica.replicaId, [...this.newest.values()]);
+        await this.database.pool.query(FREE_OWN, [this.replica.replicaId, [...this.newest.values()]]);
+        return;
       } catch {
         await delay(RETRY_MS, undefined, { ref: false });
       }
     }
   }
 
-  /** Gives the jobs of a replica that is gone back to the queue. */
-  async free(replicaId: string, except: readonly string[] = []): Promise<void> {
-    await this.database.pool.query(FREE, [replicaId, except]);
+  /** Gives the jobs of a replica that is dead at this moment back to the queue; otherwise nothing. */
+  async freeDead(replicaId: string): Promise<void> {
+    await this.database.pool.query(FREE_DEAD, [this.replica.replicaId, replicaId]);
   }
 
   /** Gives the jobs back to the queue that a worker took a while ago and does not work at, as if they had not been tried. */
@@ -51,9 +52,16 @@ export class JobWorkers {
 const REGISTER = `
   INSERT INTO job_worker (worker_id, replica_id) VALUES ($1, $2) ON CONFLICT (worker_id) DO NOTHING`;
 
-const FREE = `
+const FREE_OWN = `
   SELECT graphile_worker.force_unlock_workers(array_agg(worker_id))
   FROM job_worker WHERE replica_id = $1 AND worker_id <> ALL($2::text[])`;
+
+const VERDICT = verdictBy('$1');
+
+const FREE_DEAD = `
+  WITH ${VERDICT.withs}
+  SELECT graphile_worker.force_unlock_workers(array_agg(worker_id))
+  FROM job_worker WHERE replica_id IN (${VERDICT.gone('ARRAY[$2]')})`;
 
 const FREE_UNHELD = `
   WITH unheld AS (

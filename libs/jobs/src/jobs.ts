@@ -42,7 +42,7 @@ export class Jobs {
     this.sessions = database.tunedPool('jobs', JOB_SESSIONS, {});
     this.sessions.on('connect', (session) => session.once('error', () => this.eachPool((it) => it.sessionBroke())));
     database.onSessionsRenewed(() => this.eachPool((it) => it.listenAnew()));
-    replica.onForget((replicaId) => this.workers.free(replicaId));
+    replica.onDeath((replicaId) => this.workers.freeDead(replicaId));
     shutdown.register('intake', () => this.drain());
     shutdown.register('executions', ({ signal }) => this.stop(signal));
     this.register(TIDY.name, { purpose: 'upkeep', read: () => undefined, run: () => this.tidy() });

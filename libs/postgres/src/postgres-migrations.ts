@@ -53,9 +53,23 @@ export class AddReplicaGeneration1700000000311 implements MigrationInterface {
   }
 }
 
+/** Since when a replica has proved its life without a gap: who judges others goes by it. Earlier versions do not write it. */
+export class AddSteadySince1700000000301 implements MigrationInterface {
+  readonly name = 'AddSteadySince1700000000301';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE replica ADD COLUMN steady_since timestamptz NOT NULL DEFAULT now()');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE replica DROP COLUMN steady_since');
+  }
+}
+
 /** The tables of this library. Those of others may ask which replicas there are. */
 export const POSTGRES_MIGRATIONS = [
   CreateReplica1700000000000,
-  CreateServiceSecret1700000000410,
+  AddSteadySince1700000000301,
   AddReplicaGeneration1700000000311,
+  CreateServiceSecret1700000000410,
 ];

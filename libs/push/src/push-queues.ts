@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { inTransaction, ReplicaLife } from '#libs/postgres';
+import { inTransaction, ReplicaLife, verdictBy } from '#libs/postgres';
 import type { ClientBase, PoolClient } from 'pg';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import type { PlaceUser } from './push-places.js';
@@ -45,7 +45,7 @@ export interface FoundQueues {
  * The queues of webhooks: what waits for a receiver costs nothing until a lane works it off.
  * - A receiver has at most two lanes, over all replicas and callers; a queue whose receiver gave no answer has one.
  * - A config that waits has a queue that is due, or will be, or a lane at work on its queue.
- * - A lane belongs to a replica: what a dead one had in hand is due again as soon as that is forgotten.
+ * - A lane belongs to a replica: what a dead one had in hand is due again as soon as that is found dead.
  * All of it rests on the row of the queue: whoever makes something wait updates it afterwards, and whoever finds nothing
  * left locks it first.
  */
@@ -57,7 +57,7 @@ export class PushQueues {
     private readonly database: PushSessions,
     private readonly replica: ReplicaLife,
   ) {
-    replica.onForget((replicaId) => this.freeLanesOf(replicaId));
+    replica.onDeath((replicaId) => this.freeLanesOf(replicaId));
   }
 
   /** Calls the listener whenever this process made a queue due. */
@@ -168,8 +168,9 @@ export class PushQueues {
     await this.database.pool.query(freeLanes(OF_LOST_REPLICAS));
   }
 
+  /** Does nothing where the replica lives at that moment. */
   private async freeLanesOf(replicaId: string): Promise<void> {
-    await this.database.pool.query(freeLanes('replica_id = $1'), [replicaId]);
+    await this.database.pool.query(FREE_DEAD, [this.replica.replicaId, replicaId]);
     this.announceDue();
   }
 
@@ -285,14 +286,18 @@ const LEAVE = `
     HAVING count(*) > 0)
   WHERE (tenant, owner, receiver) = ($1, $2, $3)`;
 
-const freeLanes = (which: string): string => `
-  WITH gone AS (DELETE FROM push_lane WHERE ${which} RETURNING receiver, lane, holder, tenant, owner),
+const freeLanes = (which: string, before = ''): string => `
+  WITH ${before} gone AS (DELETE FROM push_lane WHERE ${which} RETURNING receiver, lane, holder, tenant, owner),
   configs AS (
     UPDATE push_config SET lane = NULL, turn = turn + 1, updated_at = now()
     FROM gone WHERE push_config.receiver = gone.receiver AND push_config.lane = gone.lane),
   repeats AS (UPDATE push_repeat SET holder = NULL FROM gone WHERE push_repeat.holder = gone.holder)
   UPDATE push_queue SET due_at = now(), updated_at = now() FROM gone
   WHERE (push_queue.tenant, push_queue.owner, push_queue.receiver) = (gone.tenant, gone.owner, gone.receiver)`;
+
+const VERDICT = verdictBy('$1');
+
+const FREE_DEAD = freeLanes(`replica_id IN (${VERDICT.gone('ARRAY[$2]')})`, `${VERDICT.withs},`);
 
 /** Lanes of an earlier version belong to no replica, but to a job. */
 const OF_LOST_REPLICAS = 'replica_id IS NOT NULL AND NOT EXISTS (SELECT FROM replica WHERE replica.id = replica_id)';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BatchLoader, Database } from '#libs/postgres';
+import { BatchLoader, Database, verdictBy } from '#libs/postgres';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { CANCEL_WISH } from './cancel-wish.js';
 import { CountFolding } from './count-folding.js';
@@ -180,14 +180,8 @@ export class PostgresTaskStore extends TaskStore {
 
   async adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]> {
     if (fromReplicaIds.length === 0) return [];
-    const result = await this.pool.query<{ task_id: string; claim_token: string }>(
-      // SKIP LOCKED: replicas that adopt at the same time share the work instead of waiting for each other.
-      `UPDATE task SET replica_id = $1, claim_token = $2 || task.task_id
-       FROM (SELECT task_id FROM task WHERE replica_id = ANY($3::text[])
-             ORDER BY task_id LIMIT $4 FOR UPDATE SKIP LOCKED) AS orphan
-       WHERE task.task_id = orphan.task_id RETURNING task.task_id, task.claim_token`,
-      [replicaId, `${randomUUID()}/`, fromReplicaIds, limit],
-    );
+    const values = [replicaId, `${randomUUID()}/`, fromReplicaIds, limit];
+    const result = await this.pool.query<{ task_id: string; claim_token: string }>(ADOPT, values);
     return result.rows.map((row) => ({ taskId: row.task_id, token: row.claim_token }));
   }
 
@@ -285,6 +279,19 @@ export class PostgresTaskStore extends TaskStore {
     return new Map(result.rows.map((row) => [row.task_id, row.last_sequence]));
   }
 }
+
+const VERDICT = verdictBy('$1');
+
+/** SKIP LOCKED: replicas that adopt at the same time share the work instead of waiting for each other. */
+const ADOPT = `
+  WITH ${VERDICT.withs},
+  gone AS MATERIALIZED (${VERDICT.gone('$3::text[]')}),
+  orphan AS (
+    SELECT task_id FROM task WHERE replica_id = ANY (ARRAY(SELECT id FROM gone))
+    ORDER BY task_id LIMIT $4 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE task SET replica_id = $1, claim_token = $2 || task.task_id
+  FROM orphan WHERE task.task_id = orphan.task_id RETURNING task.task_id, task.claim_token`;
 
 /**
  * What a process writes that has lost a Task and got it anew may come together. The statement would take the events of

@@ -241,6 +241,9 @@ export abstract class TaskStore {
   /**
    * Takes over at most `limit` Tasks that the given replicas had claimed, each with a new token: what those replicas
    * write afterwards is fenced. Replicas that adopt at the same time never get the same Task.
+   *
+   * - Takes nothing from a replica that lives at that moment, whatever was read of it before.
+   * - Takes nothing while the adopting replica has not proved its own life just before.
    */
   abstract adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]>;
 

@@ -302,12 +302,113 @@ describe('ReplicaLife', () => {
   it('counts a replica that holds its lock but says nothing as dead', async () => {
     const database = await open(MIGRATIONS);
     const [one, two] = [await born(database), await born()];
-    await database.pool.query(`UPDATE replica SET heartbeat_at = now() - interval '11 seconds' WHERE id = $1`, [
-      two.replicaId,
-    ]);
+    await serverHasBeenUp();
+    await fallSilent(database, two);
+    // One that has just started has not heard anybody.
+    expect(await one.deadReplicas()).toEqual([]);
+    await knowsSilence(database, one);
+    await fallSilent(database, two);
     expect(await one.deadReplicas()).toEqual([two.replicaId]);
   });
 });
+
+describe('a verdict on another replica', () => {
+  it('is none where the judge has not proved its own life for more than four seconds', async () => {
+    const database = await open(MIGRATIONS);
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await two.end();
+    await fallSilent(database, one, '5 seconds');
+    expect(await one.deadReplicas()).toEqual([]);
+    expect(await one.unknownReplicas(['nobody'])).toEqual([]);
+    // Its next heartbeat proves its life, but not yet that it was uninterrupted.
+    await until(async () => (await heartbeatAge(database, one)) < 4, { what: 'the next heartbeat' });
+    expect(await one.deadReplicas()).toEqual([]);
+    await until(async () => (await one.deadReplicas()).length > 0, { what: 'the verdict, three seconds later' });
+    expect(await one.unknownReplicas(['nobody', two.replicaId])).toEqual(['nobody']);
+  });
+
+  it('is none where the judge does not hold its own lock', async () => {
+    const database = await open(MIGRATIONS);
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await two.end();
+    await database.pool.query('UPDATE replica SET lock_key = 1 WHERE id = $1', [one.replicaId]);
+    expect(await one.deadReplicas()).toEqual([]);
+  });
+
+  it('deletes the row of a dead replica, and never of one that lives again', async () => {
+    const database = await open(MIGRATIONS);
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await knowsSilence(database, one);
+    await one.forget(two.replicaId);
+    expect(await isKnown(database, two)).toBe(true);
+    await fallSilent(database, two);
+    expect(await one.deadReplicas()).toEqual([two.replicaId]);
+    await until(async () => (await heartbeatAge(database, two)) < 4, { what: 'its next heartbeat' });
+    await one.forget(two.replicaId);
+    expect(await isKnown(database, two)).toBe(true);
+    await two.end();
+    await one.forget(two.replicaId);
+    expect(await isKnown(database, two)).toBe(false);
+  });
+
+  it('is repeated on the row that a heartbeat is just writing', async () => {
+    const database = await open(MIGRATIONS);
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await knowsSilence(database, one);
+    await fallSilent(database, two);
+    const session = await database.pool.connect();
+    await session.query('BEGIN');
+    await session.query('UPDATE replica SET heartbeat_at = now() WHERE id = $1', [two.replicaId]);
+    const forgotten = one.forget(two.replicaId);
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      AND query LIKE '%DELETE FROM replica%'`;
+    await until(async () => (await database.pool.query(waiting)).rowCount === 1, { what: 'the DELETE to wait' });
+    await session.query('COMMIT');
+    session.release();
+    await forgotten;
+    expect(await isKnown(database, two)).toBe(true);
+  });
+
+  it('finds a replica again whose row was deleted, with its next heartbeat', async () => {
+    const database = await open(MIGRATIONS);
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await database.pool.query('DELETE FROM replica WHERE id = $1', [two.replicaId]);
+    expect(await one.unknownReplicas([two.replicaId])).toEqual([two.replicaId]);
+    await until(() => isKnown(database, two), { what: 'its row' });
+    expect(await one.unknownReplicas([two.replicaId])).toEqual([]);
+    expect(await one.deadReplicas()).toEqual([]);
+    // What deleted its row may have happened to others as well: it does not judge at once.
+    expect(await steadySince(database, two)).not.toBe('-infinity');
+  });
+});
+
+async function fallSilent({ pool }: Database, { replicaId }: ReplicaLife, since = '11 seconds'): Promise<void> {
+  await pool.query('UPDATE replica SET heartbeat_at = now() - $2::interval WHERE id = $1', [replicaId, since]);
+}
+
+/** As if it had been there for a minute. */
+async function knowsSilence({ pool }: Database, { replicaId }: ReplicaLife): Promise<void> {
+  await pool.query(`UPDATE replica SET started_at = now() - interval '1 minute' WHERE id = $1`, [replicaId]);
+}
+
+async function heartbeatAge({ pool }: Database, { replicaId }: ReplicaLife): Promise<number> {
+  const text = 'SELECT extract(epoch FROM now() - heartbeat_at)::float AS age FROM replica WHERE id = $1';
+  return (await pool.query<{ age: number }>(text, [replicaId])).rows[0]!.age;
+}
+
+async function steadySince({ pool }: Database, { replicaId }: ReplicaLife): Promise<string> {
+  const text = 'SELECT steady_since::text AS since FROM replica WHERE id = $1';
+  return (await pool.query<{ since: string }>(text, [replicaId])).rows[0]!.since;
+}
+
+async function isKnown({ pool }: Database, { replicaId }: ReplicaLife): Promise<boolean> {
+  return (await pool.query('SELECT FROM replica WHERE id = $1', [replicaId])).rowCount === 1;
+}
 
 /** Whether some session waits for a lock of that kind. */
 async function isWaiting(sessions: Pick<pg.Pool, 'query'>, locktype: string): Promise<boolean> {

@@ -164,8 +164,20 @@ describe('Jobs', () => {
     first.jobs.drain();
     await first.life.end();
     await until(async () => (await second.life.deadReplicas()).includes(first.life.replicaId), { what: 'the death' });
-    await second.life.forget(first.life.replicaId);
+    await second.life.succeed(first.life.replicaId);
     expect(await done.promise).toBe(2);
+  });
+
+  it('leaves the jobs of a replica that lives alone, whoever takes it for dead', async () => {
+    const [first, second] = [await replica({ grace: '100ms' }), await replica()];
+    const taken = waiter();
+    started(first.jobs, { work: () => (taken.done(1), new Promise(() => undefined)) });
+    await first.jobs.enqueue([{ name: 'work', payload: {} }]);
+    await taken.promise;
+    await second.life.succeed(first.life.replicaId);
+    const locked = await server.query('SELECT FROM graphile_worker.jobs WHERE locked_by IS NOT NULL');
+    expect(locked).toHaveLength(1);
+    await first.shutdown.beforeApplicationShutdown();
   });
 
   it('gives jobs that outlast the grace time back to the queue, as if they had not been tried', async () => {

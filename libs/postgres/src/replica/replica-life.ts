@@ -5,27 +5,20 @@ import type pg from 'pg';
 import { Database } from '../database/database.js';
 import { isReadOnly } from '../database/outage.js';
 import { SESSION_SETTINGS } from '../database/session-settings.js';
+import { DEAD_REPLICAS, FORGET_REPLICA, HEARTBEAT, UNKNOWN_REPLICAS } from './replica-verdict.js';
 
-/**
- * Says in a replica's row what the replica expects of the others. Absent: versions before that; while one of them is there,
- * journals tell it the positions of their commits in `task_writer`.
- */
-const REPLICA_GENERATION = 1;
 const HEARTBEAT_MS = 2_000;
 /** How often a replica tries the locks of the others: a lock that is free is a session that was lost. */
 const LOOK_MS = 100;
 const RECONNECT_MS = 100;
 /** A lock must be missing twice, this far apart: its holder may be reconnecting, at the second try perhaps. */
 const CONFIRM_MS = 200;
-/** A replica that has not said anything for so long is frozen: its lock no longer counts. */
-const FROZEN_SECONDS = 10;
-/** A server that has just started has lost everybody's locks and heard nobody's heartbeat: replicas get this long. */
-const SERVER_START_SECONDS = 3;
 
 /**
  * This process as others see it. A replica lives while its own session holds its advisory lock (PostgreSQL releases
  * it the moment the process dies) and while its heartbeat is not older than ten seconds (a frozen process keeps its
- * lock). Whoever takes over a replica's work must fence it: a frozen replica may wake up.
+ * lock). Whoever takes over a replica's work must fence it: a frozen replica may wake up. And every statement that takes
+ * something from a dead replica repeats the verdict (`verdictBy`): what this class reads says only where to look.
  */
 @Injectable()
 export class ReplicaLife {
@@ -40,9 +33,11 @@ export class ReplicaLife {
   /** Of the other replicas, as far as they are not known to be free. */
   private peerLocks: string[] = [];
   private lossHandler: () => void = () => undefined;
+  /** When the newest heartbeat was sent, however long its answer took: after a slow one the next follows at once. */
   private spokeAt = 0;
   private speaking = false;
-  private rejoinedAt = Number.NEGATIVE_INFINITY;
+  private hasJoined = false;
+  private lockKey = '';
 
   constructor(private readonly database: Database) {}
 
@@ -67,16 +62,16 @@ export class ReplicaLife {
   }
 
   /**
-   * The ids of replicas that have died or are frozen, never this one. Takes 200 ms longer when there are any. None while
-   * this one cannot show that it lives, and for three seconds after: what took its session may have taken theirs as well.
+   * Returns the ids of replicas that have died or are frozen, never this one; 200 ms later where there are any. None while
+   * this replica cannot show that it lives itself (see `verdictBy`).
    */
   async deadReplicas(): Promise<string[]> {
-    if (this.cannotJudge) return [];
-    const suspects = await this.replicasWithoutLife();
-    if (suspects.length === 0) return [];
-    await delay(CONFIRM_MS);
-    const confirmed = new Set(await this.replicasWithoutLife());
-    return this.cannotJudge ? [] : suspects.filter((id) => confirmed.has(id));
+    return this.seenTwice(() => this.ids(DEAD_REPLICAS, [this.replicaId]));
+  }
+
+  /** Returns those of these ids that no replica has, living or dead: what they claim belongs to nobody. Looks twice as well. */
+  async unknownReplicas(ids: readonly string[]): Promise<string[]> {
+    return this.seenTwice((among = ids) => this.ids(UNKNOWN_REPLICAS, [this.replicaId, among]));
   }
 
   /** Has somebody look for dead replicas, within a tenth of a second, whenever another one's session was lost. */
@@ -84,31 +79,32 @@ export class ReplicaLife {
     this.lossHandler = look;
   }
 
-  /** Which of these ids no replica has, living or dead: what they claim belongs to nobody. */
-  async unknownReplicas(ids: readonly string[]): Promise<string[]> {
-    const { rows } = await this.database.pool.query<{ id: string }>(
-      'SELECT id FROM unnest($1::text[]) AS claimant (id) WHERE NOT EXISTS (SELECT FROM replica r WHERE r.id = claimant.id)',
-      [ids],
-    );
-    return rows.map(({ id }) => id);
-  }
-
   /**
-   * Has the successor replica take over from every dead one before that is forgotten; where that fails, the replica is
-   * not forgotten yet.
+   * Has the successor take over from every dead replica before its Tasks are. Its statement must repeat the verdict. Where
+   * it fails, the replica is not forgotten yet.
    */
-  onForget(takeOver: (replicaId: string) => Promise<void>): void {
+  onDeath(takeOver: (replicaId: string) => Promise<void>): void {
     this.successors.push(takeOver);
   }
 
-  /** Removes what is left of a dead replica, once its work has been taken over. */
-  async forget(replicaId: string): Promise<void> {
+  /** Has all successors take over from a dead replica, however often it is called. */
+  async succeed(replicaId: string): Promise<void> {
     for (const takeOver of this.successors) await takeOver(replicaId);
-    await this.database.pool.query('DELETE FROM replica WHERE id = $1', [replicaId]);
   }
 
-  private get cannotJudge(): boolean {
-    return this.reconnecting !== undefined || performance.now() - this.rejoinedAt < SERVER_START_SECONDS * 1000;
+  /** Removes what is left of a replica, once its work has been taken over: nothing where it lives again. */
+  async forget(replicaId: string): Promise<void> {
+    await this.database.pool.query(FORGET_REPLICA, [this.replicaId, replicaId]);
+  }
+
+  /** The session may be cut for all replicas at once: the server shows the loss of others first, perhaps. */
+  private async seenTwice(look: (among?: readonly string[]) => Promise<string[]>): Promise<string[]> {
+    if (this.reconnecting) return [];
+    const suspects = await look();
+    if (suspects.length === 0) return [];
+    await delay(CONFIRM_MS);
+    const confirmed = new Set(await look(suspects));
+    return this.reconnecting ? [] : suspects.filter((id) => confirmed.has(id));
   }
 
   private async join(): Promise<void> {
@@ -128,13 +124,9 @@ export class ReplicaLife {
     const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
     await session.query(`${SESSION_SETTINGS}; ${KEEPALIVE}`);
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
-    const askedAt = Date.now();
-    const { rows } = await session.query<Spoken>(
-      `INSERT INTO replica (id, lock_key, generation) VALUES ($1, $2, ${REPLICA_GENERATION})
-       ON CONFLICT (id) DO UPDATE SET lock_key = excluded.lock_key, heartbeat_at = now() RETURNING ${PEERS}`,
-      [this.replicaId, lockKey],
-    );
-    this.remember(rows[0], askedAt);
+    this.lockKey = lockKey;
+    await this.heartbeat(session);
+    this.hasJoined = true;
   }
 
   /** A new session takes a new key, since the server may not have noticed yet that the old session is gone. */
@@ -160,7 +152,6 @@ export class ReplicaLife {
     while (!this.ended) {
       try {
         await this.join();
-        this.rejoinedAt = performance.now();
         if (renew) this.database.renewSessions();
         return;
       } catch (error) {
@@ -188,20 +179,14 @@ export class ReplicaLife {
   }
 
   private async heartbeat(session: pg.Client): Promise<void> {
-    const askedAt = Date.now();
-    const { rows } = await session.query<Spoken>(
-      `UPDATE replica SET heartbeat_at = now() WHERE id = $1 RETURNING ${PEERS}`,
-      [this.replicaId],
-    );
-    if (rows[0]) this.remember(rows[0], askedAt);
-    else await session.end();
-  }
-
-  private remember(own: Spoken | undefined, askedAt: number): void {
-    this.spokeAt = performance.now();
-    if (own) this.database.learnTime(own.now, askedAt);
-    this.peerLocks = own?.peers ?? [];
-    this.others = this.peerLocks.length;
+    const [spokeAt, askedAt] = [performance.now(), Date.now()];
+    const values = [this.replicaId, this.lockKey, !this.hasJoined];
+    const { rows } = await session.query<Spoken>(HEARTBEAT, values);
+    this.spokeAt = spokeAt;
+    const { now, peers } = rows[0]!;
+    this.database.learnTime(now, askedAt);
+    this.peerLocks = peers;
+    this.others = peers.length;
   }
 
   private async look(session: pg.Client): Promise<void> {
@@ -212,8 +197,8 @@ export class ReplicaLife {
     this.lossHandler();
   }
 
-  private async replicasWithoutLife(): Promise<string[]> {
-    const { rows } = await this.database.pool.query<{ id: string }>(DEAD_REPLICAS, [this.replicaId]);
+  private async ids(text: string, values: unknown[]): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ id: string }>(text, values);
     return rows.map(({ id }) => id);
   }
 }
@@ -221,17 +206,11 @@ export class ReplicaLife {
 /** A dead host sends no FIN: the server finds out after about ten seconds. */
 const KEEPALIVE = 'SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3';
 
-/** What comes back: the locks of the others, and the database's time. */
+/** The answer to a heartbeat: the locks of the others that spoke lately, and the database's time. */
 interface Spoken {
   peers: string[];
   now: Date;
 }
-
-/** Those that spoke lately; a look at their locks would cost more than it tells. */
-const PEERS = `ARRAY(
-  SELECT other.lock_key::text FROM replica other
-  WHERE other.id <> $1 AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds') AS peers,
-  clock_timestamp() AS now`;
 
 /**
  * To wait for the locks instead would keep a snapshot for as long as all live, and with it every dead row. What is held
@@ -240,14 +219,3 @@ const PEERS = `ARRAY(
 const LOST = `
   SELECT key::text FROM unnest($1::bigint[]) AS peer (key)
   WHERE pg_try_advisory_lock_shared(key) AND pg_advisory_unlock_shared(key)`;
-
-/** pg_locks shows a bigint advisory lock as two 32-bit halves with objsubid 1. */
-const DEAD_REPLICAS = `
-  SELECT r.id FROM replica r
-  WHERE r.id <> $1 AND pg_postmaster_start_time() < now() - interval '${SERVER_START_SECONDS} seconds' AND (
-    r.heartbeat_at < now() - interval '${FROZEN_SECONDS} seconds'
-    OR NOT EXISTS (
-      SELECT FROM pg_locks l
-      WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ExclusiveLock' AND l.objsubid = 1
-        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND l.classid = (r.lock_key >> 32)::oid AND l.objid = (r.lock_key & 4294967295)::oid))`;

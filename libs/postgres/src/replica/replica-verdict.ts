@@ -1,0 +1,99 @@
+/**
+ * Says in a replica's row what the replica expects of the others. Absent: versions before that; while one of them is there,
+ * journals tell it the positions of their commits in `task_writer`.
+ */
+const REPLICA_GENERATION = 1;
+/** Seconds without a heartbeat after which a replica counts as frozen, whatever lock it holds. */
+export const FROZEN_SECONDS = 10;
+/** A replica proves its own life with a heartbeat that was committed at most so many seconds ago. */
+const PROVEN_SECONDS = 4;
+/**
+ * Seconds for which a judge must have proved its life without a gap before it believes a missing lock: what took its own
+ * session, or stopped its own commits, may have done the same to the others.
+ */
+const STEADY_SECONDS = 3;
+
+/** The keys of all advisory locks that sessions of this database hold. pg_locks shows a bigint key as two halves. */
+const HELD_LOCKS = `
+  SELECT (l.classid::bigint << 32) | l.objid::bigint AS key FROM pg_locks l
+  WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ExclusiveLock' AND l.objsubid = 1
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+/**
+ * Returns the SQL of a verdict on other replicas, to be part of the statement that acts on it: no statement trusts what an
+ * earlier one has read. `withs` are the parts of its WITH, to be named before any other.
+ *
+ * - Only a replica that lives itself judges: it holds its lock, and its last committed heartbeat is at most four seconds old.
+ *   Where commits stand still, nobody's is, so nobody judges.
+ * - A missing lock counts after three seconds in which the judge proved its life without a gap (see ReplicaLife); at once for
+ *   a judge that has just started.
+ * - Silence counts after ten seconds in which the judge proved its life without a gap: by then every replica that lives has
+ *   committed a heartbeat as well.
+ * - All times are those of the database's clock.
+ *
+ * @param judge the SQL of the id of the replica that acts
+ */
+export function verdictBy(judge: string): ReplicaVerdict {
+  const withs = `
+    held_lock AS MATERIALIZED (${HELD_LOCKS}),
+    judge AS MATERIALIZED (
+      SELECT own.id, greatest(own.steady_since, own.started_at) < now() - interval '${FROZEN_SECONDS} seconds' AS knows_silence
+      FROM replica AS own
+      WHERE own.id = ${judge} AND own.lock_key IN (SELECT key FROM held_lock)
+        AND own.heartbeat_at > now() - interval '${PROVEN_SECONDS} seconds'
+        AND own.steady_since < now() - interval '${STEADY_SECONDS} seconds'
+        AND pg_postmaster_start_time() < now() - interval '${STEADY_SECONDS} seconds'
+    )`;
+  const isDead = (replica: string): string => `(
+    ${replica}.id <> judge.id AND (
+      ${replica}.lock_key NOT IN (SELECT key FROM held_lock)
+      OR (judge.knows_silence AND ${replica}.heartbeat_at < now() - interval '${FROZEN_SECONDS} seconds')))`;
+  const gone = (suspects: string): string => `
+    SELECT suspect.id FROM judge, unnest(${suspects}) AS suspect (id) LEFT JOIN replica AS known ON known.id = suspect.id
+    WHERE suspect.id <> judge.id AND (known.id IS NULL OR ${isDead('known')})`;
+  return { withs, isDead, gone };
+}
+
+/** See `verdictBy`. */
+export interface ReplicaVerdict {
+  withs: string;
+  /** Returns the condition that a row of `replica`, by its alias, is dead. The statement joins `judge`. */
+  isDead(replica: string): string;
+  /** Returns the query of those ids of an array that belong to no living replica: dead ones, and those that no row has. */
+  gone(suspects: string): string;
+}
+
+/** Reads the replicas that the judge `$1` finds dead. */
+export const DEAD_REPLICAS = ((verdict: ReplicaVerdict) => `
+  WITH ${verdict.withs} SELECT r.id FROM judge, replica AS r WHERE ${verdict.isDead('r')}`)(verdictBy('$1'));
+
+/** Reads those of the ids `$2` that no replica has, as the judge `$1` sees it. */
+export const UNKNOWN_REPLICAS = `
+  WITH ${verdictBy('$1').withs}
+  SELECT claimant.id FROM judge, unnest($2::text[]) AS claimant (id)
+  WHERE NOT EXISTS (SELECT FROM replica AS r WHERE r.id = claimant.id)`;
+
+/** Deletes the row `$2` where the judge `$1` finds that replica dead: also in the version that a heartbeat has just written. */
+export const FORGET_REPLICA = ((verdict: ReplicaVerdict) => `
+  WITH ${verdict.withs} DELETE FROM replica AS r USING judge WHERE r.id = $2 AND ${verdict.isDead('r')}`)(
+  verdictBy('$1'),
+);
+
+/**
+ * Writes the heartbeat of the replica `$1` with the lock `$2`, also where its row was deleted meanwhile. `$3` is true for the
+ * first one of a process. `steady_since` moves where the heartbeat before is too old to prove an uninterrupted life, also by
+ * a step of the clock, or where the session is a new one.
+ */
+export const HEARTBEAT = `
+  INSERT INTO replica AS own (id, lock_key, generation, steady_since)
+  VALUES ($1, $2, ${REPLICA_GENERATION}, CASE WHEN $3 THEN '-infinity'::timestamptz ELSE now() END)
+  ON CONFLICT (id) DO UPDATE SET lock_key = excluded.lock_key, heartbeat_at = now(),
+    steady_since = CASE
+      WHEN own.lock_key = excluded.lock_key
+        AND own.heartbeat_at BETWEEN now() - interval '${PROVEN_SECONDS} seconds' AND now() THEN own.steady_since
+      ELSE now() END
+  RETURNING
+    ARRAY(
+      SELECT other.lock_key::text FROM replica AS other
+      WHERE other.id <> $1 AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds') AS peers,
+    clock_timestamp() AS now`;

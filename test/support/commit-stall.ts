@@ -1,0 +1,33 @@
+import pg from 'pg';
+import { until } from './until.js';
+
+/** Settings of a server whose commits may be stalled (see OwnPostgres). */
+export const STALLABLE = ['wal_level=replica', 'max_wal_senders=1'];
+
+/** Has every commit of the server wait, as for a standby that is gone. Sessions live, and reads are answered. */
+export function stallCommits(url: string): Promise<void> {
+  return setStandby(url, 'nobody');
+}
+
+/** Lets the commits that wait end, and all later ones. */
+export function letCommit(url: string): Promise<void> {
+  return setStandby(url, '');
+}
+
+async function setStandby(url: string, name: string): Promise<void> {
+  const session = new pg.Client({ connectionString: url });
+  await session.connect();
+  try {
+    await session.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+    await session.query('SELECT pg_reload_conf()');
+    const isSet = async (): Promise<boolean> => {
+      const { rows } = await session.query<{ name: string }>(
+        `SELECT current_setting('synchronous_standby_names') AS name`,
+      );
+      return rows[0]?.name === name;
+    };
+    await until(isSet, { what: 'the server to know its standby' });
+  } finally {
+    await session.end();
+  }
+}
