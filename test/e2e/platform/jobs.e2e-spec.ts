@@ -147,7 +147,7 @@ describe('Jobs', () => {
     first.jobs.drain();
     await first.life.end();
     await until(async () => (await second.life.deadReplicas()).includes(first.life.replicaId), { what: 'the death' });
-    await second.life.forget(first.life.replicaId);
+    await second.life.succeed(first.life.replicaId);
     await until(() => taken.length === 6, { what: 'the jobs to be done' });
     expect(taken.slice(3).toSorted()).toEqual(purposes.map((it) => `1 ${it}`).toSorted());
   });
