@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Job } from '#libs/jobs';
-import { Database, POSTGRES_MIGRATIONS, ReplicaLife } from '#libs/postgres';
+import type { Database } from '#libs/postgres';
 import { PostgresTaskStore, type StoredTask, TaskCounts } from '#libs/tasks';
 import { asEarlierVersion } from '../support/earlier-log.js';
 import type { TestDatabase } from '../support/postgres.js';
@@ -9,38 +9,37 @@ import { newDraft, REPLICA } from './task-draft.js';
 import { describeParkedTasks } from './parked-tasks.contract.js';
 import { describeTaskReads } from './task-reads.contract.js';
 import { describeTaskStore } from './task-store.contract.js';
+import { LivingReplicas } from './living-replicas.js';
 import { openTaskDatabase } from './task-database.js';
 
 const HOUR_MS = 3_600_000;
 
 let server: TestDatabase;
 let database: Database;
-/** Of the replicas that only live: heartbeats teach a database the time. */
-let heartbeats: Database;
-const lives: ReplicaLife[] = [];
+let others: LivingReplicas;
 
 beforeAll(async () => {
   ({ server, database } = await openTaskDatabase());
-  heartbeats = await Database.open({ url: server.url, migrations: POSTGRES_MIGRATIONS });
+  others = await LivingReplicas.of(server);
 });
 
 afterAll(async () => {
-  for (const life of lives) await life.end();
-  await heartbeats.close();
+  await others.end();
   await database.close();
   await server.drop();
 });
 
-async function living(): Promise<string> {
-  const life = new ReplicaLife(heartbeats);
-  await life.begin();
-  lives.push(life);
-  return life.replicaId;
-}
-
-describeTaskStore('PostgresTaskStore', () => new PostgresTaskStore(database), living);
+describeTaskStore(
+  'PostgresTaskStore',
+  () => new PostgresTaskStore(database),
+  () => others.add(),
+);
 describeTaskReads('PostgresTaskStore', () => new PostgresTaskStore(database));
-describeParkedTasks('PostgresTaskStore', () => new PostgresTaskStore(database), living);
+describeParkedTasks(
+  'PostgresTaskStore',
+  () => new PostgresTaskStore(database),
+  () => others.add(),
+);
 
 describe('PostgresTaskStore when a statement fails', () => {
   it.each(['UPDATE', 'FROM task_log'])('gives a claim back: %s', async (statement) => {

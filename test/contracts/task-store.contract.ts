@@ -322,11 +322,8 @@ export function describeTaskStore(name: string, open: () => TaskStore, living: (
           ended.created(ended.status('TASK_STATE_COMPLETED')),
         ]);
         const [adopter, alive] = [await living(), await living()];
-        const working = newDraft({ replicaId: alive });
-        await store.write([working.created()]);
-        expect(await store.adopt(adopter, [dead], 100)).toEqual([]);
-        expect(await store.adopt(adopter, [], 100)).toEqual([]);
-        expect(await store.adopt(adopter, [alive], 100)).toEqual([]);
+        await store.write([newDraft({ replicaId: alive }).created()]);
+        for (const from of [[dead], [], [alive]]) expect(await store.adopt(adopter, from, 100)).toEqual([]);
         expect(await store.claims(alive)).toHaveLength(1);
       });
     });

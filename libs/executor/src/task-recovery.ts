@@ -138,7 +138,7 @@ export class TaskRecovery {
     return succeeded;
   }
 
-  /** Each batch repeats the verdict: it takes nothing from a replica that lives again, and ends when the dead one has no claim left. */
+  /** Each batch checks again that the replica is dead, so it takes nothing from one that lives again. */
   private async adoptFrom(gone: readonly string[]): Promise<number> {
     let adopted = 0;
     for (let more = gone.length > 0; more && !this.stopped;) {
@@ -192,7 +192,7 @@ export class TaskRecovery {
     if (this.stopped || now - this.lookedForOverdueAt < this.lookMs) return;
     const overdue = await this.store.overdue(this.lookMs, WOKEN_AT_ONCE);
     if (overdue.length < WOKEN_AT_ONCE) this.lookedForOverdueAt = now;
-    await Promise.all(overdue.map((taskId) => (this.stopped ? undefined : this.wake(taskId))));
+    await Promise.all(overdue.map((taskId) => this.wake(taskId)));
     if (overdue.length > 0) await this.cancelRequested();
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Database, type ReplicaLife, verdictBy } from '#libs/postgres';
+import { type Database, type ReplicaLife, livenessCheckBy } from '#libs/postgres';
 import type { JobPurpose } from './job.js';
 
 const RETRY_MS = 500;
@@ -56,12 +56,12 @@ const FREE_OWN = `
   SELECT graphile_worker.force_unlock_workers(array_agg(worker_id))
   FROM job_worker WHERE replica_id = $1 AND worker_id <> ALL($2::text[])`;
 
-const VERDICT = verdictBy('$1');
+const LIVENESS = livenessCheckBy('$1');
 
 const FREE_DEAD = `
-  WITH ${VERDICT.withs}
+  WITH ${LIVENESS.withs}
   SELECT graphile_worker.force_unlock_workers(array_agg(worker_id))
-  FROM job_worker WHERE replica_id IN (${VERDICT.gone('ARRAY[$2]')})`;
+  FROM job_worker WHERE replica_id IN (${LIVENESS.gone('ARRAY[$2]')})`;
 
 const FREE_UNHELD = `
   WITH unheld AS (

@@ -14,7 +14,7 @@ export { PostgresRefusal } from './embedded/postgres-refusal.js';
 export { POSTGRES_MIGRATIONS } from './postgres-migrations.js';
 export { PostgresModule } from './postgres.module.js';
 export { ReplicaLife } from './replica/replica-life.js';
-export { verdictBy } from './replica/replica-verdict.js';
+export { livenessCheckBy } from './replica/replica-liveness.js';
 export { expectKey, readSealing, type Sealing, sealingWith } from './secrets/sealing.js';
 export { SecretBox, UnreadableSecret } from './secrets/secret-box.js';
 export { serviceSecret } from './secrets/service-secret.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { inTransaction, ReplicaLife, verdictBy } from '#libs/postgres';
+import { inTransaction, ReplicaLife, livenessCheckBy } from '#libs/postgres';
 import type { ClientBase, PoolClient } from 'pg';
 import { DUE_CONFIG, type DueConfig } from './due-config.js';
 import type { PlaceUser } from './push-places.js';
@@ -295,9 +295,9 @@ const freeLanes = (which: string, before = ''): string => `
   UPDATE push_queue SET due_at = now(), updated_at = now() FROM gone
   WHERE (push_queue.tenant, push_queue.owner, push_queue.receiver) = (gone.tenant, gone.owner, gone.receiver)`;
 
-const VERDICT = verdictBy('$1');
+const LIVENESS = livenessCheckBy('$1');
 
-const FREE_DEAD = freeLanes(`replica_id IN (${VERDICT.gone('ARRAY[$2]')})`, `${VERDICT.withs},`);
+const FREE_DEAD = freeLanes(`replica_id IN (${LIVENESS.gone('ARRAY[$2]')})`, `${LIVENESS.withs},`);
 
 /** Lanes of an earlier version belong to no replica, but to a job. */
 const OF_LOST_REPLICAS = 'replica_id IS NOT NULL AND NOT EXISTS (SELECT FROM replica WHERE replica.id = replica_id)';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BatchLoader, Database, verdictBy } from '#libs/postgres';
+import { BatchLoader, Database, livenessCheckBy } from '#libs/postgres';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { CANCEL_WISH } from './cancel-wish.js';
 import { CountFolding } from './count-folding.js';
@@ -280,12 +280,12 @@ export class PostgresTaskStore extends TaskStore {
   }
 }
 
-const VERDICT = verdictBy('$1');
+const LIVENESS = livenessCheckBy('$1');
 
 /** SKIP LOCKED: replicas that adopt at the same time share the work instead of waiting for each other. */
 const ADOPT = `
-  WITH ${VERDICT.withs},
-  gone AS MATERIALIZED (${VERDICT.gone('$3::text[]')}),
+  WITH ${LIVENESS.withs},
+  gone AS MATERIALIZED (${LIVENESS.gone('$3::text[]')}),
   orphan AS (
     SELECT task_id FROM task WHERE replica_id = ANY (ARRAY(SELECT id FROM gone))
     ORDER BY task_id LIMIT $4 FOR UPDATE SKIP LOCKED

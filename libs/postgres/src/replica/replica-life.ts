@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { Database } from '../database/database.js';
 import { isReadOnly } from '../database/outage.js';
 import { SESSION_SETTINGS } from '../database/session-settings.js';
-import { DEAD_REPLICAS, FORGET_REPLICA, HEARTBEAT, UNKNOWN_REPLICAS } from './replica-verdict.js';
+import { DEAD_REPLICAS, FORGET_REPLICA, HEARTBEAT, UNKNOWN_REPLICAS } from './replica-liveness.js';
 
 const HEARTBEAT_MS = 2_000;
 /** How often a replica tries the locks of the others: a lock that is free is a session that was lost. */
@@ -18,7 +18,7 @@ const CONFIRM_MS = 200;
  * This process as others see it. A replica lives while its own session holds its advisory lock (PostgreSQL releases
  * it the moment the process dies) and while its heartbeat is not older than ten seconds (a frozen process keeps its
  * lock). Whoever takes over a replica's work must fence it: a frozen replica may wake up. And every statement that takes
- * something from a dead replica repeats the verdict (`verdictBy`): what this class reads says only where to look.
+ * something from a dead replica checks again that it is dead (`livenessCheckBy`): what this class reads says only where to look.
  */
 @Injectable()
 export class ReplicaLife {
@@ -63,7 +63,7 @@ export class ReplicaLife {
 
   /**
    * Returns the ids of replicas that have died or are frozen, never this one; 200 ms later where there are any. None while
-   * this replica cannot show that it lives itself (see `verdictBy`).
+   * this replica cannot show that it lives itself (see `livenessCheckBy`).
    */
   async deadReplicas(): Promise<string[]> {
     return this.seenTwice(() => this.ids(DEAD_REPLICAS, [this.replicaId]));
@@ -80,7 +80,7 @@ export class ReplicaLife {
   }
 
   /**
-   * Has the successor take over from every dead replica before its Tasks are. Its statement must repeat the verdict. Where
+   * Has the successor take over from every dead replica before its Tasks are. Its statement must check that again. Where
    * it fails, the replica is not forgotten yet.
    */
   onDeath(takeOver: (replicaId: string) => Promise<void>): void {

@@ -20,7 +20,7 @@ const HELD_LOCKS = `
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Returns the SQL of a verdict on other replicas, to be part of the statement that acts on it: no statement trusts what an
+ * Returns the SQL that finds out whether other replicas are dead, to be part of the statement that acts on it: no statement trusts what an
  * earlier one has read. `withs` are the parts of its WITH, to be named before any other.
  *
  * - Only a replica that lives itself judges: it holds its lock, and its last committed heartbeat is at most four seconds old.
@@ -33,7 +33,7 @@ const HELD_LOCKS = `
  *
  * @param judge the SQL of the id of the replica that acts
  */
-export function verdictBy(judge: string): ReplicaVerdict {
+export function livenessCheckBy(judge: string): LivenessCheck {
   const withs = `
     held_lock AS MATERIALIZED (${HELD_LOCKS}),
     judge AS MATERIALIZED (
@@ -54,8 +54,8 @@ export function verdictBy(judge: string): ReplicaVerdict {
   return { withs, isDead, gone };
 }
 
-/** See `verdictBy`. */
-export interface ReplicaVerdict {
+/** See `livenessCheckBy`. */
+export interface LivenessCheck {
   withs: string;
   /** Returns the condition that a row of `replica`, by its alias, is dead. The statement joins `judge`. */
   isDead(replica: string): string;
@@ -64,19 +64,19 @@ export interface ReplicaVerdict {
 }
 
 /** Reads the replicas that the judge `$1` finds dead. */
-export const DEAD_REPLICAS = ((verdict: ReplicaVerdict) => `
-  WITH ${verdict.withs} SELECT r.id FROM judge, replica AS r WHERE ${verdict.isDead('r')}`)(verdictBy('$1'));
+export const DEAD_REPLICAS = ((check: LivenessCheck) => `
+  WITH ${check.withs} SELECT r.id FROM judge, replica AS r WHERE ${check.isDead('r')}`)(livenessCheckBy('$1'));
 
 /** Reads those of the ids `$2` that no replica has, as the judge `$1` sees it. */
 export const UNKNOWN_REPLICAS = `
-  WITH ${verdictBy('$1').withs}
+  WITH ${livenessCheckBy('$1').withs}
   SELECT claimant.id FROM judge, unnest($2::text[]) AS claimant (id)
   WHERE NOT EXISTS (SELECT FROM replica AS r WHERE r.id = claimant.id)`;
 
 /** Deletes the row `$2` where the judge `$1` finds that replica dead: also in the version that a heartbeat has just written. */
-export const FORGET_REPLICA = ((verdict: ReplicaVerdict) => `
-  WITH ${verdict.withs} DELETE FROM replica AS r USING judge WHERE r.id = $2 AND ${verdict.isDead('r')}`)(
-  verdictBy('$1'),
+export const FORGET_REPLICA = ((check: LivenessCheck) => `
+  WITH ${check.withs} DELETE FROM replica AS r USING judge WHERE r.id = $2 AND ${check.isDead('r')}`)(
+  livenessCheckBy('$1'),
 );
 
 /**

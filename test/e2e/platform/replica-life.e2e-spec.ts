@@ -1,0 +1,218 @@
+import { jest } from '@jest/globals';
+import { Database, POSTGRES_MIGRATIONS, ReplicaLife } from '#libs/postgres';
+import { endSessions } from '../../support/database-faults.js';
+import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
+
+const HOUR_MS = 3_600_000;
+
+let server: TestDatabase;
+const databases: Database[] = [];
+const lives: ReplicaLife[] = [];
+
+beforeEach(async () => {
+  server = await freshDatabase({ empty: true });
+});
+
+afterEach(async () => {
+  await Promise.all(lives.splice(0).map((life) => life.end()));
+  await Promise.all(databases.splice(0).map((database) => database.close()));
+  await server.drop();
+});
+
+describe('ReplicaLife', () => {
+  it('sees a replica die, and only that one', async () => {
+    const [one, two, three] = [await born(), await born(), await born()];
+    await serverHasBeenUp();
+    expect(await one.deadReplicas()).toEqual([]);
+    await two.end();
+    expect(await one.deadReplicas()).toEqual([two.replicaId]);
+    expect(await three.deadReplicas()).toEqual([two.replicaId]);
+    await one.forget(two.replicaId);
+    expect(await three.deadReplicas()).toEqual([]);
+  });
+
+  it('has the others look as soon as one has lost its session, and nobody while all live', async () => {
+    const [one, two] = [await born(), await born()];
+    await serverHasBeenUp();
+    const looks: number[] = [];
+    one.onLoss(() => looks.push(performance.now()));
+    // A heartbeat says who there is.
+    while (one.peers === 0) await turn();
+    expect(looks).toEqual([]);
+    const lost = new Promise<void>((resolve) => one.onLoss(resolve));
+    await two.end();
+    await lost;
+    expect(await one.deadReplicas()).toEqual([two.replicaId]);
+    await one.forget(two.replicaId);
+  });
+
+  it('finds out how far the clocks of its process and of the database are apart', async () => {
+    const now = Date.now.bind(Date);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - HOUR_MS);
+    try {
+      const database = await open();
+      await born(database);
+      const lead = (): number => database.timeThere(new Date(0)).getTime();
+      // An answer that takes long says nothing.
+      await until(() => lead() > 0, { what: 'an answer of the database' });
+      expect(Math.abs(lead() - HOUR_MS)).toBeLessThan(HOUR_MS / 2);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it('is alive again at once when its session was cut', async () => {
+    const database = await open();
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    const before = await lockKey(database, two);
+    await endSessions(server, 'replica');
+    while ((await lockKey(database, two)) === before) await turn();
+    expect(await one.deadReplicas()).toEqual([]);
+  });
+
+  it('counts a replica that holds its lock but says nothing as dead', async () => {
+    const database = await open();
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await fallSilent(database, two);
+    // One that has just started has not heard anybody.
+    expect(await one.deadReplicas()).toEqual([]);
+    await knowsSilence(database, one);
+    await fallSilent(database, two);
+    expect(await one.deadReplicas()).toEqual([two.replicaId]);
+  });
+});
+
+describe('what a replica finds of another one', () => {
+  it('is nothing where it has not proved its own life for more than four seconds', async () => {
+    const database = await open();
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await two.end();
+    await fallSilent(database, one, '5 seconds');
+    expect(await one.deadReplicas()).toEqual([]);
+    expect(await one.unknownReplicas(['nobody'])).toEqual([]);
+    // Its next heartbeat proves its life, but not yet that it was uninterrupted.
+    await until(async () => (await heartbeatAge(database, one)) < 4, { what: 'the next heartbeat' });
+    expect(await one.deadReplicas()).toEqual([]);
+    await until(async () => (await one.deadReplicas()).length > 0, {
+      what: 'the judge to be steady, three seconds later',
+    });
+    expect(await one.unknownReplicas(['nobody', two.replicaId])).toEqual(['nobody']);
+  });
+
+  it('is nothing where it does not hold its own lock', async () => {
+    const database = await open();
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await two.end();
+    await database.pool.query('UPDATE replica SET lock_key = 1 WHERE id = $1', [one.replicaId]);
+    expect(await one.deadReplicas()).toEqual([]);
+  });
+
+  it('deletes the row of a dead replica, and never of one that lives again', async () => {
+    const database = await open();
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await knowsSilence(database, one);
+    await one.forget(two.replicaId);
+    expect(await isKnown(database, two)).toBe(true);
+    await fallSilent(database, two);
+    expect(await one.deadReplicas()).toEqual([two.replicaId]);
+    await until(async () => (await heartbeatAge(database, two)) < 4, { what: 'its next heartbeat' });
+    await one.forget(two.replicaId);
+    expect(await isKnown(database, two)).toBe(true);
+    await two.end();
+    await one.forget(two.replicaId);
+    expect(await isKnown(database, two)).toBe(false);
+  });
+
+  it('is checked on the row that a heartbeat is just writing', async () => {
+    const database = await open();
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await knowsSilence(database, one);
+    await fallSilent(database, two);
+    const session = await database.pool.connect();
+    await session.query('BEGIN');
+    await session.query('UPDATE replica SET heartbeat_at = now() WHERE id = $1', [two.replicaId]);
+    const forgotten = one.forget(two.replicaId);
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      AND query LIKE '%DELETE FROM replica%'`;
+    await until(async () => (await database.pool.query(waiting)).rowCount === 1, { what: 'the DELETE to wait' });
+    await session.query('COMMIT');
+    session.release();
+    await forgotten;
+    expect(await isKnown(database, two)).toBe(true);
+  });
+
+  it('finds a replica again whose row was deleted, with its next heartbeat', async () => {
+    const database = await open();
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    await database.pool.query('DELETE FROM replica WHERE id = $1', [two.replicaId]);
+    expect(await one.unknownReplicas([two.replicaId])).toEqual([two.replicaId]);
+    await until(() => isKnown(database, two), { what: 'its row' });
+    expect(await one.unknownReplicas([two.replicaId])).toEqual([]);
+    expect(await one.deadReplicas()).toEqual([]);
+    // What deleted its row may have happened to others as well: it does not judge at once.
+    expect(await steadySince(database, two)).not.toBe('-infinity');
+  });
+});
+
+async function fallSilent({ pool }: Database, { replicaId }: ReplicaLife, since = '11 seconds'): Promise<void> {
+  await pool.query('UPDATE replica SET heartbeat_at = now() - $2::interval WHERE id = $1', [replicaId, since]);
+}
+
+/** As if it had been there for a minute. */
+async function knowsSilence({ pool }: Database, { replicaId }: ReplicaLife): Promise<void> {
+  await pool.query(`UPDATE replica SET started_at = now() - interval '1 minute' WHERE id = $1`, [replicaId]);
+}
+
+async function heartbeatAge({ pool }: Database, { replicaId }: ReplicaLife): Promise<number> {
+  const text = 'SELECT extract(epoch FROM now() - heartbeat_at)::float AS age FROM replica WHERE id = $1';
+  return (await pool.query<{ age: number }>(text, [replicaId])).rows[0]!.age;
+}
+
+async function steadySince({ pool }: Database, { replicaId }: ReplicaLife): Promise<string> {
+  const text = 'SELECT steady_since::text AS since FROM replica WHERE id = $1';
+  return (await pool.query<{ since: string }>(text, [replicaId])).rows[0]!.since;
+}
+
+async function isKnown({ pool }: Database, { replicaId }: ReplicaLife): Promise<boolean> {
+  return (await pool.query('SELECT FROM replica WHERE id = $1', [replicaId])).rowCount === 1;
+}
+
+async function born(database?: Database): Promise<ReplicaLife> {
+  const life = new ReplicaLife(database ?? (await open()));
+  await life.begin();
+  lives.push(life);
+  return life;
+}
+
+async function lockKey(database: Database, life: ReplicaLife): Promise<string> {
+  const { rows } = await database.pool.query<{ lock_key: string }>('SELECT lock_key FROM replica WHERE id = $1', [
+    life.replicaId,
+  ]);
+  return rows[0]!.lock_key;
+}
+
+/** Locks do not count just after the server's start. */
+async function serverHasBeenUp(): Promise<void> {
+  const database = await open();
+  await database.pool.query(
+    `SELECT pg_sleep(greatest(0, extract(epoch FROM pg_postmaster_start_time() + interval '3.1 seconds' - clock_timestamp())))`,
+  );
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+async function open(): Promise<Database> {
+  const database = await Database.open({ url: server.url, migrations: POSTGRES_MIGRATIONS });
+  databases.push(database);
+  return database;
+}
