@@ -29,17 +29,11 @@ afterAll(async () => {
   await server.drop();
 });
 
-describeTaskStore(
-  'PostgresTaskStore',
-  () => new PostgresTaskStore(database),
-  () => others.add(),
-);
-describeTaskReads('PostgresTaskStore', () => new PostgresTaskStore(database));
-describeParkedTasks(
-  'PostgresTaskStore',
-  () => new PostgresTaskStore(database),
-  () => others.add(),
-);
+const open = () => new PostgresTaskStore(database);
+const living = () => others.add();
+describeTaskStore('PostgresTaskStore', open, living);
+describeTaskReads('PostgresTaskStore', open);
+describeParkedTasks('PostgresTaskStore', open, living);
 
 describe('PostgresTaskStore when a statement fails', () => {
   it.each(['UPDATE', 'FROM task_log'])('gives a claim back: %s', async (statement) => {

@@ -224,16 +224,13 @@ export class ExecutionRegistry {
     const log = [...turn.log];
     if (isWaitingState(turn.stored.header.state))
       log.push(recording.record(statusUpdate(recording, 'TASK_STATE_WORKING')).event);
+    const { call, userMessage, task } = turn;
     return this.run(turn.agent, {
+      ...{ recording, call, userMessage, task, log },
       traced: this.tracing?.rest(turn.agent, turn.stored, log),
-      recording,
-      call: turn.call,
-      userMessage: turn.userMessage,
       // The request's own is gone; the Task kept what its agent found worth keeping.
       metadata: turn.stored.task.metadata,
-      task: turn.task,
       recovered: recording.lastSequence - turn.acceptedAt,
-      log,
     });
   }
 
