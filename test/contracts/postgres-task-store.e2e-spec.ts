@@ -30,10 +30,9 @@ afterAll(async () => {
 });
 
 const open = () => new PostgresTaskStore(database);
-const living = () => others.add();
-describeTaskStore('PostgresTaskStore', open, living);
+describeTaskStore('PostgresTaskStore', open, () => others.add());
 describeTaskReads('PostgresTaskStore', open);
-describeParkedTasks('PostgresTaskStore', open, living);
+describeParkedTasks('PostgresTaskStore', open, () => others.add());
 
 describe('PostgresTaskStore when a statement fails', () => {
   it.each(['UPDATE', 'FROM task_log'])('gives a claim back: %s', async (statement) => {
