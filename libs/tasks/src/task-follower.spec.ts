@@ -54,6 +54,7 @@ async function sequences(follower: TaskFollower): Promise<number[] | undefined> 
 
 describe('TaskFollower', () => {
   it('reads in the turn of its caller, and waits where that does not come in time', async () => {
+    feed.lost('t');
     const scope = { tenant: '', owner: 'ann' };
     const follower = feed.open('t', 0, 'terminal', scope);
     failure = new ReadEnded('Too many lists are under way');
