@@ -70,7 +70,7 @@ it('a list whose client has gone already never begins', async () => {
 it('a statement that takes too long ends in a sentence that says what to do', async () => {
   const pool = database.tunedPool('quick', 1, { statement_timeout: '50' });
   const reads = new SharedReads(pool, database.pool);
-  await expect(reads.query(A, LONG)).rejects.toThrow(/^The query took longer than 30 seconds; narrow it down/);
+  await expect(reads.query(A, LONG)).rejects.toThrow(/^The query took longer than 60 seconds; narrow it down/);
   await expect(reads.query(A, LONG)).rejects.toBeInstanceOf(ReadEnded);
 });
 

@@ -7,7 +7,7 @@ import { sqlState } from './outage.js';
 /** Sessions for lists and searches, apart from those that Messages, cancels and claims need. */
 export const SHARED_READS = 4;
 /** What one statement may take, and how long one waits for its turn, in milliseconds. */
-export const STATEMENT_MS = 30_000;
+export const STATEMENT_MS = 60_000;
 const LISTS: TurnLimits = { places: SHARED_READS, placesOfACaller: 2, placesOfATenant: 3, waitMs: 30_000 };
 /** For what is read page by page in the sessions of plain queries, such as long logs. */
 const LOGS: TurnLimits = { places: 8, placesOfACaller: 4, placesOfATenant: 6, waitMs: 30_000 };
@@ -19,7 +19,7 @@ const TOO_MANY = 'Too many lists and searches are under way; try again later';
  * Lists, searches and counts: statements that read as many rows as a caller has.
  * - They have sessions of their own; nothing else waits behind them.
  * - Callers take turns; a caller has at most two at a time, a tenant three.
- * - One ends after thirty seconds, and as soon as its client has gone.
+ * - One ends after a minute, and as soon as its client has gone.
  */
 export class SharedReads {
   private readonly lists: CallerTurns;
