@@ -55,6 +55,11 @@ export abstract class AgentClient {
   abstract readonly agentUrl: string;
   abstract readonly card: AgentCard | undefined;
 
+  /** Returns the media types that the agent takes; `undefined` where nobody says so. Never throws. */
+  async inputModes(_options?: CallOptions): Promise<readonly string[] | undefined> {
+    return this.card?.defaultInputModes;
+  }
+
   /**
    * Sends a Message and gives what the agent answers, as it comes: streaming where the card says so, else the Task as
    * soon as there is one, and again whenever it has changed. Ends after a terminal or waiting state of this turn, or a

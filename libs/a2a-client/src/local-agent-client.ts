@@ -25,6 +25,13 @@ export class LocalAgentClient extends TransportAgentClient {
     super(url, undefined, new LocalTransport(agent), counted);
   }
 
+  /** Asked anew for each call: a model of a name may take something else by now. */
+  override async inputModes(options: CallOptions = {}): Promise<readonly string[] | undefined> {
+    const { path, handler } = this.agent;
+    const agent = await handler.agent(callTo(path, options), options.signal).catch(() => undefined);
+    return agent?.inputModes;
+  }
+
   override send(request: SendMessageRequest, options: CallOptions = {}): AsyncIterable<StreamResponse> {
     if (options.timeouts !== undefined) return super.send(request, options);
     return this.counted.countedStream(this.#read(request, options));

@@ -1,6 +1,6 @@
 import type { CallOptions } from '#libs/a2a-client';
 import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
-import type { SendMessageRequest } from '#libs/protocol';
+import type { Part, SendMessageRequest } from '#libs/protocol';
 
 /** Who calls, what for, and by which right: what the cancel of a call needs as well. */
 export type CallIdentity = Pick<CallOptions, 'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts'>;
@@ -31,6 +31,11 @@ export interface AgentCallSpec {
   signal: AbortSignal;
   /** Its `messageId` follows from what the call is for. The call chain is added to it. */
   request: SendMessageRequest;
+  /**
+   * Present: data that the agent does not take goes to it as JSON text, and of a file that it does not take a line about
+   * the file. Told of those files, of none as well, once before the Message leaves.
+   */
+  adapt?(unread: readonly Part[]): void;
   /** Where the agent is. Part of the call: what it throws, the call fails with. */
   target(): CallTarget | Promise<CallTarget>;
   /** The last word before the agent is called, after the check for loops; part of the call. */

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AgentCallError, type AgentClient, type AgentDirectory, CalledTask, type CallOptions } from '#libs/a2a-client';
-import { TaskCanceled } from '#libs/executor';
+import { fittedParts, TaskCanceled } from '#libs/executor';
 import {
   A2A_ERRORS,
   isWaitingState,
   type Message,
+  type Part,
   type RunEventNote,
   type SendMessageRequest,
   type StreamResponse,
@@ -61,6 +62,8 @@ export class AgentCall {
   private unsent: AgentCallError | undefined;
   private leaving: Promise<void> | undefined;
   private ended: CallOutcome | undefined;
+  /** The Parts of the Message as the agent takes them. */
+  private adapted: { parts: Part[] } | undefined;
 
   constructor(
     private readonly directory: AgentDirectory,
@@ -219,13 +222,30 @@ export class AgentCall {
     const before = this.sent;
     this.sent = true;
     try {
-      yield* client.send(request, options);
+      yield* client.send(await this.adaptedRequest(client, request, options), options);
     } catch (error) {
       if (error instanceof AgentCallError && error.unsent) this.sent = before;
       const { taskId } = request.message;
       if (taskId === undefined || !(await this.isLate(client, taskId, options, error))) throw error;
       yield* client.follow(taskId, options);
     }
+  }
+
+  /** Returns the request with what the agent takes: the same for every attempt of this call. */
+  private async adaptedRequest(
+    client: AgentClient,
+    request: SendMessageRequest,
+    options: CallOptions,
+  ): Promise<SendMessageRequest> {
+    if (this.spec.adapt === undefined) return request;
+    if (this.adapted === undefined) {
+      const { parts } = request.message;
+      const modes = parts.every(({ text }) => text !== undefined) ? undefined : await client.inputModes(options);
+      const { unread, ...fitted } = fittedParts({ inputModes: modes ?? [] }, parts);
+      this.spec.adapt(unread);
+      this.adapted = fitted;
+    }
+    return { ...request, message: { ...request.message, ...this.adapted } };
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { CalledTask } from '#libs/a2a-client';
-import { type Artifact, type Part } from '#libs/protocol';
+import { type Artifact, type Part, spokenParts } from '#libs/protocol';
 
 /** What an agent answers to end the loop. */
 export const REPLY_SKIP = 'REPLY_SKIP';
@@ -33,7 +33,9 @@ function partsOf({ parts }: Artifact): Part[] {
 }
 
 function textOf(parts: readonly Part[]): string {
-  return parts.map(({ text }) => text ?? '').join('');
+  return spokenParts(parts)
+    .map(({ text }) => text ?? '')
+    .join('');
 }
 
 function dataOf(parts: readonly Part[]): string {

@@ -23,7 +23,7 @@ export type { LocalRequestHandler } from './local-request-handler.js';
 export { ChildEndings } from './child-endings.js';
 export { endChildrenJob } from './end-children-job.js';
 export { agentOrGone } from './gone-agent.js';
-export { checkMediaTypes, readsText, unreadParts } from './media-types.js';
+export { checkMediaTypes, fittedParts, readsText, unreadParts } from './media-types.js';
 export { acceptedRevision, REVISION_KEY } from './new-task.js';
 export { endsTurn } from './task-execution.js';
 export { ExecutorModule } from './executor.module.js';

@@ -1,4 +1,11 @@
-import { A2AError, type FieldViolation, type Part, type SendMessageRequest } from '#libs/protocol';
+import {
+  A2AError,
+  type FieldViolation,
+  isFilePart,
+  type Part,
+  partAsText,
+  type SendMessageRequest,
+} from '#libs/protocol';
 
 /** What an agent reads and writes, as media types; an empty list stands for anything. */
 export interface AgentModes {
@@ -31,6 +38,22 @@ export function unreadParts(agent: Pick<AgentModes, 'inputModes'>, parts: readon
   return parts.flatMap((part, index) =>
     isRead(agent, part) ? [] : [{ field: `parts[${index}].mediaType`, description }],
   );
+}
+
+/**
+ * Replaces the Parts that an agent cannot read by texts: data by its JSON, a file by a line about it.
+ * @returns the Parts, and the files that the agent gets such a line about
+ */
+export function fittedParts(
+  agent: Pick<AgentModes, 'inputModes'>,
+  parts: readonly Part[],
+): { parts: Part[]; unread: Part[] } {
+  if (agent.inputModes.length === 0) return { parts: [...parts], unread: [] };
+  const isUnread = (part: Part): boolean => part.text === undefined && !isRead(agent, part);
+  return {
+    parts: parts.map((part) => (isUnread(part) ? partAsText(part) : part)),
+    unread: parts.filter((part) => isUnread(part) && isFilePart(part)),
+  };
 }
 
 /** Whether the agent takes a text Part that does not say which text it is. */

@@ -6,6 +6,7 @@ import {
   type Part,
   type Task,
   type TaskState,
+  textRows,
 } from '#libs/protocol';
 
 /** One block of what a tool gives, as MCP has it. */
@@ -53,7 +54,7 @@ function structured(artifacts: readonly Artifact[]): JsonObject {
 
 function valueOf(parts: readonly Part[]): JsonValue {
   const isText = parts.every(({ text }) => text !== undefined);
-  if (isText) return joinedText(parts) ?? '';
+  if (isText) return textRows(parts).filter(Boolean).join('\n\n');
   const [only, another] = parts;
   if (only?.data !== undefined && another === undefined) return only.data;
   return parts as unknown as JsonValue;
@@ -62,17 +63,20 @@ function valueOf(parts: readonly Part[]): JsonValue {
 /** Text Parts in a row are one text. */
 function blocksOf(parts: readonly Part[], uriOf: (index: number) => string): Content[] {
   const blocks: Content[] = [];
-  let text: string | undefined;
+  let row: Part[] = [];
+  const close = (): void => {
+    blocks.push(...textRows(row).map((text): Content => ({ type: 'text', text })));
+    row = [];
+  };
   for (const [index, part] of parts.entries()) {
-    if (part.text !== undefined) {
-      text = (text ?? '') + part.text;
-      continue;
+    if (part.text !== undefined) row.push(part);
+    else {
+      close();
+      blocks.push(blockOf(part, uriOf(index)));
     }
-    if (text !== undefined) blocks.push({ type: 'text', text });
-    text = undefined;
-    blocks.push(blockOf(part, uriOf(index)));
   }
-  return text === undefined ? blocks : [...blocks, { type: 'text', text }];
+  close();
+  return blocks;
 }
 
 function blockOf({ raw, url, data, mediaType, filename }: Part, uri: string): Content {

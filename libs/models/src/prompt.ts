@@ -4,7 +4,7 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4TextPart,
 } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
+import { isFilePart, isJsonObject, type JsonObject, type JsonValue, type Part, partAsText } from '#libs/protocol';
 import type { AssistantMessage, ModelMessage, ToolResult } from './model.js';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
@@ -51,7 +51,9 @@ async function userContent(
   parts: readonly Part[],
   read: ReadFile,
 ): Promise<(LanguageModelV4TextPart | LanguageModelV4FilePart)[]> {
-  const found = await Promise.all(parts.map(async (part) => (isFile(part) && (await read(part))) || textPart(part)));
+  const found = await Promise.all(
+    parts.map(async (part) => (isFilePart(part) && (await read(part))) || textPart(part)),
+  );
   const content: typeof found = [];
   for (const part of found) {
     const last = content.at(-1);
@@ -92,15 +94,9 @@ function textPart(part: Part): LanguageModelV4TextPart {
   return { type: 'text', text: partText(part) };
 }
 
-/** A model reads text: data goes as JSON, a file that it does not take by its name or address. */
+/** A model reads text: data goes as JSON, of a file that it does not take a line about it. */
 function partText(part: Part): string {
-  if (part.text !== undefined) return part.text;
-  if (part.url !== undefined) return part.url;
-  return part.raw === undefined ? JSON.stringify(part.data ?? null) : `[file ${part.filename ?? ''}]`;
-}
-
-function isFile({ raw, url }: Part): boolean {
-  return raw !== undefined || url !== undefined;
+  return partAsText(part).text ?? '';
 }
 
 function joined(texts: readonly string[]): string {

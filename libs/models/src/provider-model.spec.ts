@@ -237,7 +237,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     ]);
   });
 
-  it('gives a model the files that it takes, and names of others', async () => {
+  it('gives a model the files that it takes, and a line about each other one', async () => {
     const raw = Buffer.from('bytes').toString('base64');
     const parts = [
       { text: 'look' },
@@ -254,7 +254,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
         content: [
           { type: 'text', text: 'look' },
           { type: 'image_url', image_url: { url: `data:image/png;base64,${raw}` } },
-          { type: 'text', text: '[file b.wav]\n\nc.csv:\nbytes' },
+          { type: 'text', text: '[file b.wav, audio/wav, 5 bytes]\n\nc.csv:\nbytes' },
           {
             type: 'image_url',
             image_url: { url: `data:image/png;base64,${Buffer.from('fetched').toString('base64')}` },

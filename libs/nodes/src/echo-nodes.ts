@@ -1,9 +1,9 @@
-import type { AgentExecutor, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
+import type { AgentDeclaration, AgentExecutor, NodeProblem, NodeSpec, NodeType, RequestContext } from '#libs/executor';
 import { isJsonObject } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
 import { configSchema, DATA, PROMPT } from './config-schema.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
-import { typedParts } from './result-parts.js';
+import { ANYTHING, typedParts } from './result-parts.js';
 
 /** `input`: its output is the run's input, which its Message carries. */
 export class InputNode implements NodeType {
@@ -40,7 +40,7 @@ export class OutputNode implements NodeType {
   }
 
   executor(node: NodeSpec): AgentExecutor {
-    return new EchoingExecutor(node);
+    return new OutputExecutor(node);
   }
 }
 
@@ -52,4 +52,9 @@ class EchoingExecutor extends NodeExecutor {
   protected override async *work({ userMessage }: RequestContext): NodeWork {
     return typedParts(userMessage.parts);
   }
+}
+
+/** Keeps files too. */
+class OutputExecutor extends EchoingExecutor {
+  override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };
 }

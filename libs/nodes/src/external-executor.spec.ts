@@ -42,8 +42,38 @@ describe('external nodes', () => {
   ])('E5 gives %s', async (_what, behaviour, text) => {
     agent.always(behaviour);
     const events = await play(turn('x'));
-    expect(artifactParts(events)).toEqual([{ text, mediaType: 'text/plain' }]);
+    expect(artifactParts(events)?.[0]).toEqual({ text, mediaType: 'text/plain' });
     expect(outline(events).at(-1)).toBe('completed');
+  });
+
+  it('E5 gives all other Parts of all Artifacts behind that text', async () => {
+    const file = { raw: 'AAAA', mediaType: 'image/png' };
+    const steps = [
+      { artifact: { artifactId: 'one', parts: [{ data: { a: 1 } }, { text: 'te' }, { text: 'xt' }, file] } },
+      { artifact: { artifactId: 'two', parts: [{ text: 'more' }] } },
+      { status: 'TASK_STATE_COMPLETED' as const },
+    ];
+    agent.always({ steps });
+    const more = { text: 'more', metadata: { 'parley/part-of': 'two' } };
+    expect(artifactParts(await play(turn('x')))).toEqual([
+      { text: 'text', mediaType: 'text/plain' },
+      { data: { a: 1 } },
+      file,
+      more,
+    ]);
+  });
+
+  it('passes on the Parts that the card accepts, and describes others', async () => {
+    const file = { raw: 'AAAA', mediaType: 'image/png', filename: 'a.png' };
+    agent.options.card = { defaultInputModes: ['text/plain'] };
+    await play(turn([{ data: { n: 1 } }, file, { text: 'look' }]));
+    const texts = agent.sends[0]?.message?.parts.map(({ text }) => text);
+    expect(texts).toEqual(['look', '{"n":1}', '[file a.png, image/png, 3 bytes]']);
+    agent.options.card = { defaultInputModes: ['text/plain', 'image/*', 'application/json'] };
+    await play(turn([{ data: { n: 1 } }, file]));
+    const [order, ...others] = agent.sends[1]?.message?.parts ?? [];
+    expect(order?.text).toBe('Execute external node ext');
+    expect(others).toEqual([{ data: { n: 1 } }, file]);
   });
 
   it('E4 tells that the remote failed, and what a failed call failed with', async () => {

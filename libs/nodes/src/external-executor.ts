@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AgentDirectory, CalledTask } from '#libs/a2a-client';
 import { AgentCall, type CallIdentity, type CallOutcome } from '#libs/agent-calls';
 import {
+  type AgentDeclaration,
   type CallChains,
   chainMetadata,
   chainOf,
@@ -12,12 +13,16 @@ import {
 } from '#libs/executor';
 import {
   firstData,
-  firstText,
+  firstTextRow,
   isJsonObject,
   joinedText,
   type JsonObject,
+  mergedTexts,
+  PART_OF,
+  type Part,
   type SendMessageRequest,
   shownUrl,
+  spokenParts,
   statusUpdate,
   textPart,
   urlProblem,
@@ -25,6 +30,7 @@ import {
 } from '#libs/protocol';
 import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
+import { ANYTHING } from './result-parts.js';
 
 export const DEFAULT_TIMEOUT_SECONDS = 30;
 /** What a timer of this runtime can hold. */
@@ -42,6 +48,7 @@ export class ExternalExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
   override readonly cancelGrace = CANCEL_MS;
   override readonly order: string;
+  override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };
 
   constructor(
     node: NodeSpec,
@@ -79,11 +86,13 @@ export class ExternalExecutor extends NodeExecutor {
   #call(context: RequestContext, url: string, known: KnownRemote | undefined, since: number | undefined): AgentCall {
     const { userMessage: asked, metadata, task, taskId, token, call } = context;
     const links = task ? keptChain(task.metadata) : chainOf({ message: asked, ...(metadata && { metadata }) });
-    const text = firstText(asked.parts) ?? this.order;
     return new AgentCall(this.agents, {
       identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#credential() },
       signal: context.signal,
-      request: { message: userMessage(text, { messageId: messageIdOf(context), ...known?.remote }) },
+      request: {
+        message: userMessage(this.#parts(asked.parts), { messageId: messageIdOf(context), ...known?.remote }),
+      },
+      adapt: () => undefined,
       target: () => ({ url }),
       by: {
         context,
@@ -94,6 +103,13 @@ export class ExternalExecutor extends NodeExecutor {
       limit: this.#timeout() * 1_000,
       ...(since !== undefined && { since }),
     });
+  }
+
+  /** The first text, or else the order to begin, and what else the Message has. */
+  #parts(asked: readonly Part[]): Part[] {
+    const first = asked.find(({ text }) => text !== undefined);
+    const others = asked.filter((part) => part !== first && part.text !== '');
+    return [first === undefined ? textPart(this.order) : { mediaType: 'text/plain', ...first }, ...others];
   }
 
   #credential(): Pick<CallIdentity, 'credential'> {
@@ -145,7 +161,7 @@ async function* follow(context: RequestContext, call: AgentCall): AsyncGenerator
 
 async function* ended(context: RequestContext, url: string, outcome: CallOutcome): NodeWork {
   const { answer } = outcome;
-  if (outcome.kind === 'completed') return [textPart(outputOf(answer))];
+  if (outcome.kind === 'completed') return outputOf(answer);
   if (outcome.kind === 'waiting') {
     yield statusUpdate(context, answer.state ?? 'TASK_STATE_INPUT_REQUIRED', answer.status?.message?.parts);
     return undefined;
@@ -160,15 +176,27 @@ async function* ended(context: RequestContext, url: string, outcome: CallOutcome
 }
 
 /**
- * The text of the first Artifact, else its data as JSON, else `no output`. An agent that made no Artifact has
- * answered with what it said at the end.
+ * The text of the first Artifact, else its data as JSON, else `no output`; then all other Parts of all Artifacts. An agent
+ * that made no Artifact has answered with what it said at the end.
  */
-function outputOf({ reply, artifacts, status }: CalledTask): string {
-  const parts = reply?.parts ?? artifacts[0]?.parts ?? status?.message?.parts ?? [];
-  const text = joinedText(parts);
-  if (text !== undefined) return text;
-  const data = firstData(parts);
-  return data === undefined ? 'no output' : JSON.stringify(data);
+function outputOf({ reply, artifacts, status }: CalledTask): Part[] {
+  const said = reply ?? status?.message;
+  const made =
+    reply || artifacts.length === 0 ? said && [{ artifactId: said.messageId, parts: said.parts }] : artifacts;
+  const [first, ...further] = (made ?? []).map(({ artifactId, parts }) => ({ artifactId, parts: mergedTexts(parts) }));
+  const text = joinedText(first?.parts ?? []);
+  const data = firstData(first?.parts ?? []);
+  const { start, end } = firstTextRow(first?.parts ?? []);
+  const others = [
+    ...spokenParts((first?.parts ?? []).filter((_, index) => index < start || index >= end)),
+    ...further.flatMap(({ artifactId, parts }) => spokenParts(parts).map((part) => belonging(part, artifactId))),
+  ];
+  return [textPart(text ?? (data === undefined ? 'no output' : JSON.stringify(data))), ...others];
+}
+
+/** A text of another Artifact is no piece of the first one's. */
+function belonging(part: Part, artifactId: string): Part {
+  return part.text === undefined ? part : { ...part, metadata: { ...part.metadata, [PART_OF]: artifactId } };
 }
 
 /** The remote Task that this Task's log names last. On a first turn that never ran there is none to read. */

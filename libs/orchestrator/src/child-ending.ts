@@ -6,6 +6,7 @@ import {
   type FieldViolation,
   type FormQuestion,
   formQuestion,
+  mergedTexts,
   type Part,
   type TaskState,
   shownUrl,
@@ -46,7 +47,8 @@ export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcom
   const { answer } = outcome;
   if (outcome.kind === 'completed') {
     const artifacts = node.type === 'agent' ? wholeAnswer(answer) : artifactsOf(answer);
-    return { kind: 'completed', status: 'completed', artifacts: outputFirst(node, artifacts) };
+    const merged = artifacts.map((artifact) => ({ ...artifact, parts: mergedTexts(artifact.parts) }));
+    return { kind: 'completed', status: 'completed', artifacts: outputFirst(node, merged) };
   }
   const status = answer.state && stateWord(answer.state);
   if (outcome.kind === 'waiting') {

@@ -2,6 +2,7 @@ import type { Artifact, JsonValue } from '#libs/protocol';
 import type { Failure } from './failure.js';
 import type { LoopReason } from './loop-run.js';
 import type { SkipReason } from './node-run.js';
+import type { LeftOutPayload } from './passed-content.js';
 import type { EndingOutcome } from './plan.js';
 import { NodeStep, RunStep } from './run-step.js';
 
@@ -77,6 +78,9 @@ export const loopEnded = new NodeStep<
 >('loop.ended', (_node, { edge, path = [], reason, taken, failure }, at, run) => {
   run.progress.endLoop({ edge, path }, { reason, at, ...(taken && { taken }), ...(failure && { failure }) });
 });
+
+/** Parts of what other nodes have answered did not reach the node: a line about each stands for them, or nothing does. */
+export const partsLeftOut = new NodeStep<LeftOutPayload>('parts.left-out', () => undefined);
 
 /**
  * The last iteration of a loop left a result node out: the event's Artifact, an empty text, takes the place of what an

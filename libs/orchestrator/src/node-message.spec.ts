@@ -2,7 +2,8 @@ import { type Artifact, dataPart, type JsonObject, type Part, textPart } from '#
 import { FailedExpression } from './expressions/failed-expression.js';
 import { RunExpressions } from './expressions/run-expressions.js';
 import { runVariables } from './expressions/run-variables.js';
-import { nodeParts } from './node-message.js';
+import { nodeContent } from './node-message.js';
+import { partsOf as allPartsOf } from './passed-content.js';
 import { RunState } from './run-state.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { WorkflowGraph } from './workflow-graph.js';
@@ -40,12 +41,14 @@ function partsOf({ inputs = {}, artifacts = {}, config = {}, type = 'agent' }: G
     const artifact: Artifact = { artifactId: id, parts };
     state.node(id).artifacts = [artifact];
   }
-  return nodeParts(definition.nodes[2] as WorkflowDefinition['nodes'][0], WorkflowGraph.build(definition), state);
+  return contentParts(definition.nodes[2] as WorkflowDefinition['nodes'][0], WorkflowGraph.build(definition), state);
 }
+
+const contentParts = (...given: Parameters<typeof nodeContent>): Part[] => allPartsOf(nodeContent(...given));
 
 const textOf = (given: Given) => partsOf(given)[0]?.text;
 
-describe('nodeParts', () => {
+describe('nodeContent', () => {
   test('is the rendered prompt (C10, D5)', () => {
     const given = {
       config: { prompt: '{{b}} and {{b.data}}, {{nobody}}' },
@@ -141,7 +144,7 @@ describe('nodeParts', () => {
     state.node('b').artifacts = [{ artifactId: 'b', parts: [dataPart({ k: 1 })] }];
     const [, , child] = definition.nodes;
     if (child === undefined) throw new Error('no child');
-    expect(nodeParts(child, WorkflowGraph.build(definition), state)).toEqual([textPart('{"k":1}')]);
+    expect(contentParts(child, WorkflowGraph.build(definition), state)).toEqual([textPart('{"k":1}')]);
   });
 
   test.each<[string, object, object]>([
@@ -155,11 +158,11 @@ describe('nodeParts', () => {
     const definition = { ...PARENTS, nodes: [first, { ...second, ...parent }, child] };
     const state = new RunState(definition);
     Object.assign(state.node('b'), { artifacts: [{ artifactId: 'b', parts: [dataPart({ k: 1 })] }], ...run });
-    expect(nodeParts(child, WorkflowGraph.build(definition), state)).toEqual([textPart('{"k":1}')]);
+    expect(contentParts(child, WorkflowGraph.build(definition), state)).toEqual([textPart('{"k":1}')]);
   });
 });
 
-describe('nodeParts with expressions', () => {
+describe('nodeContent with expressions', () => {
   const config = {
     prompt: '{{b}}: ${nodes.b.data.list}, ${inputs.a}',
     args: { n: '${nodes.b.data.list.size() + 1}', mixed: '{{a}}-${nodes.b.attempts}' },
@@ -182,7 +185,11 @@ describe('nodeParts with expressions', () => {
       loop: () => null,
     });
     const { inputs, nodes } = state;
-    return nodeParts(child, WorkflowGraph.build(definition), { inputs, nodes, language: { expressions, variables } });
+    return contentParts(child, WorkflowGraph.build(definition), {
+      inputs,
+      nodes,
+      language: { expressions, variables },
+    });
   }
 
   test('fills them in, once, beside references', () => {

@@ -6,15 +6,16 @@ import {
   type JsonObject,
   type JsonValue,
   type Part,
+  templateReferences,
   type TemplateResolver,
   TextBudget,
   textPart,
 } from '#libs/protocol';
 import { type FillingSource, NodeFilling } from './expressions/node-filling.js';
 import type { GraphEdge } from './graph-edge.js';
-import { outputText } from './node-output.js';
 import type { NodeRun } from './node-run.js';
 import { templateKey, templateValues } from './node-templates.js';
+import { contentFor, type NodeContent, type SaidContent, saidContent, unsaidByReference } from './passed-content.js';
 import { inputText, inputValue, userInputNode } from './run-inputs.js';
 import type { WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
@@ -36,25 +37,32 @@ export interface MessageSource {
 }
 
 /**
- * The Parts of the Message that a node is called with: its text, for a tool its arguments, and its data. A workflow with
- * inputs of its own gets those alone.
- * @param budget what all of it together may come to
+ * What the Message has that a node is called with: its text, for a tool its arguments, its data, and what else the
+ * nodes before it have said. A workflow with inputs of its own gets those alone.
+ * @param budget what all texts of it together may come to
  * @throws ContentTooLarge beyond it, before anything is put together
  * @throws FailedExpression
  */
-export function nodeParts(
+export function nodeContent(
   node: WorkflowNode,
   graph: WorkflowGraph,
   run: MessageSource,
   budget = new TextBudget(),
-): Part[] {
+): NodeContent {
   const filling = nodeFilling(node, run, budget);
   const { args = {}, inputs, data } = node.config;
-  if (node.type === 'workflow' && inputs !== undefined) return [dataPart(filling.value('config.inputs', inputs))];
-  const text = textPart(nodeText(node, graph, run, filling));
-  if (node.type === 'tool') return [text, dataPart({ args: filling.value('config.args', args) })];
+  if (node.type === 'workflow' && inputs !== undefined)
+    return { own: [dataPart(filling.value('config.inputs', inputs))], passed: [], leftOut: [] };
+  const { text, rest, leftOut } = saidTo(node, graph, run, filling);
+  const own =
+    node.type === 'tool' ? [dataPart({ args: filling.value('config.args', args) })] : ownData(node, data, filling);
+  const content = contentFor(node.type, { text, rest }, own);
+  return { ...content, leftOut: [...leftOut, ...content.leftOut] };
+}
+
+function ownData(node: WorkflowNode, data: JsonValue | undefined, filling: NodeFilling): Part[] {
   const takesData = data !== undefined && templateValues(node).some(({ path }) => path === 'config.data');
-  return takesData ? [text, dataPart(filling.value('config.data', data))] : [text];
+  return takesData ? [dataPart(filling.value('config.data', data))] : [];
 }
 
 /** What fills the templates of a node. */
@@ -90,22 +98,50 @@ function referredInput({ inputs }: MessageSource, id: string): JsonValue | undef
   return inputValue(inputs, id) ?? inputValue(inputs, userInputNode(id) ?? '');
 }
 
-/** The text that a node is sent; of one without a prompt what the nodes before it have said. */
-export function nodeText(node: WorkflowNode, graph: WorkflowGraph, run: MessageSource, filling: NodeFilling): string {
+/** What a node is told: its prompt and the files that this names; of one without a prompt what the nodes before it have said. */
+export function saidTo(
+  node: WorkflowNode,
+  graph: WorkflowGraph,
+  run: MessageSource,
+  filling: NodeFilling,
+): SaidContent & { leftOut: Part[] } {
   if (node.type === 'input') {
     const input = inputValue(run.inputs, node.id);
-    return input === undefined ? '' : inputText(input);
+    return { text: input === undefined ? '' : inputText(input), rest: [], leftOut: [] };
   }
   const key = templateKey(node.type);
   const prompt = node.config[key];
-  if (typeof prompt === 'string' && prompt !== '') return filling.text(`config.${key}`, prompt);
+  if (typeof prompt === 'string' && prompt !== '')
+    return { text: filling.text(`config.${key}`, prompt), ...besidePrompt(prompt, run) };
   const incoming = graph.incoming(node.id);
   const taken = incoming.filter((edge) => run.carries?.(edge) ?? true);
-  const before = [...new Set(taken.map(({ from }) => from))].map((id) => textOf(graph.node(id), run));
-  const repeated = (run.repeated ?? []).map((it) => (typeof it === 'string' ? it : said(graph.node(it.id), it)));
-  const texts = [...(incoming.length === 0 ? [run.text ?? ''] : before), ...repeated];
-  for (const text of texts) filling.texts.spend(text.length + SEPARATOR.length);
-  return texts.filter((text) => text !== '').join(SEPARATOR);
+  const before = [...new Set(taken.map(({ from }) => from))].map((id) => saidBy(graph.node(id), run));
+  const repeated = (run.repeated ?? []).map((it) =>
+    typeof it === 'string' ? { text: it, rest: [] } : said(graph.node(it.id), it),
+  );
+  const all = [...(incoming.length === 0 ? [{ text: run.text ?? '', rest: [] }] : before), ...repeated];
+  for (const { text } of all) filling.texts.spend(text.length + SEPARATOR.length);
+  const texts = all.flatMap(({ text }) => (text === '' ? [] : [text]));
+  return { text: texts.join(SEPARATOR), rest: all.flatMap(({ rest }) => rest), leftOut: [] };
+}
+
+/** Of the nodes that a prompt names: the files that go with it, and what it does not say. */
+function besidePrompt(prompt: string, run: MessageSource): { rest: Part[]; leftOut: Part[] } {
+  const named = new Map<string, Set<'text' | 'data'>>();
+  for (const { id, suffix } of templateReferences(prompt)) {
+    const member = suffix.length === 1 && suffix[0] === 'data' ? 'data' : 'text';
+    named.set(id, (named.get(id) ?? new Set()).add(member));
+  }
+  const unsaid = [...named].flatMap(([id, members]) => {
+    const artifacts = referredInput(run, id) === undefined ? run.nodes.get(id)?.artifacts : undefined;
+    // Who names the data alone wants nothing else.
+    if (artifacts === undefined || !members.has('text')) return [];
+    return [unsaidByReference(id, artifacts, members.has('data'))];
+  });
+  // An expression may say the rest.
+  const isExpressive = run.language !== undefined && prompt.includes('${');
+  const leftOut = isExpressive ? [] : unsaid.flatMap((it) => it.leftOut);
+  return { rest: unsaid.flatMap(({ files }) => files), leftOut };
 }
 
 const SEPARATOR = '\n\n';
@@ -113,15 +149,15 @@ const SEPARATOR = '\n\n';
 /** Nodes of which the next one hears texts alone; all others say data where they say nothing else, those of plugins too. */
 const TEXT_TYPES = new Set(['input', 'agent', 'output', 'external', 'script', 'conversation', 'brainstorm']);
 
-function textOf(node: WorkflowNode, { nodes, inputs }: MessageSource): string {
+function saidBy(node: WorkflowNode, { nodes, inputs }: MessageSource): SaidContent {
   const run = nodes.get(node.id);
   if (run && run.artifacts.length > 0) return said(node, run);
   const input = inputValue(inputs, node.id);
-  return input === undefined ? '' : inputText(input);
+  return { text: input === undefined ? '' : inputText(input), rest: [] };
 }
 
-function said(node: WorkflowNode, run: NodeRun): string {
-  return mayBeData(node, run) ? (artifactReference(run.artifacts[0], []) ?? '') : outputText(run);
+function said(node: WorkflowNode, run: NodeRun): SaidContent {
+  return saidContent(node.id, run.artifacts, mayBeData(node, run));
 }
 
 /** A node that is given a schema for its result, and one whose `fallback` it is, say data too. */

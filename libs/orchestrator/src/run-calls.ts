@@ -4,21 +4,14 @@ import type { AgentCall, CallFailure, CallOutcome, CallTarget } from '#libs/agen
 import type { Job } from '#libs/jobs';
 import { throughOutage } from '#libs/postgres';
 import { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessStart } from '#libs/process';
-import {
-  A2A_ERRORS,
-  ContentTooLarge,
-  isJsonObject,
-  type Part,
-  type RunEventNote,
-  shownUrl,
-  TextBudget,
-} from '#libs/protocol';
+import { A2A_ERRORS, isJsonObject, type Part, type RunEventNote, shownUrl } from '#libs/protocol';
 import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseEndpoint, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
-import { nodeParts } from './node-message.js';
+import { leftOutPayload, partsOf } from './passed-content.js';
+import { partsLeftOut } from './control-steps.js';
 import { CallTimes } from './call-times.js';
 import { type AskingChildren, lookAtAsking } from './asking-children.js';
 import { timeOf } from './node-clock.js';
@@ -27,7 +20,7 @@ import type { AttemptFailure } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
 import { askedOnAfter } from './refused-answer.js';
-import { answerParts } from './run-answer.js';
+import { RunContent } from './run-content.js';
 import type { RunEvaluation } from './run-evaluation.js';
 import { RunPace } from './run-pace.js';
 import type { RunServices } from './run-services.js';
@@ -69,8 +62,7 @@ export class RunCalls {
   private readonly announced: Set<NodeRun>;
   /** Nodes whose Tasks were found to go on by themselves: those are followed, and sent nothing. */
   private readonly resumed = new WeakSet<NodeRun>();
-  /** Characters that this execution has put together for the run's nodes. */
-  private rendered = 0;
+  private readonly content: RunContent;
 
   constructor(
     private readonly services: RunServices,
@@ -79,6 +71,7 @@ export class RunCalls {
   ) {
     const { context, links, graph, state } = run;
     const agent = workflowPath(graph.definition.name);
+    this.content = new RunContent(run, services.content);
     this.calls = new ProcessCalls(services, { context, links, agent, remembered: (signal) => this.remembered(signal) });
     const isAnnounced = ({ messageId, waitsFor }: NodeRun) => messageId !== undefined && waitsFor === undefined;
     this.announced = new Set(state.frontier.running.filter(isAnnounced));
@@ -228,7 +221,7 @@ export class RunCalls {
   private planned(node: NodeRun): PlannedCall {
     const { graph, context, revision, state } = this.run;
     const definition = graph.node(node.id);
-    const { parts, fault } = this.partsFor(node);
+    const { content, fault } = this.content.contentOf(node, this.isLocal(node));
     const waiting =
       node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
     const callerMessageId = node.answer?.messageId ?? state.begunBy;
@@ -239,7 +232,10 @@ export class RunCalls {
     return {
       ...this.called(node),
       ...(this.resumed.has(node) && node.taskId !== undefined && { seen: node.taskId }),
-      request: nodeRequest(definition, run, node.messageId ?? '', parts, waiting),
+      request: nodeRequest(definition, run, node.messageId ?? '', partsOf(content), waiting),
+      ...(node.answer === undefined && {
+        adapt: (unread) => this.reportLeftOut(node, [...content.leftOut, ...unread]),
+      }),
       target: () => this.target(node, fault),
       callsNobody: !callsOthers(node),
       staysHere: this.isLocal(node),
@@ -319,22 +315,12 @@ export class RunCalls {
     }
   }
 
-  /** What a node is sent; nothing, and why, where that would be too much. */
-  private partsFor(node: NodeRun): { parts: Part[]; fault?: ContentTooLarge | FailedExpression } {
-    const { graph, evaluation } = this.run;
-    const { renderedText, task } = this.services.content;
-    if (node.answer) return { parts: answerParts(node.answer, node) };
-    const budget = new TextBudget(renderedText);
-    try {
-      const parts = nodeParts(graph.node(node.id), graph, evaluation.source(node), budget);
-      this.rendered += budget.spent;
-      if (this.rendered > task)
-        throw ContentTooLarge.of('what was rendered for the nodes of the run', task, 'TASK_LIMIT');
-      return { parts };
-    } catch (error) {
-      if (error instanceof ContentTooLarge || error instanceof FailedExpression) return { parts: [], fault: error };
-      throw error;
-    }
+  private reportLeftOut(node: NodeRun, parts: readonly Part[]): void {
+    const payload = leftOutPayload(parts);
+    if (payload === undefined) return;
+    const { attempts: attempt, taskId, contextId } = node;
+    const step = partsLeftOut.note(node, { ...payload });
+    void this.report({ node, attempt, url: this.urlOf(node) ?? '', taskId, contextId, step });
   }
 
   /** By the definition and not by the log: an own node is called here, wherever it was called before. */

@@ -2,6 +2,7 @@ import { durationOf, later, LONGEST_DURATION } from '#libs/expressions';
 import {
   dataPart,
   firstData,
+  isFilePart,
   isJsonObject,
   type JsonValue,
   joinedText,
@@ -12,14 +13,22 @@ import {
 } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
-import { eachStarted, loopEnded, loopNext, nodeWaiting, runEnding } from './control-steps.js';
+import { eachStarted, loopEnded, loopNext, nodeWaiting, partsLeftOut, runEnding } from './control-steps.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import type { NodeFilling } from './expressions/node-filling.js';
 import type { LoopReason, LoopRun } from './loop-run.js';
-import { nodeFilling, nodeText } from './node-message.js';
+import { nodeContent, nodeFilling } from './node-message.js';
 import { type AttemptFailure, attemptFailure, edgeErrors, failureOf, type NodeOutcomes } from './node-outcomes.js';
 import type { EachRun, NodeRun } from './node-run.js';
 import { OutputRules } from './output-rules.js';
+import {
+  ECHOES_IN_A_TASK,
+  fittedInto,
+  leftOutPayload,
+  type NodeContent,
+  partsOf,
+  saidContent,
+} from './passed-content.js';
 import type { Decision } from './plan.js';
 import type { RunClock } from './run-clock.js';
 import { emptiedResultEvent, stepEvent } from './run-ending.js';
@@ -34,7 +43,7 @@ interface DecidingRun {
   evaluation: RunEvaluation;
   outcomes: NodeOutcomes;
   clock: RunClock;
-  content: Pick<ContentLimits, 'renderedText' | 'jsonMembers'>;
+  content: Pick<ContentLimits, 'artifact' | 'jsonMembers' | 'renderedText' | 'task'>;
 }
 
 const MAX_ITEMS = 1_000;
@@ -62,9 +71,10 @@ export class RunDecisions {
   /** The time that a `wait` node waited for has come. */
   waited(node: NodeRun): Generator<TaskEvent> {
     return this.attempted(node, () => {
-      const { state, evaluation } = this.run;
-      const text = nodeText(state.graph.node(node.id), state.graph, evaluation.source(node), this.filling(node));
-      return this.result(node, textPart(text));
+      const { state, evaluation, content: limits } = this.run;
+      const budget = new TextBudget(limits.renderedText);
+      const content = nodeContent(state.graph.node(node.id), state.graph, evaluation.source(node), budget);
+      return this.passedOn(node, content);
     });
   }
 
@@ -97,8 +107,15 @@ export class RunDecisions {
       yield* outcomes.failed(node, { kind, error, instance, message: `node "${instance}": ${error}` });
       return;
     }
-    const results = Array.from({ length: each.total }, (_, index) => resultOf(each.runs[index]));
-    yield* outcomes.completed(node, 'completed', [{ artifactId: node.id, name: node.id, parts: [dataPart(results)] }]);
+    const entries = Array.from({ length: each.total }, (_, index) => each.runs[index]);
+    const unsaid = entries.flatMap((entry) => (entry?.status === 'completed' ? unsaidByElement(entry) : []));
+    const own = [dataPart(entries.map(resultOf))];
+    const passed = unsaid.filter(isFilePart);
+    const fitted = fittedInto(this.room, { own, passed, leftOut: unsaid.filter((part) => !isFilePart(part)) });
+    yield* this.leftOut(node, fitted.leftOut);
+    // A line about a file would be the text of the list.
+    const parts = [...own, ...fitted.passed.filter(isFilePart)];
+    yield* outcomes.completed(node, 'completed', [{ artifactId: node.id, name: node.id, parts }]);
   }
 
   private *own(node: NodeRun): Generator<TaskEvent> {
@@ -110,13 +127,31 @@ export class RunDecisions {
     }
     const values = this.filling(node).value('config.values', definition.config['values'] ?? {});
     if (!isJsonObject(values)) throw new FailedExpression('config.values gives no object');
-    yield* this.result(node, dataPart(values));
+    yield* this.result(node, [dataPart(values)]);
+  }
+
+  /** Completes a node whose result is the Message that it would have been sent. */
+  private *passedOn(node: NodeRun, content: NodeContent): Generator<TaskEvent> {
+    const fitted = fittedInto(this.room, content);
+    yield* this.leftOut(node, fitted.leftOut);
+    yield* this.result(node, partsOf(fitted));
+  }
+
+  private *leftOut(node: NodeRun, parts: readonly Part[]): Generator<TaskEvent> {
+    const payload = leftOutPayload(parts);
+    if (payload) yield stepEvent(this.run.reference, partsLeftOut.note(node, payload));
+  }
+
+  /** Characters that a result may have which repeats what other nodes have answered. */
+  private get room(): number {
+    const { artifact, task } = this.run.content;
+    return Math.min(artifact, task / ECHOES_IN_A_TASK);
   }
 
   /** What a node has come to that the run does itself. @throws InvalidOutput */
-  private result(node: NodeRun, part: Part): Generator<TaskEvent> {
+  private result(node: NodeRun, parts: Part[]): Generator<TaskEvent> {
     const { state, outcomes, content } = this.run;
-    const artifact = { artifactId: node.id, name: node.id, parts: [part] };
+    const artifact = { artifactId: node.id, name: node.id, parts };
     const rules = OutputRules.of(state.graph.node(node.id));
     return outcomes.completed(node, 'completed', rules.applied([artifact], content.jsonMembers));
   }
@@ -212,6 +247,15 @@ function needed({ total }: EachRun, { onFailure, minSuccess = 0 }: EachConfig): 
   if (onFailure !== 'collect') return total;
   if (typeof minSuccess === 'number') return minSuccess;
   return Math.ceil((total * Number.parseFloat(minSuccess)) / 100 - 1e-9);
+}
+
+/** What the element of an entry does not say of its result. */
+function unsaidByElement({ instance, artifacts }: NodeRun): Part[] {
+  const [first] = artifacts;
+  const data = firstData(first?.parts ?? []);
+  const { text, rest } = saidContent(instance, artifacts, false);
+  const unsaid = data === undefined ? rest : rest.filter((part) => part.data !== data);
+  return data === undefined || text === '' ? unsaid : [textPart(text), ...unsaid];
 }
 
 /** An entry's data, else its text, else nothing. */

@@ -15,6 +15,7 @@ import {
 import type { TaskEvent } from '#libs/tasks';
 import { nodeReused, resultEmptied } from './control-steps.js';
 import { outputText } from './node-output.js';
+import { asOneArtifact } from './passed-content.js';
 import { questionDeadline } from './node-clock.js';
 import type { CanceledChild, NodeRun, RunError } from './node-run.js';
 import { askingMessage, openQuestion, questionText, waitingMetadata } from './run-questions.js';
@@ -82,7 +83,7 @@ function resultEvent(
   const [only] = artifacts;
   const isResult = graph.isResult(node.id) && node.list === undefined;
   if (only === undefined || !isResult) return stepEvent(reference, noteOf({ artifacts }));
-  const result = { ...only, artifactId: node.id, name: node.id, parts: artifacts.flatMap(({ parts }) => parts) };
+  const result = { ...only, artifactId: node.id, name: node.id, parts: asOneArtifact(node.id, artifacts) };
   const note = noteOf(artifacts.length > 1 ? { artifacts } : {});
   const timestamp = new Date().toISOString();
   return artifactUpdate(reference, result, { lastChunk: true, metadata: runEventMetadata({ ...note, timestamp }) });

@@ -13,6 +13,7 @@ export const RUN_EVENT_TYPES = [
   'tool.result',
   'template.warning',
   'number.rounded',
+  'parts.left-out',
   'node.progress',
   'node.skipped',
   'node.retrying',

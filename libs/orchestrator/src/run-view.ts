@@ -3,7 +3,8 @@ import type { CallCancelOutcome } from '#libs/agent-calls';
 import { type TaskEvent, TaskFold, type TaskHeader } from '#libs/tasks';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl } from './node-address.js';
-import { nodeParts } from './node-message.js';
+import { nodeContent } from './node-message.js';
+import { partsOf } from './passed-content.js';
 import type { LaterOutcome } from './cancel-outcomes.js';
 import { childReference } from './node-dispatch.js';
 import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './node-run.js';
@@ -183,7 +184,7 @@ function inputOf(source: RunSource, node: WorkflowNode, now: RunState, found: No
   const { revision = '' } = readRunMetadata(first && 'task' in first ? first.task.metadata : undefined);
   const evaluation = new RunEvaluation(run, knownRun(header.taskId, { definition, revision }, events));
   try {
-    return { input: nodeParts(node, run.graph, evaluation.source(instance)) };
+    return { input: partsOf(nodeContent(node, run.graph, evaluation.source(instance))) };
   } catch (error) {
     if (error instanceof FailedExpression) return {};
     throw error;

@@ -1,6 +1,6 @@
 import { textPart } from '#libs/protocol';
 import { useFakeTime } from '../../../test/support/fake-time.js';
-import { nodeFilling, nodeText } from './node-message.js';
+import { nodeContent } from './node-message.js';
 import type { NodeRun } from './node-run.js';
 import { RunEvaluation } from './run-evaluation.js';
 import { answering } from './testing/answering-agents.js';
@@ -44,7 +44,7 @@ function read(run: SteppedRun, name: string): string {
   const { node, evaluation } = placeOf(run, name);
   const source = evaluation.source(node);
   const definition = run.state.graph.node(node.id);
-  return nodeText(definition, run.state.graph, source, nodeFilling(definition, source));
+  return nodeContent(definition, run.state.graph, source).own[0]?.text ?? '';
 }
 
 function placeOf(run: SteppedRun, name: string): { node: NodeRun; evaluation: RunEvaluation } {

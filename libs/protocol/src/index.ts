@@ -8,11 +8,23 @@ export {
   dataPart,
   firstData,
   firstText,
+  firstTextRow,
   joinedText,
   type Message,
+  PART_OF,
   type Part,
   textPart,
 } from './message.js';
+export {
+  describedPart,
+  isFilePart,
+  mergedTexts,
+  partAsLine,
+  partAsText,
+  partKind,
+  spokenParts,
+  textRows,
+} from './passed-parts.js';
 export type {
   Artifact,
   SendMessageResponse,

@@ -37,21 +37,43 @@ export function dataPart(data: JsonValue, mediaType = 'application/json'): Part 
   return { data, mediaType };
 }
 
-/** The first text Part's text, or `undefined`. */
+/**
+ * The Part metadata key that says what a Part belongs to, where it is no piece of the text before it: the Parts of one
+ * Message may come from several Artifacts.
+ */
+export const PART_OF = 'parley/part-of';
+
+/** True for what a model thought before it answered, as agents of the Agent Development Kit mark it. */
+export function isThought({ metadata }: Part): boolean {
+  return metadata?.['adk_thought'] === true;
+}
+
+/** The first text Part's text, or `undefined`. Thoughts are no text. */
 export function firstText(parts: readonly Part[]): string | undefined {
-  return parts.find((part) => part.text !== undefined)?.text;
+  return parts.find((part) => part.text !== undefined && !isThought(part))?.text;
 }
 
 /**
  * The text of Parts that an agent may have made piece by piece, as it does an Artifact's: text Parts in a row are one
- * text, and the first such row counts. `undefined` where there is none.
+ * text, and the first such row counts. A row ends where what a Part belongs to (`PART_OF`) changes. Thoughts are left out.
+ * `undefined` where there is none.
  */
 export function joinedText(parts: readonly Part[]): string | undefined {
-  const start = parts.findIndex((part) => part.text !== undefined);
+  const { start, end } = firstTextRow(parts);
   if (start < 0) return undefined;
-  const end = parts.findIndex((part, index) => index > start && part.text === undefined);
-  const row = parts.slice(start, end < 0 ? undefined : end);
+  const row = parts.slice(start, end).filter((part) => !isThought(part));
   return row.map(({ text }) => text).join('');
+}
+
+/** Where the Parts stand that `joinedText` joins: from `start` on, before `end`; `start` is -1 where there are none. */
+export function firstTextRow(parts: readonly Part[]): { start: number; end: number } {
+  const start = parts.findIndex((part) => part.text !== undefined && !isThought(part));
+  if (start < 0) return { start, end: start };
+  const of = parts[start]?.metadata?.[PART_OF];
+  const isNext = (part: Part): boolean =>
+    isThought(part) || (part.text !== undefined && part.metadata?.[PART_OF] === of);
+  const end = parts.findIndex((part, index) => index > start && !isNext(part));
+  return { start, end: end < 0 ? parts.length : end };
 }
 
 /** The first data Part's value, or `undefined`. */

@@ -1,9 +1,11 @@
 import { firstData, joinedText } from './message.js';
+import { spokenParts, withoutBytes } from './passed-parts.js';
 import type { Artifact } from './task.js';
 
 /**
  * What a reference to a node stands for, given the node's first Artifact: with the suffix `data` its first data Part
- * as compact JSON, with any other suffix or none its text, else its data, else itself as JSON.
+ * as compact JSON, with any other suffix or none its text, else its data, else itself as JSON, with the
+ * size of files (`size`, in bytes) in place of their bytes.
  * @returns `undefined` where nothing is there to refer to: the reference stays verbatim
  */
 export function artifactReference(artifact: Artifact | undefined, suffix: readonly string[]): string | undefined {
@@ -12,5 +14,7 @@ export function artifactReference(artifact: Artifact | undefined, suffix: readon
   if (suffix.length === 1 && suffix[0] === 'data') return data === undefined ? undefined : JSON.stringify(data);
   const text = joinedText(artifact.parts);
   if (text) return text;
-  return data === undefined ? (text ?? JSON.stringify(artifact)) : JSON.stringify(data);
+  if (data !== undefined) return JSON.stringify(data);
+  const parts = spokenParts(artifact.parts);
+  return parts.length === 0 ? '' : JSON.stringify({ ...artifact, parts: parts.map(withoutBytes) });
 }

@@ -24,6 +24,7 @@ const LINES: Readonly<Record<string, (payload: Payload) => string>> = {
   'each.started': ({ items }) => `${Array.isArray(items) ? items.length : 0} entries`,
   'loop.next': ({ iteration, at }) => `iteration ${word(iteration)}${at === undefined ? '' : ` at ${clock(at)}`}`,
   'loop.ended': ({ iterations, reason }) => `ended after ${word(iterations)}: ${word(reason)}`,
+  'parts.left-out': ({ count, kinds }) => `${word(count)} left out of what it was told: ${listed(kinds)}`,
   'result.emptied': () => 'the last iteration made no result',
   'run.parked': ({ until }) => (until === undefined ? 'waits for an answer' : `nothing happens until ${clock(until)}`),
   'run.deadline': ({ failure }) => messageOf(failure),

@@ -102,6 +102,6 @@ describe('what an agent remembers', () => {
     const turnWithFile = stored(1);
     turnWithFile.task.history![0]!.parts = [{ raw: 'AAAA', filename: 'cat.png' }, textPart('what is it?')];
     const { memory } = memoryOf([turnWithFile]);
-    expect(await texts(memory)).toEqual(['[file cat.png]', 'answer 1']);
+    expect(await texts(memory)).toEqual(['[file cat.png, application/octet-stream, 3 bytes]', 'answer 1']);
   });
 });

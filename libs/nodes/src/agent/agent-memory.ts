@@ -1,7 +1,7 @@
 import type { RequestContext } from '#libs/executor';
 import type { ModelMessage } from '#libs/models';
 import { untilReached } from '#libs/postgres';
-import { contentLength, type Part, textBefore, textPart } from '#libs/protocol';
+import { contentLength, describedPart, isFilePart, type Part, textBefore, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
 import type { AgentSettings } from './agent-settings.js';
 
@@ -94,9 +94,7 @@ function messagesOf({ history = [], status }: StoredTask['task']): { role: 'user
   ];
 }
 
-/** Of files the name is remembered. */
+/** Of files a line about them is remembered. */
 function kept(part: Part): Part {
-  const { text, data, filename, mediaType } = part;
-  if (text !== undefined || data !== undefined) return part;
-  return textPart(`[file ${filename ?? mediaType ?? ''}]`);
+  return isFilePart(part) ? textPart(describedPart(part)) : part;
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { nodeParts } from '../node-message.js';
+import { nodeContent } from '../node-message.js';
+import { partsOf } from '../passed-content.js';
 import { RunEvaluation } from '../run-evaluation.js';
 import { knownRun } from '../run-known.js';
 import { RunState } from '../run-state.js';
@@ -41,6 +42,6 @@ function comparedRun({ state, evaluation }: FoldedRun): ComparedRun {
   return {
     graph: state.graph,
     node: (id) => state.nodes.get(id),
-    parts: (node) => nodeParts(node, state.graph, evaluation.source(state.node(node.id))),
+    parts: (node) => partsOf(nodeContent(node, state.graph, evaluation.source(state.node(node.id)))),
   };
 }

@@ -1,0 +1,59 @@
+import { ContentTooLarge, TextBudget } from '#libs/protocol';
+import type { ContentLimits } from '#libs/service';
+import { FailedExpression } from './expressions/failed-expression.js';
+import { nodeContent } from './node-message.js';
+import type { NodeRun } from './node-run.js';
+import { ECHOES_IN_A_TASK, fittedInto, type NodeContent } from './passed-content.js';
+import { answerParts } from './run-answer.js';
+import type { RunEvaluation } from './run-evaluation.js';
+import type { WorkflowGraph } from './workflow-graph.js';
+
+const NO_CONTENT: NodeContent = { own: [], passed: [], leftOut: [] };
+
+/** Makes the Messages to the nodes of one run, and bounds what they come to together. */
+export class RunContent {
+  /** Characters that this execution has put together for the run's nodes. */
+  private rendered = 0;
+  /** Characters of what nodes have answered that it has passed on to others as Parts. */
+  private passed = 0;
+
+  constructor(
+    private readonly run: { graph: WorkflowGraph; evaluation: RunEvaluation },
+    private readonly limits: ContentLimits,
+  ) {}
+
+  /**
+   * Returns what a node is sent; nothing, and why, where that would be too much.
+   * @param isLocal true if its agent is called in this process
+   */
+  contentOf(node: NodeRun, isLocal: boolean): { content: NodeContent; fault?: ContentTooLarge | FailedExpression } {
+    const { graph, evaluation } = this.run;
+    const { renderedText, task } = this.limits;
+    if (node.answer) return { content: { ...NO_CONTENT, own: answerParts(node.answer, node) } };
+    const budget = new TextBudget(renderedText);
+    try {
+      const content = nodeContent(graph.node(node.id), graph, evaluation.source(node), budget);
+      this.rendered += budget.spent;
+      if (this.rendered > task)
+        throw ContentTooLarge.of('what was rendered for the nodes of the run', task, 'TASK_LIMIT');
+      const fitted = fittedInto(this.roomFor(node, isLocal), content);
+      this.passed += fitted.length;
+      return { content: fitted };
+    } catch (error) {
+      if (error instanceof ContentTooLarge || error instanceof FailedExpression)
+        return { content: NO_CONTENT, fault: error };
+      throw error;
+    }
+  }
+
+  /**
+   * Characters that a Message may have with what other nodes have answered. What an output node says is in the run's own
+   * log once more. Over the network a Message is a body.
+   */
+  private roomFor({ type }: NodeRun, isLocal: boolean): number {
+    const { artifact, renderedText, task } = this.limits;
+    const share = task / ECHOES_IN_A_TASK;
+    const ofRun = (type === 'output' ? share : task) - this.passed;
+    return Math.min(isLocal ? Math.min(artifact, share) : renderedText, ofRun);
+  }
+}

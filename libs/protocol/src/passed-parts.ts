@@ -1,0 +1,115 @@
+import { textStart } from './brief-text.js';
+import { isThought, PART_OF, type Part, textPart } from './message.js';
+
+/** Media type of a file whose sender did not say one. */
+const UNKNOWN_FILE = 'application/octet-stream';
+/** Characters of a name or an address in a line. */
+const LONGEST_NAME = 200;
+
+/** True for a file: bytes, or an address that leads to some. */
+export function isFilePart({ raw, url }: Part): boolean {
+  return raw !== undefined || url !== undefined;
+}
+
+/** Returns the kind of a Part, as events name it: `text`, `data`, or the media type of a file. */
+export function partKind(part: Part): string {
+  if (part.text !== undefined) return 'text';
+  return isFilePart(part) ? textStart(part.mediaType ?? UNKNOWN_FILE, LONGEST_NAME) : 'data';
+}
+
+/**
+ * Describes a Part in one line: of a file its name, media type and size or address, of anything else its length.
+ * The bytes of a file never stand in it.
+ */
+export function describedPart(part: Part): string {
+  const { text, raw, url, data, filename } = part;
+  const words = (...said: (string | undefined)[]): string => `[${said.filter(Boolean).join(', ')}]`;
+  if (text !== undefined) return words('text', `${text.length} characters`);
+  if (!isFilePart(part)) return words('data', `${JSON.stringify(data ?? null).length} characters`);
+  const name = filename === undefined ? 'file' : `file ${oneLine(filename)}`;
+  return words(name, oneLine(partKind(part)), raw === undefined ? oneLine(url ?? '') : `${sizeOf(raw)} bytes`);
+}
+
+/** Returns the same Part with the number of its bytes (`size`) in place of the bytes. */
+export function withoutBytes(part: Part): Omit<Part, 'raw'> & { size?: number } {
+  const { raw, ...rest } = part;
+  return raw === undefined ? part : { ...rest, size: sizeOf(raw) };
+}
+
+/**
+ * Returns the text Part that stands for a Part its reader does not take: data as JSON, a file as the line that
+ * `describedPart` makes of it.
+ */
+export function partAsText(part: Part): Part {
+  if (part.text !== undefined) return part;
+  const text = isFilePart(part) ? describedPart(part) : JSON.stringify(part.data ?? null);
+  return standIn(part, text);
+}
+
+/** Returns the text Part with the line that describes a Part. */
+export function partAsLine(part: Part): Part {
+  return standIn(part, describedPart(part));
+}
+
+/** Returns the Parts without empty texts and without the thoughts of a model. */
+export function spokenParts(parts: readonly Part[]): Part[] {
+  return parts.filter((part) => part.text !== '' && !isThought(part));
+}
+
+/** Returns the texts of Parts, each row of pieces as one; thoughts are left out. */
+export function textRows(parts: readonly Part[]): string[] {
+  const rows: string[] = [];
+  let of: unknown;
+  let isOpen = false;
+  for (const part of parts) {
+    if (isThought(part)) continue;
+    const { text, metadata } = part;
+    if (text !== undefined && isOpen && metadata?.[PART_OF] === of) rows[rows.length - 1] += text;
+    else if (text !== undefined) rows.push(text);
+    isOpen = text !== undefined;
+    of = metadata?.[PART_OF];
+  }
+  return rows;
+}
+
+/** Joins neighboring text Parts whose other members are equal: an agent may have made them word by word. */
+export function mergedTexts(parts: readonly Part[]): Part[] {
+  const merged: Part[] = [];
+  let row: string[] = [];
+  let members = '';
+  const close = (): void => {
+    const last = merged.at(-1);
+    if (last && row.length > 1) merged[merged.length - 1] = { ...last, text: row.join('') };
+    row = [];
+  };
+  for (const part of parts) {
+    const { text, ...rest } = part;
+    const own = text === undefined ? '' : JSON.stringify(rest);
+    if (text !== undefined && row.length > 0 && own === members) {
+      row.push(text);
+      continue;
+    }
+    close();
+    merged.push(part);
+    if (text !== undefined) row = [text];
+    members = own;
+  }
+  close();
+  return merged;
+}
+
+/** It is no piece of the text before it. */
+function standIn({ metadata }: Part, text: string): Part {
+  const of = metadata?.[PART_OF];
+  return { ...textPart(text), metadata: { [PART_OF]: of ?? 'description' } };
+}
+
+function oneLine(text: string): string {
+  return textStart(text, LONGEST_NAME).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
+}
+
+/** How many bytes base64 stands for. */
+function sizeOf(raw: string): number {
+  const padding = raw.endsWith('==') ? 2 : raw.endsWith('=') ? 1 : 0;
+  return Math.floor((raw.length * 3) / 4) - padding;
+}
