@@ -125,7 +125,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   endReadsOfGoneClients(fastify);
   acceptJsonBodies(fastify);
   guardBrowsers(fastify, app.get(BrowserGuard));
-  const refused = new RefusedBodies();
+  const refused = new RefusedBodies(app.get(InFlight));
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),

@@ -77,7 +77,7 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
   if (corsOrigins.length > 0) app.enableCors(corsOptions(corsOrigins));
   const fastify = app.getHttpAdapter().getInstance();
   guardBrowsers(fastify, app.get(BrowserGuard));
-  const refused = new RefusedBodies();
+  const refused = new RefusedBodies(app.get(InFlight));
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),

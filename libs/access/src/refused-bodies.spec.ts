@@ -10,14 +10,16 @@ let listeners: number[];
 /** Whether the answer comes before the body is read. */
 let early: boolean;
 let ended = 0;
+let dropped = 0;
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
-  const refused = new RefusedBodies();
+  const refused = new RefusedBodies({ dropped: (bytes) => void (dropped += bytes) });
   const isCurrent = (): boolean => server === mine;
   listeners = [];
   early = false;
   ended = 0;
+  dropped = 0;
   server = createServer((incoming, answer) => {
     refused.drop(incoming);
     if (early) answer.writeHead(429).end('refused');
@@ -84,6 +86,7 @@ it('are read to their ends where the connection ends with the answer, which nobo
     expect(taken).toEqual(callers.map(() => true));
   }
   while (ended < callers.length) await new Promise((resolve) => setImmediate(resolve));
+  expect(dropped).toBe(callers.length * LARGE.length);
 });
 
 it('end the connection of a caller that has sent everything', async () => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { InFlight } from '#libs/service';
 
 /** Number of bodies that are read in large pieces at the same time. */
 const AT_ONCE = 4;
@@ -23,6 +24,8 @@ export class RefusedBodies {
   private readonly waiting = new Set<RefusedBody>();
   private reading = 0;
 
+  constructor(private readonly inFlight: Pick<InFlight, 'dropped'>) {}
+
   /** The answer may be sent already; what comes of the body waits in the connection until it is its turn. */
   drop(request: IncomingMessage): void {
     new RefusedBody(request, this).begin();
@@ -32,6 +35,11 @@ export class RefusedBodies {
   queue(body: RefusedBody): void {
     this.waiting.add(body);
     this.next();
+  }
+
+  /** Bytes of a body were read and dropped. */
+  dropped(bytes: number): void {
+    this.inFlight.dropped(bytes);
   }
 
   /** A body needs no place any more. */
@@ -106,6 +114,7 @@ class RefusedBody {
 
   private take(bytes: number): void {
     this.bytes += bytes;
+    this.places.dropped(bytes);
     if (this.turn !== undefined || this.isWaiting || this.bytes < WITHOUT_PLACE) return;
     this.isWaiting = true;
     this.request.pause();

@@ -66,7 +66,7 @@ export class InFlight {
     return this.all.moving + this.all.kept;
   }
 
-  /** Of everything large that ever came in, whether it is done with or not. */
+  /** Number of bytes of everything large that ever came in, whether it is done with, or was read and dropped. */
   get largeBytes(): number {
     return this.large;
   }
@@ -116,6 +116,11 @@ export class InFlight {
     const caller = { moving: 0, kept: 0, tenant };
     this.callers.set(account, caller);
     return caller;
+  }
+
+  /** Notes bytes of a refused request that were read and dropped: they were in memory for a moment. */
+  dropped(bytes: number): void {
+    this.large += bytes;
   }
 
   /** A request was refused for this reason. */

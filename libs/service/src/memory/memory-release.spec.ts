@@ -37,6 +37,16 @@ describe('MemoryRelease', () => {
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
+  it('collects after a flood that was refused, when the last of it was read', () => {
+    for (let second = 0; second < 30; second += 1) {
+      inFlight.dropped(4 * MEBIBYTE);
+      jest.advanceTimersByTime(1_000);
+    }
+    expect(collect).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(10_000);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
   it('leaves V8 alone after small requests, however many, and after a few large ones', () => {
     for (let count = 0; count < 2000; count += 1) inFlight.add(account, 60 * 1024);
     inFlight.add(account, 20 * MEBIBYTE);
