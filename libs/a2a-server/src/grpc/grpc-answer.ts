@@ -20,6 +20,8 @@ export class GrpcAnswer implements PacedReader {
   private waiting = 0;
   private taken = 0;
   private ended = false;
+  /** True if all that was written has left since the last look. */
+  private keptUp = true;
 
   private constructor(
     private readonly stream: AnswerStream,
@@ -56,8 +58,11 @@ export class GrpcAnswer implements PacedReader {
     this.stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
+  /** A reader that has taken everything since the last look keeps up, however little that was. */
   hasPending(): boolean {
-    return this.waiting > 0 || this.ended;
+    const { keptUp } = this;
+    this.keptUp = this.waiting === 0;
+    return this.ended || (this.waiting > 0 && !keptUp);
   }
 
   bytesTaken(): number {
@@ -72,6 +77,7 @@ export class GrpcAnswer implements PacedReader {
     this.waiting += chunk.length;
     return this.writeFrom(chunk, 0, (error) => {
       this.waiting -= chunk.length;
+      this.keptUp ||= this.waiting === 0;
       written(error);
     });
   }
