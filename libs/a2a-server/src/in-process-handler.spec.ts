@@ -51,8 +51,12 @@ describe('a call in the process', () => {
 
   it('is told of an unknown agent as HTTP tells it', async () => {
     const unknown = { name: 'A2AError', code: -32001, detailReason: 'AGENT_NOT_FOUND' };
-    await expect(service.inProcess.agent(callTo('workflows/nope'))).rejects.toMatchObject(unknown);
     await expect(collect(sent('workflows/nope'))).rejects.toMatchObject(unknown);
+    const call = callTo('workflows/nope');
+    const agent = await service.inProcess.agent(call);
+    await expect(service.inProcess.getTask(agent, { id: 't' }, call)).rejects.toMatchObject(unknown);
+    await expect(service.inProcess.cancelTask(agent, { id: 't' }, call)).rejects.toMatchObject(unknown);
+    await expect(collect(service.inProcess.subscribeToTask(agent, { id: 't' }, call))).rejects.toMatchObject(unknown);
   });
 
   describe('while the database is out of reach', () => {

@@ -75,7 +75,7 @@ export class InProcessHandler implements LocalRequestHandler {
     // Only until it begins: what follows waits by itself.
     const opened = async () => {
       const items = this.handler.subscribeToTask(agent, request, call, options);
-      return { items, first: await items.next() };
+      return { items, first: await withPublicError(items.next()) };
     };
     const { items, first } = await untilReached(opened, options.signal ?? NEVER);
     try {
@@ -86,11 +86,11 @@ export class InProcessHandler implements LocalRequestHandler {
   }
 
   getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext, signal = NEVER): Promise<Task> {
-    return untilReached(() => this.handler.getTask(agent, request, call), signal);
+    return untilReached(() => withPublicError(this.handler.getTask(agent, request, call)), signal);
   }
 
   cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext): Promise<Task> {
-    return this.handler.cancelTask(agent, request, call);
+    return withPublicError(this.handler.cancelTask(agent, request, call));
   }
 
   private async accepted(request: SendMessageRequest, call: CallContext, signal?: AbortSignal): Promise<Accepted> {
@@ -100,6 +100,15 @@ export class InProcessHandler implements LocalRequestHandler {
     } catch (error) {
       throw known(error);
     }
+  }
+}
+
+/** Rethrows an unknown agent as HTTP reports it, and whatever else fails as it is. */
+async function withPublicError<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    throw error instanceof UnknownAgent ? publicError(error) : error;
   }
 }
 
