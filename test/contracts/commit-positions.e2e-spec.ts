@@ -1,4 +1,4 @@
-import type { Database } from '#libs/postgres';
+import { type Database, ReplicaLife } from '#libs/postgres';
 import { type CommitPosition, PostgresCommitLog, PostgresTaskStore } from '#libs/tasks';
 import type pg from 'pg';
 import { EventGate } from '../support/event-gate.js';
@@ -95,6 +95,17 @@ it('a replica of the version before that joins reads the newest position of ever
   } finally {
     await server.query(`DELETE FROM replica WHERE id = 'of before'`);
     await before.end();
+  }
+});
+
+it('a replica of this version is not taken for one of the version before', async () => {
+  const life = new ReplicaLife(database);
+  await life.begin();
+  try {
+    const before = await server.query('SELECT id FROM replica WHERE generation IS NULL');
+    expect(before).toEqual([]);
+  } finally {
+    await life.end();
   }
 });
 

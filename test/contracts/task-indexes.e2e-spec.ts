@@ -58,6 +58,8 @@ async function askEverything(): Promise<void> {
   await store.children(one.taskId);
   await store.claims('r1');
   await store.cancelRequests('r1');
+  await store.claimants();
+  await store.claimants(['r1']);
   await store.overdue(0, 10);
   await store.lastSequences([one.taskId]);
   await store.headers([one.taskId]);

@@ -212,10 +212,12 @@ export class PostgresTaskStore extends TaskStore {
     return result.rowCount === 1;
   }
 
-  async claimants(): Promise<string[]> {
-    const result = await this.small.query<{ replica_id: string }>(
-      'SELECT DISTINCT replica_id FROM task WHERE replica_id IS NOT NULL',
-    );
+  async claimants(among?: readonly string[]): Promise<string[]> {
+    if (among?.length === 0) return [];
+    const statement = among
+      ? { name: 'claimants-among', text: CLAIMANTS_AMONG, values: [among] }
+      : { name: 'claimants', text: CLAIMANTS };
+    const result = await this.small.query<{ replica_id: string }>(statement);
     return result.rows.map((row) => row.replica_id);
   }
 
@@ -310,6 +312,22 @@ function answerOf(client: PoolClient, statement: QueryConfig): Promise<QueryResu
     client.query<{ task_id: string }>(statement, (error, result) => (error ? reject(error) : resolve(result)));
   });
 }
+
+/** One look-up for each replica, however much it claims. */
+const CLAIMANTS_AMONG = `
+  SELECT replica_id FROM unnest($1::text[]) AS claimant (replica_id)
+  WHERE EXISTS (SELECT FROM task WHERE task.replica_id = claimant.replica_id)`;
+
+/** From each replica to the next one by the index. */
+const CLAIMANTS = `
+  WITH RECURSIVE claimant AS (
+    (SELECT replica_id FROM task WHERE replica_id IS NOT NULL ORDER BY replica_id LIMIT 1)
+    UNION ALL
+    SELECT (
+      SELECT task.replica_id FROM task WHERE task.replica_id > claimant.replica_id ORDER BY task.replica_id LIMIT 1)
+    FROM claimant WHERE claimant.replica_id IS NOT NULL
+  )
+  SELECT replica_id FROM claimant WHERE replica_id IS NOT NULL`;
 
 async function eventsOver(pool: Pool, taskId: string, after: number, limit: number): Promise<RecordedEvent[]> {
   const { rows } = await pool.query<{ sequence: number; text: string; context_id: string }>({

@@ -256,8 +256,11 @@ export abstract class TaskStore {
   /** Gives a claim a new token, so that whatever is written with the old one is fenced; `false` if it has another. */
   abstract renew(claim: TaskClaim, token: string): Promise<boolean>;
 
-  /** The replicas that claim something. */
-  abstract claimants(): Promise<string[]>;
+  /**
+   * The replicas that claim something: those of `among`, or all. All of them may take long where a snapshot is held, since
+   * what was claimed before is passed: ask rarely.
+   */
+  abstract claimants(among?: readonly string[]): Promise<string[]>;
 
   /** Gives a claim back without ending the Task, so that another replica adopts it at once. */
   abstract release(claim: TaskClaim): Promise<void>;
