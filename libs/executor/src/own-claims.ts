@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ReplicaLife } from '#libs/postgres';
 import type { TaskClaim, TaskStore } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
+import { PacedLook } from './paced-look.js';
 
 /** Injected in milliseconds: how often a replica compares what it claims with what it executes, default 5,000. */
 export const CLAIM_LOOK_MS = Symbol('CLAIM_LOOK_MS');
@@ -26,21 +27,23 @@ export class OwnClaims {
   /** The tokens that nobody executed at the last look: perhaps they were just being claimed. */
   private idle = new Set<string>();
   private readonly troubled = new Map<string, IdleClaim & { dueAt: number }>();
-  private lookedAt = Number.NEGATIVE_INFINITY;
+  private readonly paced: PacedLook;
 
   constructor(
     private readonly store: TaskStore,
     private readonly registry: ExecutionRegistry,
     private readonly replica: ReplicaLife,
     private readonly lookMs: number,
-  ) {}
+  ) {
+    this.paced = new PacedLook(lookMs);
+  }
 
   /** The claims that shall be taken up now: nobody else here works on them, whatever was begun with an older token. */
   async due(): Promise<IdleClaim[]> {
     const claims: IdleClaim[] = [];
     const now = performance.now();
     for (const claim of this.troubled.values()) if (claim.dueAt <= now) claims.push(claim);
-    if (now - this.lookedAt >= this.lookMs) claims.push(...(await this.look()));
+    if (this.paced.isDue) claims.push(...(await this.look()));
     const renewed: IdleClaim[] = [];
     for (const claim of claims) {
       const token = randomUUID();
@@ -78,8 +81,7 @@ export class OwnClaims {
 
   private async look(): Promise<IdleClaim[]> {
     const executed = this.registry.claims();
-    const claims = await this.store.claims(this.replica.replicaId);
-    this.lookedAt = performance.now();
+    const claims = await this.paced.run(() => this.store.claims(this.replica.replicaId));
     const tokens = new Map(claims.map(({ taskId, token }) => [taskId, token]));
     for (const claim of executed) if (tokens.get(claim.taskId) !== claim.token) this.registry.lose(claim);
     const idle = claims.filter(({ taskId }) => !this.registry.has(taskId) && !this.troubled.has(taskId));

@@ -16,6 +16,7 @@ import {
 } from '#libs/tasks';
 import { AgentCatalog } from './agent-catalog.js';
 import { ExecutionRegistry } from './execution-registry.js';
+import { PacedLook } from './paced-look.js';
 import { CLAIM_LOOK_MS, OwnClaims } from './own-claims.js';
 import { type PendingClaim, TakeUpQueue } from './take-up-queue.js';
 import { goesOn, TaskTakeUp } from './task-take-up.js';
@@ -45,6 +46,7 @@ export class TaskRecovery {
   private readonly taking: TaskTakeUp;
   private readonly queue: TakeUpQueue;
   private lookedForOverdueAt = Number.NEGATIVE_INFINITY;
+  private readonly unknownLook: PacedLook;
 
   /** @param jobs wake parked Tasks in time; without them a sweep does, somewhat later */
   constructor(
@@ -59,6 +61,7 @@ export class TaskRecovery {
     @Optional() @Inject(CLAIM_LOOK_MS) private readonly lookMs = 5_000,
     @Optional() jobs?: Jobs,
   ) {
+    this.unknownLook = new PacedLook(0);
     this.ownClaims = new OwnClaims(store, registry, replica, lookMs);
     this.taking = new TaskTakeUp({ store, recorder, registry, catalog, replica, address });
     this.queue = new TakeUpQueue(
@@ -118,10 +121,15 @@ export class TaskRecovery {
     const dead = await this.replica.deadReplicas();
     const succeeded = new Set(await this.succeed(dead));
     let adopted = await this.adoptFrom(dead);
-    const claimants = await this.store.claimants();
-    adopted += await this.adoptFrom(await this.replica.unknownReplicas(claimants));
-    if (dead.length > 0 && !this.stopped) await this.forget(dead, succeeded, new Set(claimants));
+    adopted += await this.adoptFrom(await this.unknownReplicas());
+    if (dead.length > 0 && !this.stopped) await this.forget(dead, succeeded);
     return adopted;
+  }
+
+  /** Claims that belong to no replica at all are rare. */
+  private async unknownReplicas(): Promise<string[]> {
+    if (!this.unknownLook.isDue) return [];
+    return this.replica.unknownReplicas(await this.unknownLook.run(() => this.store.claimants()));
   }
 
   /** Has whatever else the dead replicas held given back, jobs among it, before their Tasks. @returns those where that is done */
@@ -155,11 +163,8 @@ export class TaskRecovery {
    * A replica is forgotten only after its Tasks, and what else it held, were taken over. What its last commit still holds was left out: that is
    * over in a moment, so it is looked at once more before the next sweep.
    */
-  private async forget(
-    dead: readonly string[],
-    succeeded: ReadonlySet<string>,
-    claimants: ReadonlySet<string>,
-  ): Promise<void> {
+  private async forget(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {
+    const claimants = new Set(await this.store.claimants(dead));
     for (const replicaId of dead)
       if (succeeded.has(replicaId) && !claimants.has(replicaId)) await this.replica.forget(replicaId);
     const isHeld = dead.some((replicaId) => claimants.has(replicaId));
