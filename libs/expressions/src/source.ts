@@ -49,6 +49,8 @@ export function closingBrace(text: string, from: number): number {
   for (const { token, offset } of tokens(text, from)) {
     if (token === "'" || token === '"') return -1;
     if (token === '{') open += 1;
+    // The expression is refused for that: where it ends makes no difference, and to look for it may take long.
+    if (open > DEEPEST) return offset + 1;
     if (token === '}' && open-- === 0) return offset;
   }
   return -1;

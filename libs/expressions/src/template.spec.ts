@@ -107,9 +107,17 @@ describe('expressionsIn', () => {
   });
 
   test('reads a text once, however many expressions never end', () => {
-    expect([...expressionsIn('${ '.repeat(300_000))]).toEqual([]);
+    expect([...expressionsIn('${ '.repeat(50))]).toEqual([]);
     expect([...expressionsIn('${x}'.repeat(300_000))]).toHaveLength(300_000);
   });
+});
+
+test('an expression that is nested too deep ends there: what comes after it is not read to find its end', () => {
+  const nested = '${ '.repeat(300_000);
+  const { value } = expressionsIn(nested).next() as { value: string };
+  expect(value.length).toBeLessThan(1_000);
+  const message = 'an expression has at most 60 brackets in each other';
+  expect(compileTemplate(nested.slice(0, 300), VOCABULARY)).toContainEqual(expect.objectContaining({ message }));
 });
 
 describe('isFillingOf', () => {

@@ -46,26 +46,23 @@ export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | unde
   }
 }
 
-/** An object or a list on the way to the value that is looked at. */
+/** An object or a list on the way to the value that is looked at. Names are read where a fault is found. */
 interface Level {
-  /** Names of an object's members. */
-  readonly names: readonly string[] | undefined;
+  readonly container: object;
   readonly values: readonly unknown[];
   read: number;
 }
 
-function levelOf(value: object): Level {
-  return Array.isArray(value)
-    ? { names: undefined, values: value, read: 0 }
-    : { names: Object.keys(value), values: Object.values(value), read: 0 };
+function levelOf(container: object): Level {
+  return { container, values: Array.isArray(container) ? container : Object.values(container), read: 0 };
 }
 
 function pathOf(way: readonly Level[]): string {
   let path = '';
-  for (const { names, read } of way) {
+  for (const { container, read } of way) {
     if (path.length > LONGEST_PATH) break;
-    if (names === undefined) path += `[${read - 1}]`;
-    else path += `${path === '' ? '' : '.'}${names[read - 1] ?? ''}`;
+    if (Array.isArray(container)) path += `[${read - 1}]`;
+    else path += `${path === '' ? '' : '.'}${Object.keys(container)[read - 1] ?? ''}`;
   }
   return briefText(path, LONGEST_PATH);
 }
