@@ -7,14 +7,16 @@ import { echo, external, linear, unique } from '../../support/workflow.js';
 const RULE = 'must have at most 2048 characters';
 /** What takes minutes where the time grows with the square of its slashes. */
 const SLASHES = 900_000;
+/** As many fit into a definition. */
+const SAVED = 200_000;
 const LONG = `http://127.0.0.1:9/${'/'.repeat(SLASHES)}a`;
 const stage = useSharedStage();
 
 describe('a URL without end is refused', () => {
   it.each([
-    ['slashes at its end', `http://127.0.0.1:9${'/'.repeat(SLASHES)}`],
-    ['slashes before a letter', LONG],
-    ['groups of slashes', `http://127.0.0.1:9/${'///a'.repeat(SLASHES / 4)}`],
+    ['slashes at its end', `http://127.0.0.1:9${'/'.repeat(SAVED)}`],
+    ['slashes before a letter', `http://127.0.0.1:9/${'/'.repeat(SAVED)}a`],
+    ['groups of slashes', `http://127.0.0.1:9/${'///a'.repeat(SAVED / 4)}`],
     ['one character too many', `http://127.0.0.1:9/${'a'.repeat(2_030)}`],
   ])('at save, as the endpoint of a node with %s', async (_what, url) => {
     const reply = await stage.api.call('POST', '/workflows', linear(unique('long'), external('x', url)));
