@@ -9,10 +9,16 @@ test('a look is due at once, and then only after its pause', async () => {
 });
 
 test('a look that took long is followed by a longer pause', async () => {
-  const look = new PacedLook(0);
-  await look.run(() => delay(50));
+  const look = new PacedLook(1);
+  await look.run(() => delay(500));
   await delay(100);
   expect(look.isDue).toBe(false);
+});
+
+test('a look without a pause is always due', async () => {
+  const look = new PacedLook(0);
+  await look.run(() => delay(50));
+  expect(look.isDue).toBe(true);
 });
 
 test('a look that failed is due again at once', async () => {

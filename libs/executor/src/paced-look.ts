@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 30_000;
 export class PacedLook {
   private dueAt = Number.NEGATIVE_INFINITY;
 
-  /** @param leastPauseMs milliseconds between two looks, however fast they are */
+  /** @param leastPauseMs milliseconds between two looks, however fast they are; 0: a look is always due */
   constructor(private readonly leastPauseMs: number) {}
 
   get isDue(): boolean {
@@ -21,7 +21,8 @@ export class PacedLook {
     const began = performance.now();
     const seen = await look();
     const ended = performance.now();
-    this.dueAt = ended + Math.max(this.leastPauseMs, Math.min(REST * (ended - began), LONGEST_PAUSE_MS));
+    const rest = Math.min(REST * (ended - began), LONGEST_PAUSE_MS);
+    if (this.leastPauseMs > 0) this.dueAt = ended + Math.max(this.leastPauseMs, rest);
     return seen;
   }
 }

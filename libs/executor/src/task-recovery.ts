@@ -61,7 +61,7 @@ export class TaskRecovery {
     @Optional() @Inject(CLAIM_LOOK_MS) private readonly lookMs = 5_000,
     @Optional() jobs?: Jobs,
   ) {
-    this.unknownLook = new PacedLook(0);
+    this.unknownLook = new PacedLook(Math.min(lookMs, SWEEP_MS));
     this.ownClaims = new OwnClaims(store, registry, replica, lookMs);
     this.taking = new TaskTakeUp({ store, recorder, registry, catalog, replica, address });
     this.queue = new TakeUpQueue(
