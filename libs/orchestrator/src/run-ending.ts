@@ -148,7 +148,7 @@ export function waitingEvents(
   const wants = first.wantsAuth ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
   // What is asked for the first time is open since then: all that is said of it has the time of these events.
   const now = timestampNow();
-  const all = graph.isPlain ? {} : waitingMetadata(graph, waiting, now);
+  const all = graph.isPlain ? {} : waitingMetadata(graph, waiting, { runId: reference.taskId, now });
   const asking = statusUpdate(reference, wants, undefined, { ...runEventMetadata(askNote(first)), ...all });
   asking.statusUpdate.status.message = askingMessage(reference, first, all);
   // Hundreds may wait: only a plain log repeats each with every answer to another.

@@ -22,8 +22,12 @@ import type { WorkflowGraph } from './workflow-graph.js';
 /** The key under which a run that waits says what its nodes ask: in the metadata of the status, and of its Message. */
 const WAITING_KEY = 'parley/waiting';
 
-/** So many questions stand in one status; the inbox has them all. */
-const MOST_IN_STATUS = 50;
+/** The key beside it, where not all of them stand in one status: how many are open, and where they are listed. */
+const OPEN_KEY = 'parley/open-questions';
+
+/** Questions in one status, and their bytes as JSON: a run says a status with every answer. */
+const MOST_IN_STATUS = 10;
+const MOST_STATUS_BYTES = 32 * 1024;
 /** Characters of a form as JSON. A longer one is that of an agent elsewhere, and its own affair. */
 const LONGEST_FORM = 64 * 1024;
 /** What a label may be: the database refuses NUL in a text. */
@@ -71,10 +75,36 @@ export function askingMessage(reference: TaskReference, node: NodeRun, more: Jso
   return { ...message, metadata: { ...name, ...message.metadata } };
 }
 
-/** What a status says of the questions of a run. @param now when it says so: new ones are open since then */
-export function waitingMetadata(graph: WorkflowGraph, waiting: readonly NodeRun[], now: string): JsonObject {
-  const questions = waiting.slice(0, MOST_IN_STATUS).map((node) => waitingQuestion(graph, node, now));
-  return { [WAITING_KEY]: questions as unknown as JsonObject[] };
+/**
+ * What a status says of the questions of a run: all of them while they are few. Of many it names those that are new, as
+ * far as there is room, how many are open, and where all of them are: so what a run logs grows with its questions, and not
+ * with their square.
+ * @param runId of the run, whose instances that wait are listed
+ * @param now when it says so: new ones are open since then
+ */
+export function waitingMetadata(
+  graph: WorkflowGraph,
+  waiting: readonly NodeRun[],
+  { runId, now }: { runId: string; now: string },
+): JsonObject {
+  const all = fitting(graph, waiting, now);
+  if (all.length === waiting.length) return { [WAITING_KEY]: all };
+  const news = waiting.filter(({ isAsked, refused, asks }) => !isAsked || refused || asks?.violations);
+  const list = `/api/runs/${runId}/instances?status=input-required`;
+  return { [WAITING_KEY]: fitting(graph, news, now), [OPEN_KEY]: { count: waiting.length, inbox: '/api/inbox', list } };
+}
+
+/** The first questions, as far as there is room for them in a status; one at least. */
+function fitting(graph: WorkflowGraph, nodes: readonly NodeRun[], now: string): JsonObject[] {
+  const found: JsonObject[] = [];
+  let bytes = 0;
+  for (const node of nodes.slice(0, MOST_IN_STATUS)) {
+    const question = waitingQuestion(graph, node, now) as unknown as JsonObject;
+    bytes += Buffer.byteLength(JSON.stringify(question));
+    if (bytes > MOST_STATUS_BYTES && found.length > 0) break;
+    found.push(question);
+  }
+  return found;
 }
 
 /** A question as an inbox keeps it. @param now as above */

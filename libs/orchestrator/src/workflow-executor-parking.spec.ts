@@ -1,6 +1,6 @@
 import { AgentCallError } from '#libs/a2a-client';
-import { A2A_ERRORS, textPart, userMessage } from '#libs/protocol';
-import type { TaskEvent, TaskHeader } from '#libs/tasks';
+import { A2A_ERRORS, formMessage, type JsonObject, textPart, userMessage } from '#libs/protocol';
+import { type TaskEvent, type TaskHeader, toStreamResponse } from '#libs/tasks';
 import { useFakeTime } from '../../../test/support/fake-time.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
@@ -31,6 +31,22 @@ function last(run: DrivenRun) {
   const event = run.log.at(-1) as Extract<TaskEvent, { statusUpdate: unknown }>;
   const { status, metadata } = event.statusUpdate;
   return { event, status, waiting: metadata?.['parley/waiting'] };
+}
+
+/** How many questions are open, where a status does not name all of them. */
+function lastOpen(run: DrivenRun) {
+  return last(run).event.statusUpdate.metadata?.['parley/open-questions'] as { count: number } | undefined;
+}
+
+/** Bytes of the log, after some of its events. What an inbox shows is no part of it. */
+function bytesOf(run: DrivenRun, after = 0): number {
+  return JSON.stringify(run.log.slice(after).map(toStreamResponse)).length;
+}
+
+async function asksForm(run: DrivenRun, id: string, call: number, form: JsonObject): Promise<void> {
+  const agent = await run.agents.called(id, call);
+  const message = formMessage({ taskId: agent.taskId, contextId: 'c' }, [textPart(`${id}?`)], { form });
+  agent.task('TASK_STATE_INPUT_REQUIRED', { status: { state: 'TASK_STATE_INPUT_REQUIRED', message } }).end();
 }
 
 describe('A run that only waits for a time', () => {
@@ -145,6 +161,36 @@ describe('A run that asks and waits for a time', () => {
       { node: 'a', instance: 'a', text: 'which?' },
       { node: 'b', instance: 'b', text: 'really?' },
     ]);
+  });
+
+  test('names all questions while they are few, and of many what is new, how many are open and where they are', async () => {
+    const ids = Array.from({ length: 40 }, (_, index) => `n${index}`);
+    const run = driven(ids.join(' '), '', [], { language: 2 });
+    const asked = run.start();
+    const form = { type: 'object', description: 'f'.repeat(3_000) };
+    for (const id of ids) await asksForm(run, id, 1, form);
+    await asked;
+    const list = '/api/runs/run-1/instances?status=input-required';
+    expect(lastOpen(run)).toEqual({ count: 40, inbox: '/api/inbox', list });
+    const first = bytesOf(run);
+    for (const [index, id] of ids.slice(0, 29).entries()) {
+      const before = run.log.length;
+      const answered = run.answer(userMessage('yes', { metadata: { node: id } }));
+      (await run.agents.called(id, 2)).complete('done');
+      await answered;
+      // Once per answer: the form of the question that is asked first, and none of all that are open.
+      expect(bytesOf(run, before)).toBeLessThan(3 * 3_000 + 4_000);
+      expect(last(run).waiting).toEqual([]);
+      expect(lastOpen(run)?.count).toBe(39 - index);
+    }
+    expect(bytesOf(run)).toBeLessThan(first + 29 * (3 * 3_000 + 4_000));
+    for (const id of ids.slice(29, 34)) {
+      const answered = run.answer(userMessage('yes', { metadata: { node: id } }));
+      (await run.agents.called(id, 2)).complete('done');
+      await answered;
+    }
+    expect(last(run).waiting).toHaveLength(6);
+    expect(lastOpen(run)).toBeUndefined();
   });
 
   test('is canceled with its question and its time', async () => {
