@@ -14,9 +14,12 @@ function waiting(fields: Partial<NodeRun> = {}): NodeRun {
   return { id: 'n', type: 'workflow', taskId: 't', askedAt: THEN?.toISOString(), question, ...fields } as NodeRun;
 }
 
+let sequence = 0;
+
 /** The ids of those nodes that have moved on, where the Task is as told. */
 async function found(node: NodeRun, state: TaskState, updatedAt = BEFORE, message = asked('Well?')): Promise<string[]> {
-  const header = { taskId: 't', state, updatedAt } as TaskHeader;
+  sequence += 1;
+  const header = { taskId: 't', state, updatedAt, lastSequence: sequence } as TaskHeader;
   const task = { status: { state, message } } as StoredTask['task'];
   const tasks = {
     headers: async (ids: readonly string[]) => new Map(ids.includes('t') ? [['t', header]] : []),
@@ -36,13 +39,38 @@ describe('a look at children that ask', () => {
     async (it) => expect(await found(waiting(), it)).toEqual([]),
   );
 
-  it('tells of one that has asked something else since, and of no other, whatever the clocks say', async () => {
-    const ask = (node: NodeRun, message: Message) => found(node, 'TASK_STATE_INPUT_REQUIRED', LATER, message);
-    expect(await ask(waiting(), asked('And now?'))).toEqual(['n']);
-    expect(await ask(waiting(), asked('Well?'))).toEqual([]);
-    const withForm = formMessage(REFERENCE, [textPart('Well?')], { form: FORM });
-    expect(await ask(waiting(), withForm)).toEqual(['n']);
-    expect(await ask(waiting({ asks: { form: FORM } }), withForm)).toEqual([]);
+  it.each([
+    ['behind', BEFORE],
+    ['the same', THEN],
+    ['ahead', LATER],
+  ])(
+    'tells of one that has asked something else, and of no other, at a replica whose clock is %s',
+    async (_what, at) => {
+      const ask = (node: NodeRun, message: Message) => found(node, 'TASK_STATE_INPUT_REQUIRED', at, message);
+      expect(await ask(waiting(), asked('And now?'))).toEqual(['n']);
+      expect(await ask(waiting(), asked('Well?'))).toEqual([]);
+      const withForm = formMessage(REFERENCE, [textPart('Well?')], { form: FORM });
+      expect(await ask(waiting(), withForm)).toEqual(['n']);
+      expect(await ask(waiting({ asks: { form: FORM } }), withForm)).toEqual([]);
+    },
+  );
+
+  it('reads a Task once in each of its states', async () => {
+    let reads = 0;
+    const header = { taskId: 'once', state: 'TASK_STATE_INPUT_REQUIRED', lastSequence: 7 } as TaskHeader;
+    const tasks = {
+      headers: async () => new Map([['once', header]]),
+      load: async () => {
+        reads += 1;
+        return { header, task: { status: { state: header.state, message: asked('Well?') } } as StoredTask['task'] };
+      },
+    };
+    for (let look = 0; look < 3; look += 1)
+      expect((await lookAtAsking(tasks, [waiting({ taskId: 'once' })])).movedOn).toEqual([]);
+    expect(reads).toBe(1);
+    header.lastSequence = 9;
+    expect((await lookAtAsking(tasks, [waiting({ taskId: 'once' })])).movedOn).toEqual([]);
+    expect(reads).toBe(2);
   });
 
   it('looks at no agent outside, nor at Tasks that nobody knows', async () => {

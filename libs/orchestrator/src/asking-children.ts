@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { formQuestion, isWaitingState } from '#libs/protocol';
 import type { TaskHeader, TaskStore } from '#libs/tasks';
+import { LRUCache } from 'lru-cache';
 import type { LastSequences } from './look-again-job.js';
-import { timeOf } from './node-clock.js';
 import type { NodeRun } from './node-run.js';
 
 /** What a look at the Tasks of nodes that ask has shown. */
@@ -32,14 +33,20 @@ export async function lookAtAsking(
   return { movedOn, sequences: Object.fromEntries([...headers].map(([id, { lastSequence }]) => [id, lastSequence])) };
 }
 
-/** What a Task asked last it asked before its run heard of it, unless the clocks of two machines differ: then it is read. */
+/**
+ * True if a Task still asks what its run knows. The Task itself says so, once for each of its states: the clocks of two
+ * replicas say nothing of an order.
+ */
 async function asksTheSame(tasks: Pick<TaskStore, 'load'>, node: NodeRun, header: TaskHeader): Promise<boolean> {
   if (!isWaitingState(header.state)) return false;
-  if (header.updatedAt.getTime() <= timeOf(node.askedAt ?? '')) return true;
+  const known = { question: node.question, asks: node.asks };
+  const state = `${header.lastSequence} ${createHash('sha256').update(JSON.stringify(known)).digest('base64')}`;
+  if (found.get(header.taskId) === state) return true;
   const message = (await tasks.load(header.taskId))?.task.status.message;
-  const [known, now] = [
-    { question: node.question, asks: node.asks },
-    { question: message?.parts ?? [], asks: formQuestion(message) },
-  ];
-  return isDeepStrictEqual(known, now);
+  if (!isDeepStrictEqual(known, { question: message?.parts ?? [], asks: formQuestion(message) })) return false;
+  found.set(header.taskId, state);
+  return true;
 }
+
+/** Tasks that were found to ask what their runs know, and at which of their events: those are not read again. */
+const found = new LRUCache<string, string>({ max: 20_000 });

@@ -15,13 +15,14 @@ import type { Failure, FailureKind } from './failure.js';
 import { nodeFilling } from './node-message.js';
 import type { NodeRun } from './node-run.js';
 import { InvalidOutput } from './output-rules.js';
-import { isRetried, retryPause } from './retry-policy.js';
+import { isRetried, isTooLong, retryPause } from './retry-policy.js';
 import type { RunClock } from './run-clock.js';
 import { roundedResult } from './rounded-numbers.js';
 import type { ReusedResult } from './rerun/reused-results.js';
 import { completedEvent, reusedEvent, stepEvent } from './run-ending.js';
 import type { RunEvaluation } from './run-evaluation.js';
 import type { RunState } from './run-state.js';
+import type { RetryConfig } from './workflow.js';
 import { nodeError } from './run-steps.js';
 
 /** Why an attempt of a node gave nothing. */
@@ -83,7 +84,9 @@ export class NodeOutcomes {
     if (node.each !== undefined) return yield* this.ended(node, attempt);
     let failure = attempt;
     try {
-      const retryAt = retry && this.retryAt(node, failure);
+      const isLong = retry !== undefined && asksForTooLong(node, attempt, retry);
+      if (isLong) failure = { ...attempt, kind: 'rate-limited', error: `${attempt.error}; ${longPause(attempt)}` };
+      const retryAt = isLong ? undefined : retry && this.retryAt(node, failure);
       if (retryAt !== undefined) return yield this.retrying(node, failure, retryAt);
       const artifacts = fallback && this.fallback(node, failure, fallback.parts);
       if (artifacts !== undefined) return yield* this.completed(node, 'completed', artifacts, true);
@@ -176,6 +179,17 @@ export function attemptFailure(error: unknown): AttemptFailure {
 /** Entries of a list have no edges. */
 function choicesOf(state: RunState, node: NodeRun, outcome: 'completed' | 'failed') {
   return node.list === undefined ? state.choices(node, outcome) : undefined;
+}
+
+/** True if another attempt is due, and the agent asks to wait for it longer than a node waits. */
+function asksForTooLong(node: NodeRun, attempt: AttemptFailure, retry: RetryConfig): boolean {
+  const { retryAfter } = attempt;
+  const isDue = isRetried(retry, node.attempts, failureOf(node, attempt));
+  return isDue && retryAfter !== undefined && isTooLong(retry, retryAfter);
+}
+
+function longPause({ retryAfter = 0 }: AttemptFailure): string {
+  return `it asks to be called again in ${Math.round(retryAfter / 1_000)} s, later than a node waits`;
 }
 
 function failing(node: NodeRun, failure: Failure): NodeRun {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isRetried, retryPause } from './retry-policy.js';
+import { isRetried, isTooLong, retryPause } from './retry-policy.js';
 
 const failed = (attempt: number, retryAfter?: number) => ({
   runId: 'run-1',
@@ -57,5 +57,17 @@ describe('the policy of retries', () => {
     expect(retryPause(retry, failed(1, 500))).toBe(1_000);
     expect(retryPause(retry, failed(1, 90_000))).toBe(90_000);
     expect(retryPause(retry, failed(1, 1e15))).toBe(365 * 86_400_000);
+  });
+
+  it('waits as long as an agent asks, up to the longer of an hour and maxDelay', () => {
+    const [seconds, halfHour, twoHours, year] = [2_000, 1_800_000, 7_200_000, 31_536_000_000];
+    const short = { attempts: 2, maxDelay: '1s' };
+    expect([seconds, halfHour, twoHours, year].map((pause) => isTooLong(short, pause))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(isTooLong({ attempts: 2, maxDelay: '3h' }, twoHours)).toBe(false);
   });
 });

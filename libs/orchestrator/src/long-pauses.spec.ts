@@ -1,0 +1,17 @@
+import { dataPart } from '#libs/protocol';
+import { answering } from './testing/answering-agents.js';
+import { DrivenRun, workflowOf } from './testing/driven-run.js';
+import { extended } from './testing/extended-workflow.js';
+
+describe('a node whose agent asks to be called again', () => {
+  test.each([7_200_000, 31_536_000_000])('in %i ms fails at once, and names the time', async (pause) => {
+    const definition = extended(workflowOf('a out', 'a>out'), { a: { retry: { attempts: 3 } } });
+    const run = new DrivenRun(definition, answering({ a: (call) => call.failAs('server-error', pause) }));
+    expect(await run.start([dataPart({})])).toBe('TASK_STATE_FAILED');
+    expect(run.sent).toEqual(['a#1']);
+    expect(run.state.error).toMatchObject({
+      kind: 'rate-limited',
+      message: expect.stringContaining(`in ${pause / 1_000} s`),
+    });
+  });
+});
