@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { EmbeddedPostgres, isDatabaseAway, PostgresRefusal } from '#libs/postgres';
+import { EmbeddedPostgres, encodingProblem, isDatabaseAway, PostgresRefusal } from '#libs/postgres';
 import { type AppConfig, ConfigError, loadConfig, requiredAuth } from '#libs/service';
 import { databaseError, databaseSession } from './database-session.js';
 import { CommandError, EXIT } from './exit-code.js';
@@ -64,10 +64,12 @@ async function connected<T>(
   try {
     // A backup may take hours, in which this session has nothing to do.
     await client.query('SET idle_session_timeout = 0');
-    const { rows } = await client.query<{ version: number }>(
-      `SELECT current_setting('server_version_num')::int / 10000 AS version`,
+    const { rows } = await client.query<{ version: number; encoding: string }>(
+      `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding`,
     );
-    const { version } = rows[0]!;
+    const { version, encoding } = rows[0]!;
+    const problem = program === 'pg_restore' ? encodingProblem(encoding) : undefined;
+    if (problem !== undefined) throw new CommandError(problem);
     const found = postgresProgram(program, needOf(version, url));
     return await work({ url, client, version, program: found, credentialsKeys });
   } catch (error) {

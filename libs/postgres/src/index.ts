@@ -1,6 +1,7 @@
 export { BatchLoader } from './database/batch-loader.js';
 export { clientGone, forClient, ReadEnded, type WhenGone } from './database/client-presence.js';
 export { clientOf } from './database/connection-options.js';
+export { encodingProblem } from './database/database-encoding.js';
 export { probeDatabase } from './database/database-probe.js';
 export { Database } from './database/database.js';
 export { classifyWriteFailure, mayBeCommitted, mayBreakSession } from './database/failed-write.js';

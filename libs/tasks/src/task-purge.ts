@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { Database } from '#libs/postgres';
+import { Database, inTransaction } from '#libs/postgres';
 import type { Pool } from 'pg';
 import { type JobContext, Jobs } from '#libs/jobs';
 import { AppConfig } from '#libs/service';
@@ -75,18 +75,11 @@ export class TaskPurge {
   }
 
   private async delete(taskIds: readonly string[]): Promise<void> {
-    const session = await this.pool.connect();
-    let broken = true;
-    try {
-      await session.query('BEGIN');
+    await inTransaction({ pool: this.pool }, async (session) => {
       for (const statement of [...this.retention.statements, DELETE_EVENTS, DELETE_TASKS]) {
         await session.query(statement, [taskIds]);
       }
-      await session.query('COMMIT');
-      broken = false;
-    } finally {
-      session.release(broken);
-    }
+    });
   }
 
   /** From the oldest on; those that stay are passed by. */
@@ -122,8 +115,17 @@ interface Found {
   ended: string[] | null;
 }
 
-/** Looks for few rows among many, whatever the statistics say. */
-const PURGE_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', jit: 'off', synchronous_commit: 'off' };
+/**
+ * Looks for few rows among many, whatever the statistics say. What another purge, of a replica that stands still, has
+ * locked is free two seconds later (`inTransaction`); a purge that waits longer gives its job up, which is tried again.
+ */
+const PURGE_SETTINGS = {
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+  synchronous_commit: 'off',
+  lock_timeout: '5000',
+};
 
 /** Ids that Parley makes of the time begin with a hexadecimal digit. */
 const AFTER_TIMED_IDS = 'g';

@@ -192,6 +192,16 @@ describe('Database', () => {
     }
   });
 
+  it('has the server end the sessions of a host that is gone in seconds, whatever they are for', async () => {
+    const database = await open(MIGRATIONS);
+    const names = ['tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count', 'tcp_user_timeout'];
+    const limits = `SELECT array_agg(setting::int ORDER BY array_position($1, name)) AS limits FROM pg_settings WHERE name = ANY($1)`;
+    for (const sessions of [database.pool, database.tunedPool('test', 1, {})]) {
+      const { rows } = await sessions.query<{ limits: number[] }>(limits, [names]);
+      expect(rows[0]!.limits).toEqual([4, 2, 3, 10_000]);
+    }
+  });
+
   it('says of a session that broke nothing but why', async () => {
     const told: Error[] = [];
     const database = await Database.open({ url, migrations: MIGRATIONS, onError: (error) => told.push(error) });

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { ConfigError } from '#libs/service';
 import { clientOf, connectionOptions } from './connection-options.js';
+import { assertUtf8 } from './database-encoding.js';
 
 /** What a database that is there may take for one answer. */
 const ANSWER_MS = 10_000;
@@ -17,8 +18,8 @@ const NO_TRANSACTIONS =
 const ANOTHER_DATABASE = 'DATABASE_POOL_URL: is not the database of DATABASE_URL';
 
 /**
- * Finds out what the addresses of the database are good for, and changes nothing there: a session at `url` hears LISTEN
- * and holds its locks, and `poolUrl` is the same database and knows transactions.
+ * Finds out what the addresses of the database are good for, and changes nothing there: the database at `url` has the
+ * encoding UTF8, a session there hears LISTEN and holds its locks, and `poolUrl` is the same database and knows transactions.
  * @throws ConfigError with one sentence where they are not; whatever the database answers else
  */
 export async function probeDatabase(url: string, poolUrl?: string): Promise<void> {
@@ -26,6 +27,7 @@ export async function probeDatabase(url: string, poolUrl?: string): Promise<void
   const probe = { lock: name.readUIntBE(0, 6), channel: `parley_probe_${name.toString('hex')}` };
   const [session, other] = [await connected(url), await connected(url)];
   try {
+    await assertUtf8(session);
     await probeSession(session, other, probe);
     if (poolUrl !== undefined) await probePool(poolUrl, probe.lock);
   } finally {

@@ -8,6 +8,7 @@ import {
   SESSIONS_OF_PROCESS,
   withoutNames,
 } from './connection-options.js';
+import { assertUtf8 } from './database-encoding.js';
 import { isUpToDate, migrate, type MigrationClass, MIGRATIONS } from './migrate.js';
 import { ReadOnlySessions, watchedPools } from './read-only-sessions.js';
 import { openRepositories, PLAIN_ERRORS } from './repositories.js';
@@ -50,13 +51,17 @@ export class Database {
   private shared: SharedReads | undefined;
   private lead = 0;
 
-  /** Connects and brings the schema up to date, however many processes do so at once. */
+  /**
+   * Connects and brings the schema up to date, however many processes do so at once.
+   * @throws ConfigError where the database is not one of UTF8, before anything is changed there
+   */
   static async open(options: DatabaseOptions): Promise<Database> {
     const sessions = new ReadOnlySessions();
     const Pool = watchedPools(sessions);
     const pool = new Pool({ ...plainQueryOptions(options), max: POOL_SIZE, idleTimeoutMillis: READS_IDLE_MS });
     surviveErrors(pool, options.onError);
     try {
+      await assertUtf8(pool);
       if (!(await isUpToDate(pool, options.migrations))) await bringUpToDate(options, Pool);
       return new Database(pool, await openRepositories(pool), options, sessions);
     } catch (error) {

@@ -24,12 +24,25 @@ declare class StartingClient extends pg.Client {
 const LIMITS = ['idle_session_timeout', 'transaction_timeout'];
 
 /**
+ * A host that is gone sends no FIN: the server ends a session that nobody answers in about ten seconds, and what it locks
+ * with it. Nothing of that counts for a session over a socket of this machine.
+ */
+const VANISHED_CLIENTS = [
+  'tcp_keepalives_idle = 4',
+  'tcp_keepalives_interval = 2',
+  'tcp_keepalives_count = 3',
+  'tcp_user_timeout = 10000',
+].map((setting) => `SET ${setting}`);
+
+/**
  * What direct sessions begin with. A role or a database may end sessions that do nothing for a while, LISTEN among them,
  * and whose transaction takes long, a batch of the journal among them; or have what a statement does not see fail.
  */
-export const SESSION_SETTINGS = [...LIMITS.map(lifted), `SET default_transaction_isolation = 'read committed'`].join(
-  '; ',
-);
+export const SESSION_SETTINGS = [
+  ...LIMITS.map(lifted),
+  `SET default_transaction_isolation = 'read committed'`,
+  ...VANISHED_CLIENTS,
+].join('; ');
 
 /** Does nothing at a server that does not know the limit yet. */
 export function lifted(limit: string): string {

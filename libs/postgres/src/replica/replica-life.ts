@@ -122,7 +122,7 @@ export class ReplicaLife {
 
   private async announce(session: pg.Client): Promise<void> {
     const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
-    await session.query(`${SESSION_SETTINGS}; ${KEEPALIVE}`);
+    await session.query(SESSION_SETTINGS);
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
     this.lockKey = lockKey;
     await this.heartbeat(session);
@@ -202,9 +202,6 @@ export class ReplicaLife {
     return rows.map(({ id }) => id);
   }
 }
-
-/** A dead host sends no FIN: the server finds out after about ten seconds. */
-const KEEPALIVE = 'SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3';
 
 /** The answer to a heartbeat: the locks of the others that spoke lately, and the database's time. */
 interface Spoken {

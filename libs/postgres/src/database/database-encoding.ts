@@ -1,0 +1,18 @@
+import type pg from 'pg';
+import { ConfigError } from '#libs/service';
+
+/** Returns why a database of this encoding cannot be used, in one sentence; `undefined` for UTF8. */
+export function encodingProblem(encoding: string): string | undefined {
+  if (encoding === 'UTF8') return undefined;
+  return (
+    `DATABASE_URL: the database has the encoding ${encoding}, which cannot keep every text: ` +
+    `create one with ENCODING 'UTF8' TEMPLATE template0`
+  );
+}
+
+/** @throws ConfigError where the database of the session is not one of UTF8 */
+export async function assertUtf8(session: Pick<pg.ClientBase, 'query'>): Promise<void> {
+  const { rows } = await session.query<{ encoding: string }>(`SELECT current_setting('server_encoding') AS encoding`);
+  const problem = encodingProblem(rows[0]!.encoding);
+  if (problem !== undefined) throw new ConfigError([problem]);
+}
