@@ -115,8 +115,8 @@ describe('the value of an expression', () => {
     expect(value('l.map(e, e + 1).filter(e, e > 19999).map(e, e * 1.0)', { l })).toEqual([20_000]);
   });
 
-  it('goes through six hundred elements six hundred times', () => {
-    const l = Array.from({ length: 600 }, (_, index) => index);
+  it('goes through 250 elements 250 times', () => {
+    const l = Array.from({ length: 250 }, (_, index) => index);
     expect(value('l.all(e, l.all(f, e + f >= 0))', { l })).toBe(true);
   });
 });

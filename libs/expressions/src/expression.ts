@@ -32,7 +32,7 @@ export function compile(text: string, vocabulary: Vocabulary): Expression | Inva
 }
 
 /**
- * The value of an expression as JSON. Whatever it is given, this takes about a second at most, and some dozen MB.
+ * The value of an expression as JSON. Whatever it is given, this takes a fifth of a second at most, and some dozen MB.
  * @param budget what it may come to, together with all else that shares it
  * @throws ExpressionError where it has no value, or none within the budget
  */

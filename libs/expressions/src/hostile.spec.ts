@@ -29,7 +29,7 @@ function outcome(text: string): string {
 }
 
 const STEPS = 'it takes too many steps';
-const VISITS = 'it goes through more than 400000 elements';
+const VISITS = 'it goes through more than 100000 elements';
 const TEXT = 'it makes a text of more than 1048576 characters';
 const bush = (levels: number) => `[[l]]${'.map(a,[a,a,a,a,a,a,a,a,a,a])'.repeat(levels)}`;
 
@@ -47,10 +47,11 @@ describe('an expression that would take long', () => {
     ['s.contains(t)', 'false'],
     ['l.all(a, s.contains(t) || true)', STEPS],
     ['l.all(a, s.lastIndexOf("b") < 0)', STEPS],
-    ['t.replace("a", "bbb")', TEXT],
+    ['t.replace("a", "bbb")', STEPS],
     ['l.map(a, s.split("a"))', STEPS],
     ['l.all(a, size(s) > 0)', STEPS],
-    ['s.matches("^(a+)+$")', 'true'],
+    ['s.matches("^(a+)+$")', STEPS],
+    ['t.matches("^(a+)+$")', 'false'],
     ['x.matches("(a|b)*a(a|b){490}c")', STEPS],
     ['k.all(a, "x".matches("a{" + string(a) + "}") || true)', STEPS],
     ['s.matches(s)', 'a regular expression has at most 1000 characters'],

@@ -1,6 +1,6 @@
 export { compile, decide, evaluate, type Expression, pointInTime, type Variables } from './expression.js';
 export { DURATION, durationOf, later, LONGEST_DURATION } from './duration.js';
-export { EvaluationBudget } from './evaluation-budget.js';
+export { EvaluationBudget, MOST_STEPS } from './evaluation-budget.js';
 export { ExpressionError, InvalidExpression } from './expression-error.js';
 export { readAnswer } from './schema/form-answer.js';
 export { droppedData, strayParts } from './schema/stray-parts.js';

@@ -89,9 +89,9 @@ describe('a template', () => {
     expect(() => rendered(Array<string>(11).fill('${[x]}'), x, new TextBudget(10_000))).toThrow(ContentTooLarge);
     expect(() => rendered('${x} {{known}}', x, new TextBudget(1_010))).toThrow(ContentTooLarge);
     const heavy = '${x.all(e, e.all(f, true))}';
-    const square = Array.from({ length: 600 }, () => Array<number>(600).fill(1));
+    const square = Array.from({ length: 300 }, () => Array<number>(300).fill(1));
     expect(rendered(heavy, square)).toBe(true);
-    expect(() => rendered(Array<string>(5).fill(heavy), square)).toThrow('goes through more than 400000 elements');
+    expect(() => rendered(Array<string>(5).fill(heavy), square)).toThrow('goes through more than 100000 elements');
   });
 
   it('is refused where it is not one', () => {
