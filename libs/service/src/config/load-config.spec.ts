@@ -29,6 +29,7 @@ describe('loadConfig', () => {
         journalBatchBytes: 32 * 1024 ** 2,
         answerBytes: expect.any(Number),
         journalStallMs: 15_000,
+        nodesAtWork: 128,
       },
       content: DEFAULT_CONTENT_LIMITS,
       tracing: { headers: {}, serviceName: 'parley', sampler: 'parentbased_always_on', ratio: 1 },

@@ -2,7 +2,7 @@ import { ConfigError } from './config-error.js';
 import { loadConfig } from './load-config.js';
 import { memoryOf } from './memory-config.js';
 
-const GIVEN = { EVENT_LIMIT: 1, JOURNAL_BATCH_LIMIT: 2, JOURNAL_STALL_LIMIT: 3 };
+const GIVEN = { EVENT_LIMIT: 1, JOURNAL_BATCH_LIMIT: 2, JOURNAL_STALL_LIMIT: 3, NODES_AT_WORK_LIMIT: 4 };
 
 describe('memoryOf', () => {
   it('takes what may be in flight from the heap that the process may have', () => {
@@ -31,6 +31,7 @@ describe('loadConfig', () => {
       JOURNAL_BATCH_LIMIT: '4mb',
       ANSWER_LIMIT: '24mb',
       JOURNAL_STALL_LIMIT: '30s',
+      NODES_AT_WORK_LIMIT: '256',
     });
     expect(memory).toEqual({
       inFlightBytes: 64 * 1024 ** 2,
@@ -39,6 +40,7 @@ describe('loadConfig', () => {
       journalBatchBytes: 4 * 1024 ** 2,
       answerBytes: 24 * 1024 ** 2,
       journalStallMs: 30_000,
+      nodesAtWork: 256,
     });
   });
 
@@ -48,6 +50,9 @@ describe('loadConfig', () => {
     ['IN_FLIGHT_LIMIT', '12'],
     ['CALLER_IN_FLIGHT_LIMIT', '-1'],
     ['JOURNAL_STALL_LIMIT', '10ms'],
+    ['NODES_AT_WORK_LIMIT', '0'],
+    ['NODES_AT_WORK_LIMIT', '10001'],
+    ['NODES_AT_WORK_LIMIT', 'many'],
   ])('refuses %s=%s', (name, value) => {
     expect(() => loadConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`${name}: must be`));

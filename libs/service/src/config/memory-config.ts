@@ -14,6 +14,8 @@ export interface MemoryConfig {
   readonly journalBatchBytes: number;
   /** Of the logs behind large answers that are built at once. */
   readonly answerBytes: number;
+  /** Nodes at work in one level of a run tree; the limits of a caller and of the process follow from it. */
+  readonly nodesAtWork: number;
   /** How long the journal may stand still while events wait, before the replica says that it is not ready. */
   readonly journalStallMs: number;
 }
@@ -29,6 +31,8 @@ const LEAST_IN_FLIGHT = 32 * MEBIBYTE;
 const HEAP_PER_ANSWERED_BYTE = 16;
 const LEAST_ANSWERS = 8 * MEBIBYTE;
 const MAX_STALL_MS = 3_600_000;
+const NODES_AT_WORK = 128;
+const MOST_NODES_AT_WORK = 10_000;
 
 const size = (most: number) =>
   z
@@ -44,6 +48,12 @@ const stall = z
   .transform((text) => parseDuration(text) ?? -1)
   .refine((ms) => ms >= 1000 && ms <= MAX_STALL_MS, 'must be a duration such as 15s, from one second to one hour');
 
+const nodes = z
+  .string()
+  .refine((text) => /^\d{1,5}$/.test(text), `must be a number from 1 to ${MOST_NODES_AT_WORK}`)
+  .transform(Number)
+  .refine((count) => count >= 1 && count <= MOST_NODES_AT_WORK, `must be a number from 1 to ${MOST_NODES_AT_WORK}`);
+
 /** The variables of `MemoryConfig`. */
 export const MEMORY_VARIABLES = {
   IN_FLIGHT_LIMIT: size(MOST_IN_FLIGHT).optional(),
@@ -52,6 +62,7 @@ export const MEMORY_VARIABLES = {
   JOURNAL_BATCH_LIMIT: size(MOST).default(32 * MEBIBYTE),
   ANSWER_LIMIT: size(MOST_IN_FLIGHT).optional(),
   JOURNAL_STALL_LIMIT: stall.default(15_000),
+  NODES_AT_WORK_LIMIT: nodes.default(NODES_AT_WORK),
 };
 
 interface Values {
@@ -61,6 +72,7 @@ interface Values {
   JOURNAL_BATCH_LIMIT: number;
   ANSWER_LIMIT?: number;
   JOURNAL_STALL_LIMIT: number;
+  NODES_AT_WORK_LIMIT: number;
 }
 
 /**
@@ -81,6 +93,7 @@ export function memoryOf(
     journalBatchBytes: values.JOURNAL_BATCH_LIMIT,
     answerBytes: values.ANSWER_LIMIT ?? Math.max(LEAST_ANSWERS, Math.floor(heapBytes / HEAP_PER_ANSWERED_BYTE)),
     journalStallMs: values.JOURNAL_STALL_LIMIT,
+    nodesAtWork: values.NODES_AT_WORK_LIMIT,
   };
 }
 

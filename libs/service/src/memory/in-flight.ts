@@ -22,6 +22,9 @@ const TENANT_SHARE = 3 / 4;
 /** How often the limit may be there before small requests are refused too: one run may take all of it for a moment. */
 const FOR_SMALL = 3;
 
+/** The share of a limit that may be there when a run starts more of its nodes. */
+const FOR_WORK = 1 / 2;
+
 /** Bytes on their way: of requests, and of events that are not durable yet. Bytes kept: of Tasks at work. */
 interface Counted {
   moving: number;
@@ -121,6 +124,16 @@ export class InFlight {
   /** Notes bytes of a refused request that were read and dropped: they were in memory for a moment. */
   dropped(bytes: number): void {
     this.large += bytes;
+  }
+
+  /**
+   * True if a caller, or all callers together, have half of what they may: work that can wait is not begun then, so that
+   * requests find room.
+   */
+  isFull(account: string): boolean {
+    const { inFlightBytes, callerInFlightBytes } = this.config.memory;
+    const { moving, kept } = this.callers.get(account) ?? { moving: 0, kept: 0 };
+    return this.total > inFlightBytes * FOR_WORK || moving + kept > callerInFlightBytes * FOR_WORK;
   }
 
   /** A request was refused for this reason. */

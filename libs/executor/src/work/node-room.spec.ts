@@ -1,0 +1,174 @@
+import { NodeRoom, type NodeShare, type WorkPlace } from './node-room.js';
+import { workLimits, type WorkLimits } from './work-limits.js';
+
+const LIMITS: WorkLimits = { ...workLimits(4), callerNodes: 8, callerShare: 1, processNodes: 12 };
+
+function room(limits: Partial<WorkLimits> = {}, isFull?: (account: string) => boolean) {
+  const told: string[] = [];
+  const nodes = new NodeRoom({ ...LIMITS, ...limits }, isFull);
+  const join = (name: string, place: Partial<WorkPlace> = {}): NodeShare =>
+    nodes.join({ account: 'ann', root: 'run-1', level: 0, ...place }, () => told.push(name));
+  return { nodes, join, told };
+}
+
+describe('NodeRoom', () => {
+  it('grants at once what every limit allows', () => {
+    const { nodes, join, told } = room();
+    const share = join('a');
+    expect(share.reserve(3)).toBe(3);
+    share.occupy(3);
+    expect(share.reserve(0)).toBe(0);
+    expect([nodes.atWork, nodes.waitingNodes, told]).toEqual([3, 0, []]);
+  });
+
+  it('lets nodes of one level wait for each other, and those of the next level start', () => {
+    const { nodes, join, told } = room();
+    const [parent, child] = [join('parent'), join('child', { level: 1 })];
+    expect(parent.reserve(10)).toBe(4);
+    parent.occupy(4);
+    expect(parent.reserve(6)).toBe(0);
+    expect(child.reserve(10)).toBe(4);
+    expect(nodes.waitingNodes).toBe(12);
+    parent.occupy(3);
+    expect(told).toEqual(['parent']);
+    expect(parent.reserve(6)).toBe(1);
+  });
+
+  it('always grants one node in each level of a tree, however full the process is', () => {
+    const { join } = room({ processNodes: 4, callerNodes: 4 });
+    join('hog').reserve(4);
+    const grants = Array.from({ length: 12 }, (_, level) => join(`deep ${level}`, { root: 'run-2', level }).reserve(5));
+    expect(grants).toEqual(Array.from({ length: 12 }, () => 1));
+  });
+
+  it('always grants a caller its share, however many others have', () => {
+    const { join } = room({ processNodes: 4, callerShare: 3 });
+    join('hog').reserve(4);
+    const bob = { account: 'bob', root: 'run-2' };
+    expect(join('bob', bob).reserve(10)).toBe(3);
+  });
+
+  it('keeps a caller within its limit over all its trees', () => {
+    const { nodes, join } = room({ callerNodes: 6 });
+    const grants = ['run-1', 'run-2', 'run-3'].map((root) => join(root, { root }).reserve(4));
+    expect(grants).toEqual([4, 2, 1]);
+    expect(nodes.atWork).toBe(7);
+  });
+
+  it('lets callers take turns, and the trees of a caller, whoever asked for more and earlier', () => {
+    const { join, told } = room({ callerNodes: 100, processNodes: 100, callerShare: 0, levelNodes: 100 });
+    const hog = join('hog', { account: 'zoe', root: 'z' });
+    hog.occupy(100);
+    const shares = [
+      join('ann 1', { root: 'run-1' }),
+      join('ann 2', { root: 'run-2' }),
+      join('bob 1', { account: 'bob', root: 'run-3' }),
+    ];
+    for (const [index, share] of shares.entries()) {
+      expect(share.reserve(50 - index)).toBe(1);
+      share.occupy(1);
+      share.reserve(50 - index);
+    }
+    for (let nodes = 97; nodes > 88; nodes -= 1) hog.occupy(nodes - 1);
+    expect(told.slice(0, 6)).toEqual(['ann 1', 'bob 1', 'ann 2', 'bob 1', 'ann 1', 'bob 1']);
+  });
+
+  it('gives the deepest level of a tree its turn first', () => {
+    const { join, told } = room({ callerNodes: 3, processNodes: 3 });
+    const [hog, upper, deep] = [join('hog', { root: 'h' }), join('upper'), join('deep', { level: 3 })];
+    hog.reserve(3);
+    hog.occupy(3);
+    for (const share of [upper, deep]) {
+      share.reserve(1);
+      share.occupy(1);
+      share.reserve(2);
+    }
+    hog.occupy(1);
+    hog.occupy(0);
+    expect(told[0]).toBe('deep');
+  });
+
+  it('counts what was started before, and starts nothing beside it before there is room', () => {
+    const { nodes, join, told } = room();
+    const recovered = join('recovered');
+    recovered.occupy(9);
+    expect(recovered.reserve(3)).toBe(0);
+    recovered.occupy(5);
+    expect(told).toEqual([]);
+    recovered.occupy(3);
+    expect(told).toEqual(['recovered']);
+    expect(nodes.atWork).toBe(4);
+  });
+
+  it('takes back what is not wanted any more, and gives it to others', () => {
+    const { join, told } = room();
+    const [one, other] = [join('one'), join('other')];
+    expect(one.reserve(4)).toBe(4);
+    expect(other.reserve(2)).toBe(0);
+    expect(one.reserve(3)).toBe(3);
+    expect(told).toEqual(['other']);
+    one.leave();
+    expect(other.reserve(2)).toBe(2);
+  });
+
+  it('starts nothing beyond one node a level while too much is kept in memory, and looks again', async () => {
+    let isFull = true;
+    const { join, told } = room({}, () => isFull);
+    const share = join('a');
+    expect(share.reserve(3)).toBe(1);
+    isFull = false;
+    await new Promise<void>((resolve) => {
+      const look = setInterval(() => {
+        if (told.length < 2) return;
+        clearInterval(look);
+        resolve();
+      }, 10);
+    });
+    expect(share.reserve(3)).toBe(3);
+  });
+
+  it('forgets callers and trees that have nothing', () => {
+    const { nodes, join } = room();
+    const shares = [join('a'), join('b', { level: 2 }), join('c', { account: 'bob' })];
+    for (const share of shares) share.occupy(share.reserve(2));
+    for (const share of shares) share.leave();
+    expect(nodes).toMatchObject({ atWork: 0, waitingNodes: 0 });
+    expect((nodes as unknown as { callers: Map<string, unknown> }).callers.size).toBe(0);
+  });
+
+  it('comes to an end for any tree, with the least room there can be', () => {
+    const { nodes, join } = room({ levelNodes: 1, callerNodes: 1, callerShare: 0, processNodes: 1 });
+    const left: string[] = [];
+    const queue: (() => void)[] = [];
+    const run = (level: number, name: string, done: () => void): void => {
+      let [toStart, atWork] = [level === 4 ? 0 : 3, 0];
+      const share = join(name, { level });
+      const step = (): void => {
+        share.occupy(atWork);
+        const granted = share.reserve(toStart);
+        for (let count = 0; count < granted; count += 1) {
+          toStart -= 1;
+          atWork += 1;
+          queue.push(() => run(level + 1, `${name}.${toStart}`, () => ((atWork -= 1), step())));
+        }
+        share.occupy(atWork);
+        if (toStart === 0 && atWork === 0) {
+          share.leave();
+          left.push(name);
+          queue.push(done);
+        }
+      };
+      steps.set(name, step);
+      step();
+    };
+    const steps = new Map<string, () => void>();
+    run(0, 'root', () => undefined);
+    for (let turn = 0; turn < 100_000 && !left.includes('root'); turn += 1) {
+      const next = queue.shift();
+      if (next) next();
+      else for (const [name, step] of steps) if (!left.includes(name)) step();
+    }
+    expect(left).toHaveLength(1 + 3 + 9 + 27 + 81);
+    expect(nodes.atWork).toBe(0);
+  });
+});

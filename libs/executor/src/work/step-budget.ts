@@ -1,0 +1,253 @@
+import type { WorkPlace } from './node-room.js';
+import type { WorkLimits } from './work-limits.js';
+
+/** Steps that may be used now. Refills with time, up to a second's worth; below 0 they have to be waited for. */
+class Bucket {
+  private steps: number;
+
+  constructor(
+    private readonly rate: number,
+    private filledAt: number,
+  ) {
+    this.steps = rate;
+  }
+
+  left(now: number): number {
+    this.steps = Math.min(this.rate, this.steps + ((now - this.filledAt) * this.rate) / 1_000);
+    this.filledAt = now;
+    return this.steps;
+  }
+
+  use(steps: number, now: number): void {
+    this.steps = this.left(now) - steps;
+  }
+
+  /** In milliseconds. */
+  pause(now: number): number {
+    return Math.max(0, -this.left(now) / this.rate) * 1_000;
+  }
+
+  isFull(now: number): boolean {
+    return this.left(now) >= this.rate;
+  }
+}
+
+/** A run tree, as far as it evaluates. */
+interface StepTree {
+  readonly root: string;
+  /** Steps up to which it has had its turn, as its caller counts them. */
+  had: number;
+  /** What goes on when it is its turn. */
+  readonly waiting: Set<() => void>;
+  runs: number;
+}
+
+interface StepCaller {
+  readonly account: string;
+  readonly bucket: Bucket;
+  readonly trees: Map<string, StepTree>;
+  readonly waiting: Set<StepTree>;
+  /** Steps that the tree had which had the last turn: one that comes later begins there. */
+  had: number;
+}
+
+/** What StepBudget measures time with: in milliseconds. */
+export interface StepClock {
+  now(): number;
+  /** Calls back later. @returns what forgets that */
+  after(milliseconds: number, ring: () => void): () => void;
+}
+
+/** A caller that has used less of a second's worth does not wait for others. */
+const LIGHT = 0.9;
+
+/**
+ * Spreads the evaluation of expressions over time. Steps are used first and waited for afterwards, in proportion.
+ * - A caller uses `callerSteps` a second, the process `processSteps`.
+ * - Who has used more waits. Callers take turns; of a caller's run trees the one goes on that has used the least.
+ * - A caller that has hardly used any never waits for others.
+ */
+export class StepBudget {
+  private readonly callers = new Map<string, StepCaller>();
+  private readonly waiting = new Set<StepCaller>();
+  private readonly all: Bucket;
+  private forgetTimer: (() => void) | undefined;
+  private usedSteps = 0;
+
+  constructor(
+    private readonly limits: Pick<WorkLimits, 'callerSteps' | 'processSteps'>,
+    private readonly clock: StepClock = SYSTEM_CLOCK,
+  ) {
+    this.all = new Bucket(limits.processSteps, clock.now());
+  }
+
+  /** Number of steps that were ever used. */
+  get used(): number {
+    return this.usedSteps;
+  }
+
+  /** Number of runs that wait. */
+  get waitingRuns(): number {
+    let sum = 0;
+    for (const { waiting } of this.waiting) for (const tree of waiting) sum += tree.waiting.size;
+    return sum;
+  }
+
+  /** Gives a run its share. */
+  join({ account, root }: Pick<WorkPlace, 'account' | 'root'>): StepShare {
+    const caller = this.callers.get(account) ?? this.newCaller(account);
+    this.callers.set(account, caller);
+    const tree = caller.trees.get(root) ?? { root, had: caller.had, waiting: new Set(), runs: 0 };
+    caller.trees.set(root, tree);
+    tree.runs += 1;
+    return new StepShare(this, caller, tree);
+  }
+
+  use({ bucket, had }: StepCaller, tree: StepTree, steps: number): void {
+    const now = this.clock.now();
+    this.usedSteps += steps;
+    tree.had = Math.max(tree.had, had) + steps;
+    bucket.use(steps, now);
+    this.all.use(steps, now);
+  }
+
+  /** In milliseconds; 0 where nothing has to be waited for. */
+  pause({ bucket }: StepCaller): number {
+    const now = this.clock.now();
+    const isLight = bucket.left(now) >= LIGHT * this.limits.callerSteps;
+    return Math.max(bucket.pause(now), isLight ? 0 : this.all.pause(now));
+  }
+
+  /** Calls back when it is the tree's turn. @returns what forgets that */
+  queue(caller: StepCaller, tree: StepTree, goOn: () => void): () => void {
+    tree.waiting.add(goOn);
+    caller.waiting.add(tree);
+    this.waiting.add(caller);
+    // It may have to wait for less than those before it.
+    this.forgetTimer?.();
+    this.forgetTimer = undefined;
+    this.wait();
+    return () => this.dequeue(caller, tree, goOn);
+  }
+
+  /** A caller whose steps are all there again is not kept. */
+  leave(caller: StepCaller, tree: StepTree): void {
+    tree.runs -= 1;
+    if (tree.runs === 0) caller.trees.delete(tree.root);
+    this.forgetIdle(caller);
+  }
+
+  private dequeue(caller: StepCaller, tree: StepTree, goOn: () => void): void {
+    tree.waiting.delete(goOn);
+    if (tree.waiting.size === 0) caller.waiting.delete(tree);
+    if (caller.waiting.size === 0) this.waiting.delete(caller);
+  }
+
+  /** Lets the next one go on when there are steps for it. What it uses is counted before it is the turn of another. */
+  private wait(milliseconds = this.nextPause()): void {
+    if (this.forgetTimer !== undefined || this.waiting.size === 0) return;
+    this.forgetTimer = this.clock.after(milliseconds, () => {
+      this.forgetTimer = undefined;
+      this.letNextGoOn();
+      this.wait();
+    });
+  }
+
+  private nextPause(): number {
+    let shortest = Infinity;
+    for (const caller of this.waiting) shortest = Math.min(shortest, this.pause(caller));
+    return shortest;
+  }
+
+  private letNextGoOn(): void {
+    for (const caller of this.waiting) {
+      if (this.pause(caller) > 0) continue;
+      const tree = leastServed(caller);
+      const [goOn] = tree?.waiting ?? [];
+      if (tree === undefined || goOn === undefined) continue;
+      caller.had = Math.max(caller.had, tree.had);
+      this.waiting.delete(caller);
+      this.waiting.add(caller);
+      this.dequeue(caller, tree, goOn);
+      return goOn();
+    }
+  }
+
+  private newCaller(account: string): StepCaller {
+    const bucket = new Bucket(this.limits.callerSteps, this.clock.now());
+    return { account, bucket, trees: new Map(), waiting: new Set(), had: 0 };
+  }
+
+  /** What it has used counts until it is there again, also for the next run that it starts. */
+  private forgetIdle(caller: StepCaller): void {
+    if (caller.trees.size > 0) return;
+    const now = this.clock.now();
+    if (caller.bucket.isFull(now)) {
+      if (this.callers.get(caller.account) === caller) this.callers.delete(caller.account);
+      return;
+    }
+    const full = caller.bucket.pause(now) + FULL_MS;
+    this.clock.after(full, () => this.forgetIdle(caller));
+  }
+}
+
+/** From 0 to a second's worth. */
+const FULL_MS = 1_000;
+
+/** The part of StepBudget that one run has. */
+export class StepShare {
+  constructor(
+    private readonly budget: StepBudget,
+    private readonly caller: StepCaller,
+    private readonly tree: StepTree,
+  ) {}
+
+  /** True if more was used than there was: the next evaluation has to wait. */
+  get isOwing(): boolean {
+    return this.budget.pause(this.caller) > 0;
+  }
+
+  /** Counts steps that were used. */
+  use(steps: number): void {
+    if (steps > 0) this.budget.use(this.caller, this.tree, steps);
+  }
+
+  /**
+   * Resolves when it is the run's turn to evaluate, at once where nothing is owed.
+   * @throws the signal's reason once it is aborted
+   */
+  async paid(signal: AbortSignal): Promise<void> {
+    if (!this.isOwing) return;
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const abort = (): void => {
+        forget();
+        reject(signal.reason as Error);
+      };
+      const forget = this.budget.queue(this.caller, this.tree, () => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      });
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  /** Ends the share: the execution of the run has ended. */
+  leave(): void {
+    this.budget.leave(this.caller, this.tree);
+  }
+}
+
+const SYSTEM_CLOCK: StepClock = {
+  now: () => performance.now(),
+  after: (milliseconds, ring) => {
+    const timer = setTimeout(ring, Math.ceil(milliseconds)).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+function leastServed({ waiting }: StepCaller): StepTree | undefined {
+  let least: StepTree | undefined;
+  for (const tree of waiting) if (least === undefined || tree.had < least.had) least = tree;
+  return least;
+}
