@@ -149,7 +149,7 @@ export class NodeOutcomes {
   private fallback(node: NodeRun, attempt: AttemptFailure, parts: Part[]): Artifact[] {
     const { state, evaluation, content } = this.run;
     const error = failureOf(node, attempt);
-    const source = evaluation.source(failing(node, error), { error });
+    const source = evaluation.sourceAt(failing(node, error), { error });
     const filling = nodeFilling(state.graph.node(node.id), source, new TextBudget(content.renderedText));
     const filled = filling.value('fallback.parts', parts as unknown as JsonValue) as unknown as Part[];
     return [{ artifactId: node.id, name: node.id, parts: filled }];

@@ -22,7 +22,8 @@ import { InvalidOutput, OutputRules } from './output-rules.js';
 import { askedOnAfter } from './refused-answer.js';
 import { RunContent } from './run-content.js';
 import type { RunEvaluation } from './run-evaluation.js';
-import { RunPace } from './run-pace.js';
+import type { RunPace } from './run-pace.js';
+import type { RunRoom } from './run-room.js';
 import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
 import type { SendingPayload } from './run-steps.js';
@@ -51,6 +52,8 @@ interface CallingRun extends Omit<ProcessStart, 'log'> {
   state: RunState;
   evaluation: RunEvaluation;
   revision: string;
+  room: Pick<RunRoom, 'heard'>;
+  newPace(): RunPace;
 }
 
 /** The calls of one run to the agents of its nodes. */
@@ -106,7 +109,7 @@ export class RunCalls {
   /** Makes the announced calls, or finds again those that an earlier execution made. Does not wait for answers. */
   async launch(nodes: readonly NodeRun[]): Promise<void> {
     const planned: { node: NodeRun; call: PlannedCall }[] = [];
-    const pace = new RunPace();
+    const pace = this.run.newPace();
     for (const node of nodes) {
       planned.push({ node, call: this.planned(node) });
       if (pace.isDue) await pace.rest();
@@ -274,6 +277,7 @@ export class RunCalls {
     try {
       for await (const { seen, step, response } of call.run()) {
         progress.take(response);
+        this.run.room.heard(node, response);
         if (seen?.first) await this.remember(node, seen.taskId, url);
         if (step && PASSED_STEPS.has(step.type) && isJsonObject(step.payload)) await report({ step });
       }

@@ -200,10 +200,12 @@ export class RunDecisions {
     const { state, evaluation, reference } = this.run;
     const last = state.lastOf(loop);
     const failure = attempt && failureOf(last, attempt);
+    const budget = evaluation.sharedBudget();
     const choices = state.leaving(loop, failure !== undefined).map(({ node, outcome, edges, taken }) => {
       if (taken) return { node, taken, errors: [] };
       const error = outcome === 'failed' ? (failure ?? node.failure) : undefined;
-      return { node, ...evaluation.edges({ ...node, status: outcome, ...(error && { failure: error }) }, edges) };
+      const ended = { ...node, status: outcome, ...(error && { failure: error }) };
+      return { node, ...evaluation.edges(ended, edges, budget) };
     });
     for (const { node, errors } of choices) yield* edgeErrors(reference, node, errors);
     const [wrong] = choices.flatMap(({ errors }) => errors);

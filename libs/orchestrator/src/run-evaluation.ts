@@ -1,5 +1,6 @@
-import { decide, EvaluationBudget, evaluate, pointInTime } from '#libs/expressions';
+import { decide, type EvaluationBudget, evaluate, pointInTime } from '#libs/expressions';
 import type { JsonValue } from '#libs/protocol';
+import { DecisionBudgets } from './expressions/decision-budgets.js';
 import { chooseEdges, type EdgeChoice } from './expressions/edge-choice.js';
 import { evaluating, FailedExpression } from './expressions/failed-expression.js';
 import { RunExpressions } from './expressions/run-expressions.js';
@@ -16,11 +17,15 @@ import type { RunState } from './run-state.js';
  */
 export class RunEvaluation {
   private readonly expressions: RunExpressions;
+  private readonly budgets: DecisionBudgets;
 
+  /** @param use counts evaluation steps that were used */
   constructor(
     private readonly state: RunState,
     private readonly run: KnownRun,
+    readonly use?: (steps: number) => void,
   ) {
+    this.budgets = new DecisionBudgets(use);
     const { loops } = state.graph;
     const isRepeated = (id: string, other: string) => loops.some(({ body }) => body.has(id) && body.has(other));
     this.expressions = RunExpressions.of(state.definition, isRepeated);
@@ -31,9 +36,30 @@ export class RunEvaluation {
     return this.expressions.fault;
   }
 
-  /** What the Message to an instance is made of, and whatever else its templates make. */
-  source(node: NodeRun, moment: Moment = this.moment(node)): MessageSource {
-    const { state, expressions } = this;
+  /** True if the run evaluates anything. */
+  get isNeeded(): boolean {
+    return this.expressions.hasAny;
+  }
+
+  /** Begins a decision: its expressions are evaluated at once, and share their steps. */
+  begin(): void {
+    this.budgets.begin();
+  }
+
+  /** Returns the budget of expressions that share one. */
+  sharedBudget(): EvaluationBudget {
+    return this.budgets.next();
+  }
+
+  /** What the Message to an instance is made of, and whatever else its templates make: the first thing of a decision. */
+  source(node: NodeRun): MessageSource {
+    this.begin();
+    return this.sourceAt(node, this.moment(node));
+  }
+
+  /** The same at a moment of a decision. */
+  sourceAt(node: NodeRun, moment: Moment): MessageSource {
+    const { state, expressions, budgets } = this;
     const { inputs, text, definition } = state;
     const at = this.viewpoint(node);
     const nodes = { get: (id: string) => (state.graph.has(id) ? at.node(id) : undefined) };
@@ -46,32 +72,35 @@ export class RunEvaluation {
       ...(repeated.length > 0 && { repeated }),
       ...(definition.language === 2 && {
         leavesOut: (id: string) => state.graph.has(id) && state.isLeftOut(at.node(id) ?? node),
-        language: { expressions, variables: runVariables(at, moment) },
+        language: { expressions, variables: runVariables(at, moment), budgets },
       }),
     };
   }
 
   /** Which of the edges from an instance are taken. */
-  edges(ended: NodeRun, edges: readonly GraphEdge[]): EdgeChoice {
+  edges(ended: NodeRun, edges: readonly GraphEdge[], budget = this.budgets.next()): EdgeChoice {
     const error = ended.status === 'failed' ? (ended.failure ?? null) : null;
     const variables = runVariables(this.viewpoint(ended), { error });
-    const budget = new EvaluationBudget();
     return chooseEdges(edges, this.state.graph.node(ended.id).branch, ({ index }) => {
       const when = this.expressions.when(index);
-      return when === undefined || evaluating(`edges[${index}].when`, () => decide(when, variables, budget));
+      if (when === undefined) return true;
+      return this.evaluated(`edges[${index}].when`, budget, () => decide(when, variables, budget));
     });
   }
 
   /** Whether another attempt is wanted, as far as an expression says so. @throws FailedExpression */
   retriedWhen(node: NodeRun, moment: Moment): boolean {
     const when = this.expressions.ofNode(node.id, 'retry.when');
-    return when === undefined || evaluating('retry.when', () => decide(when, this.variables(node, moment)));
+    const budget = this.budgets.next();
+    if (when === undefined) return true;
+    return this.evaluated('retry.when', budget, () => decide(when, this.variables(node, moment), budget));
   }
 
   /** The list that a node goes through. @throws FailedExpression */
   items(node: NodeRun): JsonValue[] {
     const items = this.expressions.ofNode(node.id, 'each.items');
-    const value = items && evaluating('each.items', () => evaluate(items, this.variables(node)));
+    const budget = this.budgets.next();
+    const value = items && this.evaluated('each.items', budget, () => evaluate(items, this.variables(node), budget));
     if (!Array.isArray(value)) throw new FailedExpression('each.items gives no list');
     return value;
   }
@@ -79,14 +108,22 @@ export class RunEvaluation {
   /** Until when a node waits; `undefined` where no expression says so. @throws FailedExpression */
   until(node: NodeRun, now: Date): Date | undefined {
     const until = this.expressions.ofNode(node.id, 'config.until');
-    return until && evaluating('config.until', () => pointInTime(until, this.variables(node, { now })));
+    const budget = this.budgets.next();
+    return (
+      until && this.evaluated('config.until', budget, () => pointInTime(until, this.variables(node, { now }), budget))
+    );
   }
 
   /** Whether a loop is left, as its last node sees it. @throws FailedExpression */
   exits({ loop }: LoopRun, last: NodeRun): boolean {
+    const budget = this.budgets.next();
     const exit = this.expressions.exitWhen(loop.index);
     const member = `edges[${loop.index}].loop.exit_when`;
-    return exit !== undefined && evaluating(member, () => decide(exit, this.variables(last)));
+    return exit !== undefined && this.evaluated(member, budget, () => decide(exit, this.variables(last), budget));
+  }
+
+  private evaluated<T>(member: string, budget: EvaluationBudget, evaluate: () => T): T {
+    return evaluating(member, () => this.budgets.within(budget, evaluate));
   }
 
   private variables(node: NodeRun, moment?: Moment): ReturnType<typeof runVariables> {

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { RunWork } from '#libs/executor';
 
 /** How long work may go on before others have their turn, in milliseconds. */
 const LONGEST_STRETCH = 20;
@@ -7,13 +8,21 @@ const LONGEST_STRETCH = 20;
 export class RunPace {
   private since = performance.now();
 
+  /** @param steps evaluation steps of a run that evaluates anything: those that are owed are waited for */
+  constructor(
+    private readonly steps: RunWork['steps'] | undefined,
+    private readonly signal: AbortSignal,
+  ) {}
+
   /** Whether others should have their turn now. */
   get isDue(): boolean {
-    return performance.now() - this.since >= LONGEST_STRETCH;
+    return performance.now() - this.since >= LONGEST_STRETCH || this.steps?.isOwing === true;
   }
 
+  /** @throws the signal's reason, where it is aborted while steps are waited for */
   async rest(): Promise<void> {
     await turn();
+    await this.steps?.paid(this.signal);
     this.since = performance.now();
   }
 }

@@ -1,3 +1,4 @@
+import type { WorkBudget } from '#libs/executor';
 import type { ProcessServices } from '#libs/process';
 import type { ContentLimits } from '#libs/service';
 import type { TaskStore } from '#libs/tasks';
@@ -20,5 +21,7 @@ export interface RunServices extends ProcessServices {
   /** How large what a run puts together may be. */
   content: ContentLimits;
   clock: RunClock;
+  /** What runs may use of this process together. */
+  work: WorkBudget;
   metrics?: NodeMetrics;
 }

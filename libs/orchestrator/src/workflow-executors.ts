@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { CallChains } from '#libs/executor';
+import { CallChains, WorkBudget } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { AppConfig, Metrics } from '#libs/service';
 import { TaskStore } from '#libs/tasks';
@@ -29,6 +29,7 @@ export class WorkflowExecutors {
     address: ServiceAddress,
     config: AppConfig,
     metrics: Metrics,
+    work: WorkBudget,
   ) {
     const { content, nodeDispatch } = config;
     const localDispatch = nodeDispatch === 'local';
@@ -43,6 +44,7 @@ export class WorkflowExecutors {
       localDispatch,
       content,
       clock: SYSTEM_CLOCK,
+      work,
       metrics: new NodeMetrics(metrics),
     };
   }

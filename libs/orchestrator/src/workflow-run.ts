@@ -1,3 +1,4 @@
+import type { RunWork, WorkPlace } from '#libs/executor';
 import { durationOf } from '#libs/expressions';
 import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
 import { ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
@@ -27,7 +28,9 @@ import {
 } from './run-ending.js';
 import { RunEvaluation } from './run-evaluation.js';
 import { endOverLimit, logRunFailure } from './run-failure.js';
+import { InFlight } from '#libs/service';
 import { RunPace } from './run-pace.js';
+import { RunRoom } from './run-room.js';
 import { knownRun } from './run-known.js';
 import type { ReusedResults } from './rerun/reused-results.js';
 import { reusedResults } from './rerun/rerun-origin.js';
@@ -41,8 +44,8 @@ import type { Timer } from './timers.js';
 import type { WorkflowRevision } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** What a run waits for: what comes of a call, or that it is time. */
-type News = ChildNews | 'time';
+/** What a run waits for: what comes of a call, that it is time, or that there is room for nodes. */
+type News = ChildNews | 'time' | 'room';
 
 /**
  * One turn of a run, or the rest of one. By the name of an instance `reused` has results of another run: the instance is
@@ -54,6 +57,8 @@ export class WorkflowRun extends Process<RunState> {
   private readonly questions = new QuestionWatch();
   private readonly graph: WorkflowGraph;
   private readonly evaluation: RunEvaluation;
+  private readonly work: RunWork;
+  private readonly room: RunRoom;
   private readonly outcomes: NodeOutcomes;
   private readonly decisions: RunDecisions;
   private readonly reused: ReusedResults | undefined;
@@ -75,7 +80,11 @@ export class WorkflowRun extends Process<RunState> {
     const { clock, content } = services;
     this.graph = state.graph;
     this.signal = context.signal;
-    this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, log));
+    this.work = services.work.join(this.place(), () => void this.inbox.put('room'));
+    this.room = new RunRoom(this.work, state.frontier.sets);
+    this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, log), (used) =>
+      this.work.steps.use(used),
+    );
     const run = { reference: context, state, evaluation: this.evaluation, clock, content };
     this.outcomes = new NodeOutcomes(run);
     this.decisions = new RunDecisions({ ...run, outcomes: this.outcomes });
@@ -90,6 +99,7 @@ export class WorkflowRun extends Process<RunState> {
       yield* super.events();
     } finally {
       this.alarm?.forget();
+      this.work.leave();
     }
   }
 
@@ -98,12 +108,14 @@ export class WorkflowRun extends Process<RunState> {
     const fault = graph.fault?.message ?? evaluation.fault ?? this.fault;
     if (fault !== undefined) return this.end('failed', { fault });
     if (isBeingCanceled(state)) return this.cancel();
+    if (evaluation.isNeeded && this.work.steps.isOwing) return this.rested();
     return this.steps(planNext(state, this.services.clock.now()));
   }
 
   /** The first thing that a plan says. What nobody needs any more is stopped after the rest has begun, unless it is all. */
-  private steps({ stop, report, decide, answer, fire, start, outcome, wakeAt }: Plan): Steps {
+  private steps({ stop, report, decide, answer, fire, start: ready, outcome, wakeAt }: Plan): Steps {
     const { state, calls } = this;
+    const start = this.room.admit(ready);
     const { isStruck, unsent } = state.frontier;
     if (stop.length > 0 && isStruck) return this.stop(stop);
     if (report.length > 0) return this.report(report);
@@ -146,7 +158,7 @@ export class WorkflowRun extends Process<RunState> {
   }
 
   private async *decide(decisions: readonly Decision[]): AsyncGenerator<TaskEvent> {
-    const pace = new RunPace();
+    const pace = this.newPace();
     for (const decision of decisions) {
       const events = this.decisions.decide(decision);
       yield* 'node' in decision ? this.settling(decision.node, events) : this.recorded(events);
@@ -156,8 +168,10 @@ export class WorkflowRun extends Process<RunState> {
     }
   }
 
-  private *start(nodes: readonly NodeRun[]): Generator<TaskEvent> {
+  private async *start(nodes: readonly NodeRun[]): AsyncGenerator<TaskEvent> {
+    const pace = this.newPace();
     for (const node of nodes) {
+      if (pace.isDue) await pace.rest();
       const { status, waitsFor, attempts, list, each } = node;
       // One that failed at once may have ended the run for those after it.
       if (status !== 'pending' && waitsFor === undefined) continue;
@@ -215,6 +229,7 @@ export class WorkflowRun extends Process<RunState> {
   private async *givenUp(node: NodeRun, attempt: AttemptFailure): AsyncGenerator<TaskEvent> {
     const job = await this.calls.giveUp(node);
     let jobs = job && [job];
+    this.evaluation.begin();
     for (const event of this.outcomes.failed(node, attempt)) {
       yield this.record(jobs ? { ...event, jobs } : event);
       jobs = undefined;
@@ -256,9 +271,9 @@ export class WorkflowRun extends Process<RunState> {
 
   /** What came in together is heard before it is planned again; not beyond a failure, which may stop the others. */
   private async *applyAll(first: News): AsyncGenerator<TaskEvent> {
-    const pace = new RunPace();
+    const pace = this.newPace();
     for (let news: News | undefined = first; news !== undefined; news = this.inbox.poll()) {
-      if (news === 'time') continue;
+      if (typeof news === 'string') continue;
       const { node, attempt } = news;
       // Nobody waits for what was given up meanwhile.
       if (node.status !== 'running' || node.waitsFor !== undefined || node.attempts !== attempt) continue;
@@ -369,6 +384,7 @@ export class WorkflowRun extends Process<RunState> {
   }
 
   private *recorded(events: Generator<TaskEvent>): Generator<TaskEvent> {
+    this.evaluation.begin();
     for (const event of events) yield this.record(event);
   }
 
@@ -384,9 +400,26 @@ export class WorkflowRun extends Process<RunState> {
     return recorded;
   }
 
+  private newPace(): RunPace {
+    return new RunPace(this.evaluation.isNeeded ? this.work.steps : undefined, this.signal);
+  }
+
+  /** Lets other runs evaluate first: this one has used more than its part. */
+  private async *rested(): AsyncGenerator<TaskEvent> {
+    await this.work.steps.paid(this.signal);
+  }
+
+  private place(): WorkPlace {
+    const { context, begun, services } = this;
+    const { taskId, call } = context;
+    const root = services.chains.rootOf(begun.links) ?? taskId;
+    return { account: InFlight.accountOf(call.scope), root, level: services.chains.ownCalls(begun.links).length };
+  }
+
   private newCalls(context = this.context): RunCalls {
     const { services, state, graph, evaluation, workflow } = this;
-    const run = { context, links: this.begun.links, state, graph, evaluation, revision: workflow.revision };
+    const common = { state, graph, evaluation, revision: workflow.revision };
+    const run = { context, links: this.begun.links, ...common, room: this.room, newPace: () => this.newPace() };
     return new RunCalls(services, run, (news) => this.inbox.put(news));
   }
 }

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { CallChainModule } from '#libs/executor';
+import { CallChainModule, WorkBudgetModule } from '#libs/executor';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import { ChildRunNode } from '../child-run-node.js';
 import { RerunOrigins } from '../rerun/rerun-origins.js';
@@ -18,7 +18,7 @@ export class RunAgentsModule {
   static withAgents(...agents: (DynamicModule | Type)[]): DynamicModule {
     return {
       module: RunAgentsModule,
-      imports: [CallChainModule, ...agents],
+      imports: [CallChainModule, WorkBudgetModule, ...agents],
       providers: [
         { provide: WorkflowStore, useClass: PostgresWorkflowStore },
         { provide: RunChildStore, useClass: PostgresRunChildStore },

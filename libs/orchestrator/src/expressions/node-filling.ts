@@ -1,5 +1,6 @@
-import { EvaluationBudget, renderTemplate as renderExpressions, type Variables } from '#libs/expressions';
+import { renderTemplate as renderExpressions, type Variables } from '#libs/expressions';
 import { isJsonObject, type JsonValue, renderTemplate, type TemplateResolver, type TextBudget } from '#libs/protocol';
+import { DecisionBudgets } from './decision-budgets.js';
 import { evaluating } from './failed-expression.js';
 import type { RunExpressions } from './run-expressions.js';
 
@@ -8,19 +9,23 @@ export interface FillingSource {
   /** What `{{id}}` stands for. */
   resolve: TemplateResolver;
   /** Where texts have expressions. */
-  language?: { expressions: RunExpressions; variables: Variables };
+  language?: { expressions: RunExpressions; variables: Variables; budgets?: DecisionBudgets };
 }
 
 /** Fills the templates of one node, all of them within the same budgets. */
 export class NodeFilling {
-  private readonly budget = new EvaluationBudget();
+  private readonly budgets: DecisionBudgets;
+  private readonly budget;
 
   /** @param texts what all of them may come to, and what is put together beside them */
   constructor(
     private readonly nodeId: string,
     private readonly source: FillingSource,
     readonly texts: TextBudget,
-  ) {}
+  ) {
+    this.budgets = source.language?.budgets ?? new DecisionBudgets();
+    this.budget = this.budgets.next();
+  }
 
   /**
    * A value with its texts filled; one that is an expression alone becomes what that comes to.
@@ -29,12 +34,13 @@ export class NodeFilling {
    * @throws ContentTooLarge before anything is put together
    */
   value(member: string, value: JsonValue): JsonValue {
-    const { source, texts, budget } = this;
+    const { source, texts, budget, budgets } = this;
     const { resolve, language } = source;
     const template = language?.expressions.template(this.nodeId, member);
     if (template === undefined || language === undefined) return this.filled(value);
     const { variables } = language;
-    return evaluating(member, () => renderExpressions(template, { variables, resolve, texts, budget }));
+    const fill = (): JsonValue => renderExpressions(template, { variables, resolve, texts, budget });
+    return evaluating(member, () => budgets.within(budget, fill));
   }
 
   /** A text, filled; what its expressions come to is a text in it, else JSON. Throws as `value` does. */

@@ -1,4 +1,11 @@
-import { compile, compileTemplate, type Expression, InvalidExpression, type Template } from '#libs/expressions';
+import {
+  compile,
+  compileTemplate,
+  type Expression,
+  expressionsIn,
+  InvalidExpression,
+  type Template,
+} from '#libs/expressions';
 import type { WorkflowDefinition } from '../workflow.js';
 import { type ExpressionPlace, expressionPlaces, type IsRepeated } from './expression-places.js';
 import { pathIn } from './failed-expression.js';
@@ -14,6 +21,8 @@ export class RunExpressions {
   readonly ids: ReadonlySet<string>;
   /** Why no run of the definition can go on: it was saved when more was allowed. */
   readonly fault: string | undefined;
+  /** True if anything is evaluated in its runs. */
+  hasAny = false;
   private readonly expressions = new Map<Owner, Map<string, Expression>>();
   private readonly templates = new Map<Owner, Map<string, Template>>();
 
@@ -54,6 +63,7 @@ export class RunExpressions {
   private add({ member, path, node, edge, surroundings, content }: ExpressionPlace): string[] {
     const vocabulary = vocabularyOf(this.ids, surroundings);
     const owner = node ?? edge ?? '';
+    this.hasAny ||= 'expression' in content || expressionsIn(content.template).next().done === false;
     if ('expression' in content) {
       const expression = compile(content.expression, vocabulary);
       if (expression instanceof InvalidExpression) return [fault(path, expression)];

@@ -33,7 +33,10 @@ export function reusedResults(request: RerunRequest, origin: RerunOrigin, now: F
   const isSame =
     isDeepStrictEqual(workflow.definition, now.state.definition) &&
     isDeepStrictEqual([state.inputs, state.text], [now.state.inputs, now.state.text]);
-  const before = { state, evaluation: new RunEvaluation(state, knownRun(request.origin, workflow, log)) };
+  const before = {
+    state,
+    evaluation: new RunEvaluation(state, knownRun(request.origin, workflow, log), now.evaluation.use),
+  };
   const compared = { before: comparedRun(before), now: comparedRun(now) };
   return new ReusedResults({ origin: request.origin, results, anew, run: now.state, ...(!isSame && { compared }) });
 }

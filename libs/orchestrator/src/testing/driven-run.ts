@@ -1,4 +1,12 @@
-import { CallChains, endsTurn, ExecutionInterrupted, type RequestContext, TaskCanceled } from '#libs/executor';
+import {
+  CallChains,
+  endsTurn,
+  ExecutionInterrupted,
+  type RequestContext,
+  TaskCanceled,
+  WorkBudget,
+  workLimits,
+} from '#libs/executor';
 import {
   isWaitingState,
   type JsonObject,
@@ -6,6 +14,7 @@ import {
   statusUpdate,
   submittedTask,
   type Task,
+  type TaskReference,
   type TaskState,
   userMessage,
 } from '#libs/protocol';
@@ -29,8 +38,6 @@ import type { WorkflowDefinition } from '../workflow.js';
 import { WorkflowExecutor } from '../workflow-executor.js';
 import type { FakeAgents } from './fake-agents.js';
 import { FakeClock } from './fake-clock.js';
-
-const REFERENCE = { taskId: 'run-1', contextId: 'context-1' };
 
 export class FakeRunChildren extends RunChildStore {
   readonly remembered: RunChild[] = [];
@@ -58,6 +65,8 @@ export class DrivenRun {
   /** Runs that it may begin with. */
   readonly origins = new Map<string, RerunOrigin>();
   localDispatch = true;
+  /** What it may use together with others. */
+  work = new WorkBudget(workLimits(1_000));
   /** Nothing becomes durable before it. */
   databaseIsBack: Promise<void> = Promise.resolve();
   /** Whether another replica has the run by now. */
@@ -72,7 +81,12 @@ export class DrivenRun {
   constructor(
     readonly definition: WorkflowDefinition,
     readonly agents: FakeAgents,
+    private readonly runId = 'run-1',
   ) {}
+
+  private get reference(): TaskReference {
+    return { taskId: this.runId, contextId: 'context-1' };
+  }
 
   get state(): RunState {
     return RunState.of(this.definition, this.log);
@@ -105,21 +119,23 @@ export class DrivenRun {
   }
 
   get runEvents(): RunEvent[] {
-    return this.log.map((event, index) => toRunEvent(recorded(event, index + 1), { workflow: this.definition.name }));
+    return this.log.map((event, index) =>
+      toRunEvent(recorded(this.runId, event, index + 1), { workflow: this.definition.name }),
+    );
   }
 
   /** The first turn. Resolves when the turn is over. */
   start(content: Parameters<typeof userMessage>[0] = 'hello', metadata?: JsonObject): Promise<TaskState> {
     const message = userMessage(content, { messageId: 'm-1' });
     const request = { message, ...(metadata && { metadata }) };
-    this.log.push({ task: submittedTask(REFERENCE, message, this.executor().taskMetadata(request)) });
+    this.log.push({ task: submittedTask(this.reference, message, this.executor().taskMetadata(request)) });
     return this.turn({ userMessage: message, task: null, recovered: 0 });
   }
 
   /** The next turn, with a Message to the waiting run. */
   answer(message: Message): Promise<TaskState> {
     const { task } = this;
-    this.log.push({ ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: message });
+    this.log.push({ ...statusUpdate(this.reference, 'TASK_STATE_WORKING'), received: message });
     return this.turn({ userMessage: message, task, recovered: 0 });
   }
 
@@ -137,7 +153,7 @@ export class DrivenRun {
   wake(): Promise<TaskState> {
     const { task } = this;
     const before = this.log.length;
-    if (isWaitingState(task.status.state)) this.log.push(statusUpdate(REFERENCE, 'TASK_STATE_WORKING'));
+    if (isWaitingState(task.status.state)) this.log.push(statusUpdate(this.reference, 'TASK_STATE_WORKING'));
     return this.turn({ userMessage: userMessage('any'), task: null, recovered: before });
   }
 
@@ -175,7 +191,7 @@ export class DrivenRun {
 
   private async execute(start: Pick<RequestContext, 'userMessage' | 'task' | 'recovered'>): Promise<TaskState> {
     const context: RequestContext = {
-      ...REFERENCE,
+      ...this.reference,
       ...start,
       token: 'token',
       call: {
@@ -221,12 +237,13 @@ export class DrivenRun {
       localDispatch: this.localDispatch,
       content: DEFAULT_CONTENT_LIMITS,
       clock: this.clock,
+      work: this.work,
     };
   }
 }
 
-function recorded(event: TaskEvent, sequence: number): RecordedEvent {
-  return { taskId: REFERENCE.taskId, sequence, event, json: JSON.stringify(toStreamResponse(event)) };
+function recorded(taskId: string, event: TaskEvent, sequence: number): RecordedEvent {
+  return { taskId, sequence, event, json: JSON.stringify(toStreamResponse(event)) };
 }
 
 /** A definition from `a>b a>c`; nodes are agents, but `in` is an input, `ext…` external and `out…` an output. */

@@ -1,0 +1,37 @@
+import { EvaluationBudget, MOST_STEPS } from '#libs/expressions';
+
+/** Steps that each expression of a decision has, whatever others of it have used: enough to tell one failure from another. */
+const LEAST_STEPS = 20_000;
+
+/**
+ * Gives the expressions of one decision about a run their steps. All of them are evaluated at once, so together they have
+ * about as many as one alone. The same decision has the same steps each time.
+ */
+export class DecisionBudgets {
+  private left = MOST_STEPS;
+
+  /** @param use counts steps that were used */
+  constructor(private readonly use: (steps: number) => void = () => undefined) {}
+
+  /** Begins the next decision. */
+  begin(): void {
+    this.left = MOST_STEPS;
+  }
+
+  /** Returns the budget of an expression, or of several that share it. */
+  next(): EvaluationBudget {
+    return new EvaluationBudget(Math.max(this.left, LEAST_STEPS));
+  }
+
+  /** Evaluates within a budget, and counts what that uses. Throws what evaluating throws. */
+  within<T>(budget: EvaluationBudget, evaluate: () => T): T {
+    const before = budget.spent;
+    try {
+      return evaluate();
+    } finally {
+      const used = budget.spent - before;
+      this.left -= used;
+      this.use(used);
+    }
+  }
+}

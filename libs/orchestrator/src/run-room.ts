@@ -1,0 +1,50 @@
+import type { RunWork } from '#libs/executor';
+import { runEventNote, type StreamResponse } from '#libs/protocol';
+import { runParked } from './control-steps.js';
+import type { NodeRun } from './node-run.js';
+import { isOwn, type NodeSets } from './node-sets.js';
+
+/**
+ * The nodes of one run that are at work, as the work budget of the process counts them: those whose agent was called and
+ * has not answered. A node that asks, waits for a time or goes through a list is none, nor is one whose run is parked.
+ */
+export class RunRoom {
+  /** Nodes whose Task is a run that is parked: nobody works on it. */
+  private readonly parked = new Set<NodeRun>();
+
+  constructor(
+    private readonly work: Pick<RunWork, 'nodes'>,
+    private readonly sets: Pick<NodeSets, 'busy'>,
+  ) {}
+
+  /** Returns those of the nodes to start that there is room for, in their order. The others wait. */
+  admit(nodes: readonly NodeRun[]): NodeRun[] {
+    this.count();
+    const calling = nodes.filter(isCalled).length;
+    let room = this.work.nodes.reserve(calling);
+    return room === calling ? [...nodes] : nodes.filter((node) => !isCalled(node) || room-- > 0);
+  }
+
+  /** Takes in what the agent of a node reports: whether its Task is parked, or goes on. */
+  heard(node: NodeRun, response: StreamResponse): void {
+    if (!('statusUpdate' in response)) return;
+    const isParked = runEventNote(response.statusUpdate.metadata)?.type === runParked.type;
+    if (isParked === this.parked.has(node)) return;
+    if (isParked) this.parked.add(node);
+    else this.parked.delete(node);
+    this.count();
+  }
+
+  private count(): void {
+    const { busy } = this.sets;
+    for (const node of this.parked) if (!busy.has(node)) this.parked.delete(node);
+    let nodes = -this.parked.size;
+    for (const node of busy) if (isCalled(node)) nodes += 1;
+    this.work.nodes.occupy(nodes);
+  }
+}
+
+/** True if an agent is called for a node when it starts. */
+function isCalled(node: NodeRun): boolean {
+  return node.each === undefined && !isOwn(node);
+}
