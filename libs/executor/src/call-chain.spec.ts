@@ -52,6 +52,15 @@ describe('CallChains', () => {
     expect(thrown(() => chains.refuseCall('http://y', second))).toBeUndefined();
   });
 
+  it('tells whose work a call is and how deep it lies, by what this service has signed', () => {
+    expect(chains.placeOf([])).toEqual({ root: undefined, depth: 0 });
+    expect(chains.placeOf(first)).toEqual({ root: chains.rootOf(first), depth: 1 });
+    const deeper = chains.extended(first, { task: 't9', caller: 'workflows/x', callee: 'http://z' });
+    expect(chains.placeOf(deeper)).toEqual({ root: chains.rootOf(first), depth: 2 });
+    const forged = first.map((link): ChainLink => ({ ...link, root: 'another' }));
+    expect(chains.placeOf(forged)).toEqual({ root: undefined, depth: 0 });
+  });
+
   it('refuses a depth that makes no sense, whoever signed it', () => {
     const link = second[1] as ChainLink;
     expect(thrown(() => chains.refuseReentry('workflows/a', Array(32).fill(link)))).toEqual(refusal);

@@ -63,6 +63,15 @@ export class CallChains {
     return [...links, { ...link, signature: this.sign(link) }];
   }
 
+  /**
+   * Returns the outermost Task of this service that led to a call, and how many calls lie between. Whoever makes up links
+   * makes up a place below a Task that a chain of his own has named.
+   */
+  placeOf(links: readonly ChainLink[]): { root: string | undefined; depth: number } {
+    const root = this.rootOf(links);
+    return { root, depth: root === undefined ? 0 : links.filter((link) => link.root === root).length };
+  }
+
   /** The outermost Task of this service that led to a call; `undefined` where none did. */
   rootOf(links: readonly ChainLink[]): string | undefined {
     return links.find((link) => this.isOwn(link))?.root;

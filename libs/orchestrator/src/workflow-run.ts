@@ -412,8 +412,8 @@ export class WorkflowRun extends Process<RunState> {
   private place(): WorkPlace {
     const { context, begun, services } = this;
     const { taskId, call } = context;
-    const root = services.chains.rootOf(begun.links) ?? taskId;
-    return { account: InFlight.accountOf(call.scope), root, level: services.chains.ownCalls(begun.links).length };
+    const { root = taskId, depth: level } = services.chains.placeOf(begun.links);
+    return { account: InFlight.accountOf(call.scope), root, level };
   }
 
   private newCalls(context = this.context): RunCalls {

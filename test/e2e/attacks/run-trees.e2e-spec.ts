@@ -63,7 +63,7 @@ async function unfinished(): Promise<number> {
   await client.connect();
   try {
     const { rows } = await client.query<{ count: string }>(
-      `SELECT count(*) FROM task WHERE state NOT IN ('COMPLETED', 'FAILED', 'CANCELED', 'REJECTED')`,
+      `SELECT count(*) FROM task WHERE state NOT IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED')`,
     );
     return Number(rows[0]?.count);
   } finally {

@@ -1,7 +1,7 @@
 import { NodeRoom, type NodeShare, type WorkPlace } from './node-room.js';
 import { workLimits, type WorkLimits } from './work-limits.js';
 
-const LIMITS: WorkLimits = { ...workLimits(4), callerNodes: 8, callerShare: 1, processNodes: 12 };
+const LIMITS: WorkLimits = { ...workLimits(4), callerNodes: 8, callerShare: 1, processNodes: 12, turnStarts: Infinity };
 
 function room(limits: Partial<WorkLimits> = {}, isFull?: (account: string) => boolean) {
   const told: string[] = [];
@@ -125,6 +125,20 @@ describe('NodeRoom', () => {
       }, 10);
     });
     expect(share.reserve(3)).toBe(3);
+  });
+
+  it('starts a few nodes in each turn of the event loop, of each caller in turn', async () => {
+    const { join, told } = room({ turnStarts: 2, levelNodes: 100, callerNodes: 100, processNodes: 100 });
+    expect(join('ann').reserve(10)).toBe(2);
+    expect(join('bob', { account: 'bob', root: 'run-2' }).reserve(10)).toBe(0);
+    expect(told).toEqual([]);
+    while (told.length < 18) {
+      const before = told.length;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      expect(told.length - before).toBeLessThanOrEqual(2);
+    }
+    expect(told.slice(0, 6).toSorted()).toEqual(['ann', 'ann', 'ann', 'bob', 'bob', 'bob']);
+    expect(told.filter((name) => name === 'bob')).toHaveLength(10);
   });
 
   it('forgets callers and trees that have nothing', () => {

@@ -1,3 +1,4 @@
+import { TurnStarts } from './turn-starts.js';
 import type { WorkLimits } from './work-limits.js';
 
 /** The place of a run in the work of a process. */
@@ -40,6 +41,8 @@ const LOOK_AGAIN_MS = 250;
  * - A level of a run tree has at most `levelNodes` at work, a caller `callerNodes`, the process `processNodes`.
  * - A tree always has room for one node in each level: a run that waits for its children never holds what they need.
  * - A caller always has room for `callerShare` nodes, however many others have.
+ * - Nodes start a few in each turn of the event loop: what a node's agent does at once, in this process, may lead to the
+ *   next node at once, and so on.
  * - Runs that wait take turns: callers first, then the trees of a caller, then the runs of a tree from the deepest level.
  */
 export class NodeRoom {
@@ -47,12 +50,17 @@ export class NodeRoom {
   private readonly waiting = new Set<Caller>();
   private nodes = 0;
   private timer: NodeJS.Timeout | undefined;
+  private readonly starts: TurnStarts;
+  /** Trees that may have a level with nothing at work. */
+  private readonly changed = new Set<Tree>();
 
   /** @param isFull true if what a caller, or the process, keeps in memory leaves no room for more work */
   constructor(
     private readonly limits: WorkLimits,
     private readonly isFull: (account: string) => boolean = () => false,
-  ) {}
+  ) {
+    this.starts = new TurnStarts(limits.turnStarts, () => this.grant());
+  }
 
   /** Number of nodes at work, with those that may start. */
   get atWork(): number {
@@ -84,7 +92,7 @@ export class NodeRoom {
     level.nodes += nodes;
     tree.caller.nodes += nodes;
     this.nodes += nodes;
-    if (nodes < 0) this.grant(tree);
+    if (nodes < 0) this.grantAfter(tree);
   }
 
   /** Takes a run among those that wait, or out of them, as it says itself. */
@@ -95,7 +103,7 @@ export class NodeRoom {
       level.waiting.add(share);
       caller.waiting.add(tree);
       this.waiting.add(caller);
-      this.grant(tree);
+      this.grantAfter(tree);
       return;
     }
     level.waiting.delete(share);
@@ -111,17 +119,34 @@ export class NodeRoom {
     if (tree.caller.trees.size === 0) this.callers.delete(tree.caller.account);
   }
 
-  /** Grants all the room that there is. @param changed the tree that has less at work, or waits for more */
-  private grant(changed?: Tree): void {
-    for (const level of changed?.levels ?? []) {
-      const [share] = level.waiting;
-      if (share && level.nodes === 0) this.grantTo(share);
-    }
-    for (let share = this.next(); share; share = this.next()) this.grantTo(share);
+  /** Grants the room that there is now that a tree has less at work, or waits for more. */
+  private grantAfter(tree: Tree): void {
+    if (this.waiting.size === 0) return;
+    this.changed.add(tree);
+    this.grant();
+  }
+
+  /** Grants room as far as there is any, and nodes may start in this turn of the event loop. */
+  private grant(): void {
+    for (let share = this.next(); share && this.starts.take(); share = this.next()) this.grantTo(share);
     this.lookAgain();
   }
 
   private next(): NodeShare | undefined {
+    return this.nextOfIdleLevel() ?? this.nextInTurn();
+  }
+
+  private nextOfIdleLevel(): NodeShare | undefined {
+    for (const tree of this.changed) {
+      const idle = tree.levels.find(({ nodes, waiting }) => nodes === 0 && waiting.size > 0);
+      const [share] = idle?.waiting ?? [];
+      if (share) return share;
+      this.changed.delete(tree);
+    }
+    return undefined;
+  }
+
+  private nextInTurn(): NodeShare | undefined {
     for (const caller of this.waiting) {
       if (!this.hasRoom(caller)) continue;
       for (const tree of caller.waiting) {

@@ -8,6 +8,8 @@ export interface WorkLimits {
   readonly callerShare: number;
   /** Nodes at work of all callers. */
   readonly processNodes: number;
+  /** Nodes that start in one turn of the event loop; fewer where turns take long. */
+  readonly turnStarts: number;
   /** Evaluation steps a second of one run tree, and of one caller. As many may be used at once. */
   readonly callerSteps: number;
   /** Evaluation steps a second of all callers. As many may be used at once. */
@@ -17,6 +19,7 @@ export interface WorkLimits {
 const LEVELS_OF_CALLER = 4;
 const LEVELS_OF_PROCESS = 16;
 const SHARES_OF_LEVEL = 8;
+const TURN_STARTS = 16;
 /** About a tenth of a second of one processor. */
 const CALLER_STEPS = 1_000_000;
 
@@ -30,6 +33,7 @@ export function workLimits(levelNodes: number): WorkLimits {
     callerNodes: LEVELS_OF_CALLER * levelNodes,
     callerShare: Math.ceil(levelNodes / SHARES_OF_LEVEL),
     processNodes: LEVELS_OF_PROCESS * levelNodes,
+    turnStarts: TURN_STARTS,
     callerSteps: CALLER_STEPS,
     processSteps: 2 * CALLER_STEPS,
   };

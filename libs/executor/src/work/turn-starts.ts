@@ -1,0 +1,51 @@
+/** How long what starts in one turn of the event loop may take, in milliseconds. */
+const LONGEST_TURN = 20;
+
+/** Limits what starts in one turn of the event loop, so that whatever else comes in has its turn. */
+export class TurnStarts {
+  private most: number;
+  private left: number;
+  private began = 0;
+  private isRefused = false;
+  private isUnderWay = false;
+
+  /**
+   * @param limit starts in one turn; fewer after one that took long
+   * @param onTurn called in the next turn after a start was refused
+   */
+  constructor(
+    private readonly limit: number,
+    private readonly onTurn: () => void,
+  ) {
+    this.most = limit;
+    this.left = limit;
+  }
+
+  /** Returns true if something may start in this turn, which is counted then. */
+  take(): boolean {
+    if (!this.isUnderWay) this.begin();
+    if (this.left < 1) {
+      this.isRefused = true;
+      return false;
+    }
+    this.left -= 1;
+    return true;
+  }
+
+  private begin(): void {
+    this.isUnderWay = true;
+    this.began = performance.now();
+    setImmediate(() => this.end());
+  }
+
+  private end(): void {
+    const took = performance.now() - this.began;
+    if (took > LONGEST_TURN) this.most = Math.max(1, Math.floor(this.most / 2));
+    else if (took < LONGEST_TURN / 2) this.most = Math.min(this.limit, this.most + 1);
+    const { isRefused } = this;
+    this.left = this.most;
+    this.isRefused = false;
+    this.isUnderWay = false;
+    if (isRefused) this.onTurn();
+  }
+}
