@@ -1,6 +1,6 @@
 import { decide, type EvaluationBudget, evaluate, pointInTime } from '#libs/expressions';
 import type { JsonValue } from '#libs/protocol';
-import { DecisionBudgets } from './expressions/decision-budgets.js';
+import { type CountSteps, DecisionBudgets } from './expressions/decision-budgets.js';
 import { chooseEdges, type EdgeChoice } from './expressions/edge-choice.js';
 import { evaluating, FailedExpression } from './expressions/failed-expression.js';
 import { RunExpressions } from './expressions/run-expressions.js';
@@ -23,7 +23,7 @@ export class RunEvaluation {
   constructor(
     private readonly state: RunState,
     private readonly run: KnownRun,
-    readonly use?: (steps: number) => void,
+    readonly use?: CountSteps,
   ) {
     this.budgets = new DecisionBudgets(use);
     const { loops } = state.graph;

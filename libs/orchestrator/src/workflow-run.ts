@@ -82,8 +82,8 @@ export class WorkflowRun extends Process<RunState> {
     this.signal = context.signal;
     this.work = services.work.join(this.place(), () => void this.inbox.put('room'));
     this.room = new RunRoom(this.work, state.frontier.sets);
-    this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, log), (used) =>
-      this.work.steps.use(used),
+    this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, log), (steps, ms) =>
+      this.work.steps.use(steps, ms),
     );
     const run = { reference: context, state, evaluation: this.evaluation, clock, content };
     this.outcomes = new NodeOutcomes(run);

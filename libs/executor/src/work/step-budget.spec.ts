@@ -65,6 +65,16 @@ describe('StepBudget', () => {
     expect(isPaid).toBe(true);
   });
 
+  it('counts the time that steps took, where they took long', () => {
+    const { budget } = steps();
+    const share = budget.join({ account: 'ann', root: 'r' });
+    share.use(1, 90);
+    expect(share.isOwing).toBe(false);
+    share.use(1, 20);
+    expect(share.isOwing).toBe(true);
+    expect(budget.used).toBe(2);
+  });
+
   it('gives callers and their trees equal turns, however many runs each has', async () => {
     const { clock, budget } = steps(1_000, 1_000);
     const counts: Record<string, number> = {};

@@ -58,6 +58,9 @@ export interface StepClock {
   after(milliseconds: number, ring: () => void): () => void;
 }
 
+/** Seconds' worth of steps that a millisecond counts for at least: evaluation takes a tenth of the time on any machine. */
+const SHARE_OF_TIME = 1 / 100;
+
 /** A caller that has used less of a second's worth does not wait for others. */
 const LIGHT = 0.9;
 
@@ -103,12 +106,13 @@ export class StepBudget {
     return new StepShare(this, caller, tree);
   }
 
-  use({ bucket, had }: StepCaller, tree: StepTree, steps: number): void {
+  use({ bucket, had }: StepCaller, tree: StepTree, steps: number, milliseconds: number): void {
     const now = this.clock.now();
+    const cost = Math.max(steps, milliseconds * this.limits.callerSteps * SHARE_OF_TIME);
     this.usedSteps += steps;
-    tree.had = Math.max(tree.had, had) + steps;
-    bucket.use(steps, now);
-    this.all.use(steps, now);
+    tree.had = Math.max(tree.had, had) + cost;
+    bucket.use(cost, now);
+    this.all.use(cost, now);
   }
 
   /** In milliseconds; 0 where nothing has to be waited for. */
@@ -207,9 +211,9 @@ export class StepShare {
     return this.budget.pause(this.caller) > 0;
   }
 
-  /** Counts steps that were used. */
-  use(steps: number): void {
-    if (steps > 0) this.budget.use(this.caller, this.tree, steps);
+  /** Counts steps that were used, and how long that took: on a machine that is slow or busy the time counts. */
+  use(steps: number, milliseconds = 0): void {
+    if (steps > 0) this.budget.use(this.caller, this.tree, steps, milliseconds);
   }
 
   /**

@@ -3,6 +3,9 @@ import { EvaluationBudget, MOST_STEPS } from '#libs/expressions';
 /** Steps that each expression of a decision has, whatever others of it have used: enough to tell one failure from another. */
 const LEAST_STEPS = 20_000;
 
+/** Counts evaluation steps that were used, and the milliseconds that it took. */
+export type CountSteps = (steps: number, milliseconds: number) => void;
+
 /**
  * Gives the expressions of one decision about a run their steps. All of them are evaluated at once, so together they have
  * about as many as one alone. The same decision has the same steps each time.
@@ -10,8 +13,8 @@ const LEAST_STEPS = 20_000;
 export class DecisionBudgets {
   private left = MOST_STEPS;
 
-  /** @param use counts steps that were used */
-  constructor(private readonly use: (steps: number) => void = () => undefined) {}
+  /** @param use counts steps that were used, and the milliseconds that it took */
+  constructor(private readonly use: CountSteps = () => undefined) {}
 
   /** Begins the next decision. */
   begin(): void {
@@ -25,13 +28,13 @@ export class DecisionBudgets {
 
   /** Evaluates within a budget, and counts what that uses. Throws what evaluating throws. */
   within<T>(budget: EvaluationBudget, evaluate: () => T): T {
-    const before = budget.spent;
+    const [before, began] = [budget.spent, performance.now()];
     try {
       return evaluate();
     } finally {
       const used = budget.spent - before;
       this.left -= used;
-      this.use(used);
+      this.use(used, performance.now() - began);
     }
   }
 }
