@@ -52,7 +52,7 @@ interface CallingRun extends Omit<ProcessStart, 'log'> {
   state: RunState;
   evaluation: RunEvaluation;
   revision: string;
-  room: Pick<RunRoom, 'heard'>;
+  room: Pick<RunRoom, 'receive'>;
   newPace(): RunPace;
 }
 
@@ -277,7 +277,7 @@ export class RunCalls {
     try {
       for await (const { seen, step, response } of call.run()) {
         progress.take(response);
-        this.run.room.heard(node, response);
+        this.run.room.receive(node, response);
         if (seen?.first) await this.remember(node, seen.taskId, url);
         if (step && PASSED_STEPS.has(step.type) && isJsonObject(step.payload)) await report({ step });
       }

@@ -1,6 +1,7 @@
 import {
   type Artifact,
   artifactUpdate,
+  ContentTooLarge,
   firstText,
   briefText,
   runEventMetadata,
@@ -12,6 +13,7 @@ import {
   type TaskState,
   timestampNow,
 } from '#libs/protocol';
+import type { RequestContext } from '#libs/executor';
 import type { TaskEvent } from '#libs/tasks';
 import { nodeReused, resultEmptied } from './control-steps.js';
 import { outputText } from './node-output.js';
@@ -232,4 +234,15 @@ function endEvent(reference: TaskReference, state: RunState, end: TaskState, tex
     ...(runStatus(end) === 'failed' && { error: text }),
   };
   return statusUpdate(reference, end, text, runEventMetadata(done.note(payload)));
+}
+
+/** True if the Task of a run takes an event. */
+export function isAdmitted(context: Pick<RequestContext, 'admit'>, event: TaskEvent): boolean {
+  try {
+    context.admit(event);
+    return true;
+  } catch (error) {
+    if (error instanceof ContentTooLarge) return false;
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import { decide, type EvaluationBudget, evaluate, pointInTime } from '#libs/expressions';
 import type { JsonValue } from '#libs/protocol';
-import { type CountSteps, DecisionBudgets } from './expressions/decision-budgets.js';
+import { DecisionBudgets, type StepCounter } from './expressions/decision-budgets.js';
 import { chooseEdges, type EdgeChoice } from './expressions/edge-choice.js';
 import { evaluating, FailedExpression } from './expressions/failed-expression.js';
 import { RunExpressions } from './expressions/run-expressions.js';
@@ -19,13 +19,12 @@ export class RunEvaluation {
   private readonly expressions: RunExpressions;
   private readonly budgets: DecisionBudgets;
 
-  /** @param use counts evaluation steps that were used */
   constructor(
     private readonly state: RunState,
     private readonly run: KnownRun,
-    readonly use?: CountSteps,
+    readonly steps?: StepCounter,
   ) {
-    this.budgets = new DecisionBudgets(use);
+    this.budgets = new DecisionBudgets(steps);
     const { loops } = state.graph;
     const isRepeated = (id: string, other: string) => loops.some(({ body }) => body.has(id) && body.has(other));
     this.expressions = RunExpressions.of(state.definition, isRepeated);

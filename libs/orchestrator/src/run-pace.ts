@@ -26,3 +26,21 @@ export class RunPace {
     this.since = performance.now();
   }
 }
+
+/** A step of a run that does nothing but wait until it is the run's turn to evaluate. */
+export class EvaluationTurn implements AsyncIterable<never> {
+  constructor(
+    private readonly steps: RunWork['steps'],
+    private readonly signal: AbortSignal,
+  ) {}
+
+  [Symbol.asyncIterator](): AsyncIterator<never, undefined> {
+    const { steps, signal } = this;
+    return {
+      next: async () => {
+        await steps.paid(signal);
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}

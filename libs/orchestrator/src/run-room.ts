@@ -1,5 +1,7 @@
-import type { RunWork } from '#libs/executor';
+import type { CallChains, RunWork, WorkPlace } from '#libs/executor';
+import type { ProcessStart } from '#libs/process';
 import { runEventNote, type StreamResponse } from '#libs/protocol';
+import { InFlight } from '#libs/service';
 import { runParked } from './control-steps.js';
 import type { NodeRun } from './node-run.js';
 import { isOwn, type NodeSets } from './node-sets.js';
@@ -26,7 +28,7 @@ export class RunRoom {
   }
 
   /** Takes in what the agent of a node reports: whether its Task is parked, or goes on. */
-  heard(node: NodeRun, response: StreamResponse): void {
+  receive(node: NodeRun, response: StreamResponse): void {
     if (!('statusUpdate' in response)) return;
     const isParked = runEventNote(response.statusUpdate.metadata)?.type === runParked.type;
     if (isParked === this.parked.has(node)) return;
@@ -42,6 +44,12 @@ export class RunRoom {
     for (const node of busy) if (isCalled(node)) nodes += 1;
     this.work.nodes.occupy(nodes);
   }
+}
+
+/** Returns where the work of a run belongs, by the calls that led to it. */
+export function placeOf(chains: CallChains, { context, links }: Pick<ProcessStart, 'context' | 'links'>): WorkPlace {
+  const { root = context.taskId, depth: level } = chains.placeOf(links);
+  return { account: InFlight.accountOf(context.call.scope), root, level };
 }
 
 /** True if an agent is called for a node when it starts. */

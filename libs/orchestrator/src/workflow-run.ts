@@ -1,4 +1,4 @@
-import type { RunWork, WorkPlace } from '#libs/executor';
+import type { RunWork } from '#libs/executor';
 import { durationOf } from '#libs/expressions';
 import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
 import { ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
@@ -21,6 +21,7 @@ import {
   completedEvents,
   earliest,
   failedEvents,
+  isAdmitted,
   parkedEvent,
   shortened,
   stepEvent,
@@ -28,14 +29,13 @@ import {
 } from './run-ending.js';
 import { RunEvaluation } from './run-evaluation.js';
 import { endOverLimit, logRunFailure } from './run-failure.js';
-import { InFlight } from '#libs/service';
-import { RunPace } from './run-pace.js';
-import { RunRoom } from './run-room.js';
+import { EvaluationTurn, RunPace } from './run-pace.js';
+import { placeOf, RunRoom } from './run-room.js';
 import { knownRun } from './run-known.js';
 import type { ReusedResults } from './rerun/reused-results.js';
 import { reusedResults } from './rerun/rerun-origin.js';
 import type { RerunOrigin } from './rerun/rerun-origins.js';
-import { readRerun, type RerunRequest } from './rerun/rerun-request.js';
+import { rerunOf } from './rerun/rerun-request.js';
 import type { RunServices } from './run-services.js';
 import { RunState } from './run-state.js';
 import { a2aSending, nodeCanceled, nodeStarted } from './run-steps.js';
@@ -80,11 +80,9 @@ export class WorkflowRun extends Process<RunState> {
     const { clock, content } = services;
     this.graph = state.graph;
     this.signal = context.signal;
-    this.work = services.work.join(this.place(), () => void this.inbox.put('room'));
+    this.work = services.work.join(placeOf(services.chains, begun), () => void this.inbox.put('room'));
     this.room = new RunRoom(this.work, state.frontier.sets);
-    this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, log), (steps, ms) =>
-      this.work.steps.use(steps, ms),
-    );
+    this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, log), this.work.steps);
     const run = { reference: context, state, evaluation: this.evaluation, clock, content };
     this.outcomes = new NodeOutcomes(run);
     this.decisions = new RunDecisions({ ...run, outcomes: this.outcomes });
@@ -108,7 +106,7 @@ export class WorkflowRun extends Process<RunState> {
     const fault = graph.fault?.message ?? evaluation.fault ?? this.fault;
     if (fault !== undefined) return this.end('failed', { fault });
     if (isBeingCanceled(state)) return this.cancel();
-    if (evaluation.isNeeded && this.work.steps.isOwing) return this.rested();
+    if (evaluation.isNeeded && this.work.steps.isOwing) return new EvaluationTurn(this.work.steps, this.signal);
     return this.steps(planNext(state, this.services.clock.now()));
   }
 
@@ -356,17 +354,7 @@ export class WorkflowRun extends Process<RunState> {
   /** What the log says already is left out of an end that would be too large. */
   private *lastStatusText(events: readonly TaskEvent[]): Generator<TaskEvent> {
     const fits = this.state.size <= this.services.content.artifact;
-    for (const event of events) yield this.record(fits && this.isAdmitted(event) ? event : shortened(event));
-  }
-
-  private isAdmitted(event: TaskEvent): boolean {
-    try {
-      this.context.admit(event);
-      return true;
-    } catch (error) {
-      if (error instanceof ContentTooLarge) return false;
-      throw error;
-    }
+    for (const event of events) yield this.record(fits && isAdmitted(this.context, event) ? event : shortened(event));
   }
 
   /**
@@ -400,31 +388,13 @@ export class WorkflowRun extends Process<RunState> {
     return recorded;
   }
 
-  private newPace(): RunPace {
-    return new RunPace(this.evaluation.isNeeded ? this.work.steps : undefined, this.signal);
-  }
-
-  /** Lets other runs evaluate first: this one has used more than its part. */
-  private async *rested(): AsyncGenerator<TaskEvent> {
-    await this.work.steps.paid(this.signal);
-  }
-
-  private place(): WorkPlace {
-    const { context, begun, services } = this;
-    const { taskId, call } = context;
-    const { root = taskId, depth: level } = services.chains.placeOf(begun.links);
-    return { account: InFlight.accountOf(call.scope), root, level };
-  }
+  private readonly newPace = (): RunPace =>
+    new RunPace(this.evaluation.isNeeded ? this.work.steps : undefined, this.signal);
 
   private newCalls(context = this.context): RunCalls {
     const { services, state, graph, evaluation, workflow } = this;
-    const common = { state, graph, evaluation, revision: workflow.revision };
-    const run = { context, links: this.begun.links, ...common, room: this.room, newPace: () => this.newPace() };
-    return new RunCalls(services, run, (news) => this.inbox.put(news));
+    const run = { context, links: this.begun.links, state, graph, evaluation, revision: workflow.revision };
+    const whole = { ...run, room: this.room, newPace: this.newPace };
+    return new RunCalls(services, whole, (news) => this.inbox.put(news));
   }
-}
-
-/** What the run's Task says of the run that it begins with. */
-function rerunOf([first]: readonly TaskEvent[]): RerunRequest | undefined {
-  return first && 'task' in first ? readRerun(first.task.metadata) : undefined;
 }

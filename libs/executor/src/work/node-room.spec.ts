@@ -4,25 +4,25 @@ import { workLimits, type WorkLimits } from './work-limits.js';
 const LIMITS: WorkLimits = { ...workLimits(4), callerNodes: 8, callerShare: 1, processNodes: 12, turnStarts: Infinity };
 
 function room(limits: Partial<WorkLimits> = {}, isFull?: (account: string) => boolean) {
-  const told: string[] = [];
+  const notified: string[] = [];
   const nodes = new NodeRoom({ ...LIMITS, ...limits }, isFull);
   const join = (name: string, place: Partial<WorkPlace> = {}): NodeShare =>
-    nodes.join({ account: 'ann', root: 'run-1', level: 0, ...place }, () => told.push(name));
-  return { nodes, join, told };
+    nodes.join({ account: 'ann', root: 'run-1', level: 0, ...place }, () => notified.push(name));
+  return { nodes, join, notified };
 }
 
 describe('NodeRoom', () => {
   it('grants at once what every limit allows', () => {
-    const { nodes, join, told } = room();
+    const { nodes, join, notified } = room();
     const share = join('a');
     expect(share.reserve(3)).toBe(3);
     share.occupy(3);
     expect(share.reserve(0)).toBe(0);
-    expect([nodes.atWork, nodes.waitingNodes, told]).toEqual([3, 0, []]);
+    expect([nodes.atWork, nodes.waitingNodes, notified]).toEqual([3, 0, []]);
   });
 
   it('lets nodes of one level wait for each other, and those of the next level start', () => {
-    const { nodes, join, told } = room();
+    const { nodes, join, notified } = room();
     const [parent, child] = [join('parent'), join('child', { level: 1 })];
     expect(parent.reserve(10)).toBe(4);
     parent.occupy(4);
@@ -30,7 +30,7 @@ describe('NodeRoom', () => {
     expect(child.reserve(10)).toBe(4);
     expect(nodes.waitingNodes).toBe(12);
     parent.occupy(3);
-    expect(told).toEqual(['parent']);
+    expect(notified).toEqual(['parent']);
     expect(parent.reserve(6)).toBe(1);
   });
 
@@ -56,7 +56,7 @@ describe('NodeRoom', () => {
   });
 
   it('lets callers take turns, and the trees of a caller, whoever asked for more and earlier', () => {
-    const { join, told } = room({ callerNodes: 100, processNodes: 100, callerShare: 0, levelNodes: 100 });
+    const { join, notified } = room({ callerNodes: 100, processNodes: 100, callerShare: 0, levelNodes: 100 });
     const hog = join('hog', { account: 'zoe', root: 'z' });
     hog.occupy(100);
     const shares = [
@@ -70,11 +70,11 @@ describe('NodeRoom', () => {
       share.reserve(50 - index);
     }
     for (let nodes = 97; nodes > 88; nodes -= 1) hog.occupy(nodes - 1);
-    expect(told.slice(0, 6)).toEqual(['ann 1', 'bob 1', 'ann 2', 'bob 1', 'ann 1', 'bob 1']);
+    expect(notified.slice(0, 6)).toEqual(['ann 1', 'bob 1', 'ann 2', 'bob 1', 'ann 1', 'bob 1']);
   });
 
   it('gives the deepest level of a tree its turn first', () => {
-    const { join, told } = room({ callerNodes: 3, processNodes: 3 });
+    const { join, notified } = room({ callerNodes: 3, processNodes: 3 });
     const [hog, upper, deep] = [join('hog', { root: 'h' }), join('upper'), join('deep', { level: 3 })];
     hog.reserve(3);
     hog.occupy(3);
@@ -85,41 +85,41 @@ describe('NodeRoom', () => {
     }
     hog.occupy(1);
     hog.occupy(0);
-    expect(told[0]).toBe('deep');
+    expect(notified[0]).toBe('deep');
   });
 
   it('counts what was started before, and starts nothing beside it before there is room', () => {
-    const { nodes, join, told } = room();
+    const { nodes, join, notified } = room();
     const recovered = join('recovered');
     recovered.occupy(9);
     expect(recovered.reserve(3)).toBe(0);
     recovered.occupy(5);
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
     recovered.occupy(3);
-    expect(told).toEqual(['recovered']);
+    expect(notified).toEqual(['recovered']);
     expect(nodes.atWork).toBe(4);
   });
 
   it('takes back what is not wanted any more, and gives it to others', () => {
-    const { join, told } = room();
+    const { join, notified } = room();
     const [one, other] = [join('one'), join('other')];
     expect(one.reserve(4)).toBe(4);
     expect(other.reserve(2)).toBe(0);
     expect(one.reserve(3)).toBe(3);
-    expect(told).toEqual(['other']);
+    expect(notified).toEqual(['other']);
     one.leave();
     expect(other.reserve(2)).toBe(2);
   });
 
   it('starts nothing beyond one node a level while too much is kept in memory, and looks again', async () => {
     let isFull = true;
-    const { join, told } = room({}, () => isFull);
+    const { join, notified } = room({}, () => isFull);
     const share = join('a');
     expect(share.reserve(3)).toBe(1);
     isFull = false;
     await new Promise<void>((resolve) => {
       const look = setInterval(() => {
-        if (told.length < 2) return;
+        if (notified.length < 2) return;
         clearInterval(look);
         resolve();
       }, 10);
@@ -128,17 +128,17 @@ describe('NodeRoom', () => {
   });
 
   it('starts a few nodes in each turn of the event loop, of each caller in turn', async () => {
-    const { join, told } = room({ turnStarts: 2, levelNodes: 100, callerNodes: 100, processNodes: 100 });
+    const { join, notified } = room({ turnStarts: 2, levelNodes: 100, callerNodes: 100, processNodes: 100 });
     expect(join('ann').reserve(10)).toBe(2);
     expect(join('bob', { account: 'bob', root: 'run-2' }).reserve(10)).toBe(0);
-    expect(told).toEqual([]);
-    while (told.length < 18) {
-      const before = told.length;
+    expect(notified).toEqual([]);
+    while (notified.length < 18) {
+      const before = notified.length;
       await new Promise<void>((resolve) => setImmediate(resolve));
-      expect(told.length - before).toBeLessThanOrEqual(2);
+      expect(notified.length - before).toBeLessThanOrEqual(2);
     }
-    expect(told.slice(0, 6).toSorted()).toEqual(['ann', 'ann', 'ann', 'bob', 'bob', 'bob']);
-    expect(told.filter((name) => name === 'bob')).toHaveLength(10);
+    expect(notified.slice(0, 6).toSorted()).toEqual(['ann', 'ann', 'ann', 'bob', 'bob', 'bob']);
+    expect(notified.filter((name) => name === 'bob')).toHaveLength(10);
   });
 
   it('forgets callers and trees that have nothing', () => {

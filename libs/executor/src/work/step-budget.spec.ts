@@ -1,7 +1,7 @@
 import { StepBudget, type StepClock, type StepShare } from './step-budget.js';
 
-/** Time that passes when it is told to. */
-class ToldClock implements StepClock {
+/** Time that passes when a test says so. */
+class ManualClock implements StepClock {
   time = 0;
   private readonly rings = new Set<{ at: number; ring: () => void }>();
 
@@ -36,7 +36,7 @@ class ToldClock implements StepClock {
 const NEVER = new AbortController().signal;
 
 function steps(callerSteps = 1_000, processSteps = 2_000) {
-  const clock = new ToldClock();
+  const clock = new ManualClock();
   return { clock, budget: new StepBudget({ callerSteps, processSteps }, clock) };
 }
 

@@ -4,7 +4,9 @@ import { EvaluationBudget, MOST_STEPS } from '#libs/expressions';
 const LEAST_STEPS = 20_000;
 
 /** Counts evaluation steps that were used, and the milliseconds that it took. */
-export type CountSteps = (steps: number, milliseconds: number) => void;
+export interface StepCounter {
+  use(steps: number, milliseconds: number): void;
+}
 
 /**
  * Gives the expressions of one decision about a run their steps. All of them are evaluated at once, so together they have
@@ -13,8 +15,7 @@ export type CountSteps = (steps: number, milliseconds: number) => void;
 export class DecisionBudgets {
   private left = MOST_STEPS;
 
-  /** @param use counts steps that were used, and the milliseconds that it took */
-  constructor(private readonly use: CountSteps = () => undefined) {}
+  constructor(private readonly counter?: StepCounter) {}
 
   /** Begins the next decision. */
   begin(): void {
@@ -34,7 +35,7 @@ export class DecisionBudgets {
     } finally {
       const used = budget.spent - before;
       this.left -= used;
-      this.use(used, performance.now() - began);
+      this.counter?.use(used, performance.now() - began);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
 
 /** The metadata key under which the request for a run says that it is a rerun, of which run and of what. */
 export const RERUN_KEY = 'parley/rerun';
@@ -30,4 +31,9 @@ export function readRerun(metadata: JsonObject | undefined): RerunRequest | unde
     ...(failed === true && { failed }),
     ...(all === true && { all }),
   };
+}
+
+/** Reads what the Task of a run, the first event of its log, says of the run that it begins with. */
+export function rerunOf([first]: readonly TaskEvent[]): RerunRequest | undefined {
+  return first && 'task' in first ? readRerun(first.task.metadata) : undefined;
 }
