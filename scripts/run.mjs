@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { onEnding } from './ending.mjs';
+import { onEnding, WATCHED } from './ending.mjs';
 import { NODE_FLAGS, ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.mjs';
 
 const interactive = process.argv[2] === '--interactive';
@@ -18,8 +18,8 @@ ensureBuilt();
 // own group may read from it.
 const child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.js`), ...args], {
   // What one start compiles, no other compiles again.
-  env: { NODE_COMPILE_CACHE: join(ROOT, 'dist', 'compiled'), ...process.env },
-  stdio: [interactive ? 'inherit' : 'ignore', 'inherit', 'inherit'],
+  env: { NODE_COMPILE_CACHE: join(ROOT, 'dist', 'compiled'), ...process.env, ...WATCHED },
+  stdio: [interactive ? 'inherit' : 'ignore', 'inherit', 'inherit', 'pipe'],
   detached: !interactive && process.platform !== 'win32',
 });
 onEnding((signal) => child.kill(signal));

@@ -1,3 +1,4 @@
+import { endWithParent } from '#libs/service';
 import { start } from './bootstrap.js';
 import { answerTo } from './command-line.js';
 
@@ -5,6 +6,7 @@ import { answerTo } from './command-line.js';
 export const begun = begin();
 
 async function begin(): Promise<void> {
+  endWithParent();
   const answer = answerTo(process.argv.slice(2));
   if (answer === undefined) return start(process.env);
   (answer.code === 0 ? process.stdout : process.stderr).write(answer.text);

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { WATCHED } from '../ending.mjs';
 import { NODE_FLAGS, ROOT, pinnedNode } from '../prepare.mjs';
 
 const READY = / is ready on (https?:\/\/\S+)/;
@@ -23,8 +24,8 @@ export class ServiceProcess {
     // A group of its own, so that Ctrl-C reaches only the demo, which then ends everything in order.
     this.child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.js`), ...args], {
       cwd: ROOT,
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env, ...WATCHED },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
     });
     this.output = '';

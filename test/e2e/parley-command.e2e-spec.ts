@@ -74,6 +74,16 @@ describe('parley with workflows in files', () => {
     expect((await other.run('apply', '--force')).out).toBe(`${name} updated\n`);
   });
 
+  it('deletes nothing while a file that was meant as a workflow cannot be read', async () => {
+    const name = unique('kept');
+    asks('one.yaml', name);
+    await parley.run('apply');
+    writeFileSync(join(parley.folder, 'workflows/one.yaml'), `name: ${name}\nnodes:\n  gate: { type: human }\n`);
+    const refused = await parley.run('apply', '--prune');
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('workflows/one.yaml:3: a workflow needs')]);
+    expect((await stage.api.call('GET', `/workflows/${name}`)).status).toBe(200);
+  });
+
   it('deletes with --prune what it applied before and no file has, and nothing else', async () => {
     const [kept, dropped, foreign] = [unique('kept'), unique('dropped'), unique('foreign')];
     await stage.api.save({ name: foreign, nodes: [{ id: 'a', type: 'input' }], edges: [] });
@@ -127,6 +137,14 @@ describe('parley with workflows in files', () => {
     const place = { file: 'workflows/two.json', line: 2, column: expect.any(Number) };
     const expected = (body as { problems: object[] }).problems.map((problem) => ({ ...place, ...problem }));
     expect(problems).toEqual(expected);
+    writeFileSync(join(alone.folder, 'workflows/four.yaml'), 'name: four\nnodes:\n  a: { type: input }\n');
+    writeFileSync(join(alone.folder, 'workflows/five.json'), '{"name": }');
+    const all = JSON.parse((await alone.run('check', '--json')).out) as { problems: object[] };
+    expect(all.problems).toEqual([
+      { file: 'workflows/five.json', severity: 'error', code: 'UNREADABLE', path: '', detail: expect.any(String) },
+      expect.objectContaining({ file: 'workflows/four.yaml', line: 3, code: 'UNREADABLE' }),
+      ...expected,
+    ]);
     const schema = await fetch(`${stage.parley.url}/schemas/workflow.json`);
     expect(JSON.parse((await alone.run('schema')).out)).toEqual(await schema.json());
   });

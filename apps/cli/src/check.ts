@@ -7,7 +7,13 @@ import { ConfigError } from '#libs/service';
 import { resolve } from 'node:path';
 import { CommandError, EXIT } from './exit-code.js';
 import type { Session } from './session.js';
-import { readWorkflowFiles, shownPlace, type WorkflowFile } from './workflow-files.js';
+import {
+  describeWrongFile,
+  scanWorkflowFiles,
+  shownPlace,
+  type WorkflowFile,
+  type WrongFile,
+} from './workflow-files.js';
 
 /** A problem, and the file that it is in. */
 interface FoundProblem extends WorkflowProblem {
@@ -19,15 +25,19 @@ interface FoundProblem extends WorkflowProblem {
 /** Says what is wrong with the workflows of a folder, all of it by itself: no service is asked. */
 export async function check(session: Session, { folder }: { folder: string }): Promise<void> {
   const { terminal } = session;
-  const files = readWorkflowFiles(folder, terminal.env);
+  const { files, wrong: unreadable } = scanWorkflowFiles(folder, terminal.env);
   const definitions = files.map(({ definition }) => definition);
   const found = await problemsTogether(definitions, await nodeTypes(terminal.env));
-  const problems = files.flatMap((file, index) => (found[index] ?? []).map((it) => inFile(file, it)));
-  const wrong = files.filter((_, index) => found[index]?.some(({ severity }) => severity === 'error'));
-  if (wrong.length > 0) session.code = EXIT.differs;
+  const problems = [
+    ...unreadable.map(unreadableProblem),
+    ...files.flatMap((file, index) => (found[index] ?? []).map((it) => inFile(file, it))),
+  ];
+  const wrong = files.filter((_, index) => found[index]?.some(({ severity }) => severity === 'error')).length;
+  if (wrong + unreadable.length > 0) session.code = EXIT.differs;
   const lines = files.flatMap((file, index) => (found[index] ?? []).map((it) => line(file, it)));
+  const counts = { checked: files.length, wrong, unreadable: new Set(unreadable.map(({ path }) => path)).size };
   terminal.result({ workflows: files.map(({ path, definition: { name } }) => ({ name, file: path })), problems }, () =>
-    [...lines, summary(files, wrong, folder)].join('\n'),
+    [...unreadable.map(describeWrongFile), ...lines, summary(counts, folder)].join('\n'),
   );
 }
 
@@ -59,8 +69,15 @@ function line(file: WorkflowFile, { severity, path, detail }: WorkflowProblem): 
   return `${shownPlace(file, path)}: ${severity === 'warning' ? 'warning: ' : ''}${detail}`;
 }
 
-function summary(files: readonly WorkflowFile[], wrong: readonly WorkflowFile[], folder: string): string {
-  const all = `${files.length} ${files.length === 1 ? 'workflow' : 'workflows'}`;
-  if (files.length === 0) return `There are no workflows in ${folder}.`;
-  return wrong.length === 0 ? `${all} checked, nothing is wrong.` : `${all} checked, ${wrong.length} cannot be saved.`;
+function unreadableProblem({ path, place, detail }: WrongFile): FoundProblem {
+  return { file: path, ...place, severity: 'error', code: 'UNREADABLE', path: '', detail };
+}
+
+function summary(count: { checked: number; wrong: number; unreadable: number }, folder: string): string {
+  const files = `${count.unreadable} ${count.unreadable === 1 ? 'file' : 'files'} cannot be read as a workflow.`;
+  if (count.checked === 0) return count.unreadable > 0 ? files : `There are no workflows in ${folder}.`;
+  const checked = `${count.checked} ${count.checked === 1 ? 'workflow' : 'workflows'} checked`;
+  if (count.wrong + count.unreadable === 0) return `${checked}, nothing is wrong.`;
+  const said = count.wrong > 0 ? `${checked}, ${count.wrong} cannot be saved.` : `${checked}.`;
+  return count.unreadable > 0 ? `${said} ${files}` : said;
 }

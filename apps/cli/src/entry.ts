@@ -26,8 +26,12 @@ export async function becomeEntry(entry: string, env: Readonly<Record<string, st
 const OWN_GROUP = process.platform !== 'win32';
 
 function started(entry: string, args: readonly string[]): ChildProcess {
-  const stdio = ['ignore', 'inherit', 'inherit'] as const;
-  return spawn(process.execPath, [...NODE_FLAGS, fileOf(entry), ...args], { stdio: [...stdio], detached: OWN_GROUP });
+  // SIGKILL cannot be passed on: the fourth is a pipe that closes with this process, and the program watches it.
+  return spawn(process.execPath, [...NODE_FLAGS, fileOf(entry), ...args], {
+    env: { ...process.env, PARLEY_PARENT_PIPE: '3' },
+    stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    detached: OWN_GROUP,
+  });
 }
 
 /** Compiled, this file is in a folder of chunks or in that of the command; the programs stand beside both. */

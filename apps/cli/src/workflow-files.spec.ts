@@ -29,13 +29,27 @@ describe('readWorkflowFiles', () => {
       'name: x\ndescription: *soon\nnodes: []\n',
       /a\.yaml: Unresolved alias .*soon/,
     ],
-    ['no name', 'a.yaml', 'nodes: [{ id: a, type: input }]\n', /a\.yaml: a workflow needs a name and a list of nodes$/],
+    [
+      'no name',
+      'a.yaml',
+      'nodes: [{ id: a, type: input }]\n',
+      /a\.yaml:1: a workflow needs a name and a list of nodes$/,
+    ],
     [
       'two documents',
       'a.yaml',
       'name: x\nnodes: []\n---\nname: y\n',
       /a\.yaml: has several documents; a file has one w/,
     ],
+    [
+      'nodes that are a map',
+      'a.yaml',
+      'name: x\nnodes:\n  a: { type: input }\n',
+      /a\.yaml:3: a workflow needs a name and a list/,
+    ],
+    ['nodes that are null', 'a.yaml', 'name: x\nnodes:\n', /a workflow needs a name and a list of nodes$/],
+    ['nodes that are text', 'a.json', '{"name":"x","nodes":"a, b"}', /a\.json:1: a workflow needs a name and a list/],
+    ['edges that are a map', 'a.yaml', 'name: x\nedges: { a: b }\n', /a workflow needs a name and a list of nodes$/],
     ['edges without nodes', 'a.yaml', 'name: x\nedges: [{ from: a, to: b }]\n', /a workflow needs a name/],
   ])('says in one line what is wrong with %s', (_, name, text, sentence) => {
     written(name, text);

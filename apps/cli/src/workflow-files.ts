@@ -26,25 +26,47 @@ const NAME = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** Folders in which nobody keeps workflows, and the command's own. */
 const SKIPPED = new Set(['node_modules', '.git', '.parley']);
 
+/** A file that was meant as a workflow and cannot be read as one. */
+export interface WrongFile {
+  path: string;
+  detail: string;
+  place?: Place | undefined;
+}
+
 /**
- * The workflows in a folder and the folders below it, or in one file. `${env:NAME}` in a text is replaced by that variable.
- * @throws CommandError naming each file that is no workflow, and each variable that is not set
+ * Reads the workflows in a folder and the folders below it, or in one file. `${env:NAME}` in a text is replaced by that
+ * variable.
+ * @throws CommandError naming each file that cannot be read as a workflow, and each variable that is not set
  */
 export function readWorkflowFiles(where: string, env: Readonly<Record<string, string | undefined>>): WorkflowFile[] {
+  const { files, wrong } = scanWorkflowFiles(where, env);
+  if (wrong.length > 0) throw new CommandError(wrong.map(describeWrongFile).join('\n'));
+  return files;
+}
+
+/** Reads what `readWorkflowFiles` reads, and returns the files in error beside the others. @throws CommandError if absent */
+export function scanWorkflowFiles(
+  where: string,
+  env: Readonly<Record<string, string | undefined>>,
+): { files: WorkflowFile[]; wrong: WrongFile[] } {
   if (!existsSync(where))
     throw new CommandError(`${where} is not there; \`parley init\` writes workflows to begin with`);
   const isFolder = statSync(where).isDirectory();
   const paths = isFolder ? filesUnder(where) : [where];
-  const wrong: string[] = [];
+  const wrong: WrongFile[] = [];
   const files = paths.flatMap((path): WorkflowFile[] => {
     const read = readFile(path, env);
     if ('wrong' in read) wrong.push(...read.wrong);
     return 'file' in read ? [read.file] : [];
   });
-  if (!isFolder && files.length === 0 && wrong.length === 0) wrong.push(`${where}: a workflow has a name and nodes`);
-  wrong.push(...repeated(files));
-  if (wrong.length > 0) throw new CommandError(wrong.join('\n'));
-  return files;
+  if (!isFolder && files.length === 0 && wrong.length === 0)
+    wrong.push({ path: where, detail: 'a workflow has a name and nodes' });
+  return { files, wrong: [...wrong, ...repeated(files)] };
+}
+
+/** Formats a file in error as a line: the file, the line in it, and the reason. */
+export function describeWrongFile({ path, place, detail }: WrongFile): string {
+  return `${path}${place === undefined ? '' : `:${place.line}`}: ${detail}`;
 }
 
 /** `workflows/greeting.yaml:4 nodes[0].type`: the file, the line, and the member that is meant. */
@@ -66,24 +88,30 @@ function filesUnder(folder: string): string[] {
 function readFile(
   path: string,
   env: Readonly<Record<string, string | undefined>>,
-): { file: WorkflowFile } | { wrong: string[] } | Record<string, never> {
+): { file: WorkflowFile } | { wrong: WrongFile[] } | Record<string, never> {
   const shown = relative('.', path) || path;
+  const fail = (...details: string[]): { wrong: WrongFile[] } => ({
+    wrong: details.map((detail) => ({ path: shown, detail })),
+  });
   const bytes = bytesOf(path);
-  if ('unreadable' in bytes) return { wrong: [`${shown}: ${bytes.unreadable}`] };
+  if ('unreadable' in bytes) return fail(bytes.unreadable);
   // Editors of some systems begin a file with a mark that JSON does not know.
   const text = bytes.toString().replace(/^\uFEFF/, '');
   const broken = /\.json$/i.test(path) ? jsonFault(text) : undefined;
-  if (broken !== undefined) return { wrong: [`${shown}: ${broken}`] };
+  if (broken !== undefined) return fail(broken);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const faults = document.errors.filter(({ code }) => code !== 'MULTIPLE_DOCS');
-  if (faults.length > 0) return { wrong: faults.map(({ message }) => `${shown}: ${firstLine(message)}`) };
+  if (faults.length > 0) return fail(...faults.map(({ message }) => firstLine(message)));
   const written = valueOf(document);
-  if (written instanceof ReferenceError) return { wrong: [`${shown}: ${firstLine(written.message)}`] };
-  if (!isWorkflow(written))
-    return looksMeant(written) ? { wrong: [`${shown}: a workflow needs a name and a list of nodes`] } : {};
-  if (!isUtf8(bytes)) return { wrong: [`${shown}: is not UTF-8`] };
-  if (document.errors.length > 0) return { wrong: [`${shown}: has several documents; a file has one workflow`] };
+  if (written instanceof ReferenceError) return fail(firstLine(written.message));
+  if (!isWorkflow(written)) {
+    if (!isMeantAsWorkflow(written)) return {};
+    const place = placeIn(document, lines, 'nodes');
+    return { wrong: [{ path: shown, detail: 'a workflow needs a name and a list of nodes', place }] };
+  }
+  if (!isUtf8(bytes)) return fail('is not UTF-8');
+  if (document.errors.length > 0) return fail('has several documents; a file has one workflow');
   const unset = new Set<string>();
   visit(document, {
     Scalar(key, node) {
@@ -95,8 +123,7 @@ function readFile(
       });
     },
   });
-  if (unset.size > 0)
-    return { wrong: [...unset].map((name) => `${shown}: the environment variable ${name} is not set`) };
+  if (unset.size > 0) return fail(...[...unset].map((name) => `the environment variable ${name} is not set`));
   const definition = document.toJS() as WorkflowFile['definition'];
   const placeOf = (member: string): Place | undefined => placeIn(document, lines, member);
   return { file: { path: shown, definition, written, placeOf } };
@@ -129,20 +156,21 @@ function isWorkflow(value: unknown): value is WorkflowFile['definition'] {
   return isObject(value) && typeof value['name'] === 'string' && Array.isArray(value['nodes']);
 }
 
-function looksMeant(value: unknown): boolean {
-  return isObject(value) && (Array.isArray(value['nodes']) || Array.isArray(value['edges']));
+/** True if a file without a readable definition has a member that workflows have, whatever its type. */
+function isMeantAsWorkflow(value: unknown): boolean {
+  return isObject(value) && ('nodes' in value || 'edges' in value);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function repeated(files: readonly WorkflowFile[]): string[] {
+function repeated(files: readonly WorkflowFile[]): WrongFile[] {
   const first = new Map<string, string>();
   return files.flatMap(({ path, definition: { name } }) => {
     const before = first.get(name);
     if (before === undefined) first.set(name, path);
-    return before === undefined ? [] : [`${path}: ${before} is a workflow "${name}" as well`];
+    return before === undefined ? [] : [{ path, detail: `${before} is a workflow "${name}" as well` }];
   });
 }
 
