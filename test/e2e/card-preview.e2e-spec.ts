@@ -95,7 +95,7 @@ describe('row E9: GET /api/agent-card', () => {
     expect(body).toMatchObject({ card: { name: 'parley' }, signature: { state: 'valid' } });
   });
 
-  it.each(['', 'nonsense', 'ftp://a.example', 'http://', `http://a.example/${'x'.repeat(2_000)}`])(
+  it.each(['', 'nonsense', 'ftp://a.example', 'http://', `http://a.example/${'x'.repeat(2_048)}`])(
     'E9 refuses the url %j',
     async (url) => {
       const reply = await preview(url);

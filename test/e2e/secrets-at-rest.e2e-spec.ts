@@ -92,9 +92,9 @@ it('keeps secrets sealed, and the replicas of one database open them all', async
   expect(lastKey()).toBe(later);
 
   const { path, taskId } = await waitingTask(one, { token, credentials });
-  const shown = await rpc<{ configs: { token: string }[] }>(path(other), 'ListTaskPushNotificationConfigs', { taskId });
-  expect(shown.body.result?.configs[0]?.token).toBe(token);
-  expect(JSON.stringify(shown.body)).not.toContain(credentials);
+  const shown = await rpc<{ configs: object[] }>(path(other), 'ListTaskPushNotificationConfigs', { taskId });
+  expect(shown.body.result?.configs).toHaveLength(1);
+  for (const secret of [token, credentials]) expect(JSON.stringify(shown.body)).not.toContain(secret);
   await until(() => hook.received.length > 0);
   expect(hook.received[0]?.headers).toMatchObject({
     authorization: `Bearer ${credentials}`,

@@ -1,13 +1,35 @@
 import { A2AError } from '#libs/protocol';
 
+/** The time that a Message may wait for the journal. */
+export interface AcceptanceLimit {
+  /** Milliseconds: JOURNAL_STALL_LIMIT. */
+  readonly limitMs: number;
+  /** Milliseconds for which the journal has written nothing although something waits. */
+  standsStillMs(): number;
+}
+
+/** A Message that others overtake, or that waits behind much, has this many times the limit. */
+const LIMITS_IN_ALL = 4;
+
 /**
- * Resolves as a Message becomes durable, at the latest after `limitMs`. The Message stays with the journal, which may still
- * write it.
- * @throws A2AError INTERNAL with reason MESSAGE_NOT_CONFIRMED and status 503 after that time
+ * Resolves as a Message becomes durable. The Message stays with the journal, which may still write it.
+ * @throws A2AError INTERNAL with reason MESSAGE_NOT_CONFIRMED and status 503 where nothing is written for `limitMs`, and
+ * after four times that in any case
  */
-export async function acceptedInTime(durable: Promise<void>, limitMs: number): Promise<void> {
+export async function acceptedInTime(durable: Promise<void>, limit: AcceptanceLimit): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(notConfirmed()), limitMs);
+  const begun = performance.now();
+  const look = (): NodeJS.Timeout | undefined => {
+    const left = Math.min(
+      limit.limitMs - limit.standsStillMs(),
+      limit.limitMs * LIMITS_IN_ALL - (performance.now() - begun),
+    );
+    if (left > 0) return wait(left);
+    reject(notConfirmed());
+    return undefined;
+  };
+  const wait = (ms: number): NodeJS.Timeout => setTimeout(() => (timer = look()), ms);
+  let timer: NodeJS.Timeout | undefined = wait(limit.limitMs);
   try {
     await Promise.race([durable, late]);
   } finally {

@@ -35,7 +35,7 @@ import { type ExecutionStart, TaskExecution } from './task-execution.js';
 import { claimWaiting, refusal } from './waiting-claim.js';
 
 /** What the registry does not add by itself. */
-type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptanceLimitMs' | 'readLog' | 'confirm'>;
+type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readLog' | 'confirm'>;
 
 /** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
@@ -288,8 +288,8 @@ export class ExecutionRegistry {
     const { recording } = start;
     const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
     const confirm = (): Promise<void> => this.confirm(recording);
-    const { acceptanceLimitMs } = this.recorder;
-    const execution = new TaskExecution({ ...start, executor: agent.executor, acceptanceLimitMs, readLog, confirm });
+    const { acceptance } = this.recorder;
+    const execution = new TaskExecution({ ...start, executor: agent.executor, acceptance, readLog, confirm });
     const stale = this.executions.get(recording.taskId);
     this.executions.set(recording.taskId, execution);
     // Another replica had the Task meanwhile. Nobody would look for the one that does not know.

@@ -10,7 +10,7 @@ import {
   type TaskState,
 } from '#libs/protocol';
 import { ClaimLost, parkedUntil, PremiseFailed, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
-import { acceptedInTime } from './accepted-in-time.js';
+import { type AcceptanceLimit, acceptedInTime } from './accepted-in-time.js';
 import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
 import { endChildrenJob } from './end-children-job.js';
 import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
@@ -34,8 +34,8 @@ export interface ExecutionStart {
   hold?: boolean;
   /** Executed only to cancel: the signal is aborted from the start. */
   canceled?: boolean;
-  /** Milliseconds that a caller outside this process waits until its Message is durable. */
-  acceptanceLimitMs: number;
+  /** Time that a caller outside this process waits until its Message is durable. */
+  acceptance: AcceptanceLimit;
   /** The log so far, where it was just read: it is kept until it is asked for, or the next event. */
   log?: readonly TaskEvent[] | undefined;
   readLog(): Promise<readonly TaskEvent[]>;
@@ -158,7 +158,7 @@ export class TaskExecution implements Execution {
   private confirmAcceptance(): Promise<void> {
     const durable = this.durable(this.recording.flush(this.begunAs.sequence));
     const { parent, revisionClaim } = this.start.call;
-    return parent || revisionClaim !== undefined ? durable : acceptedInTime(durable, this.start.acceptanceLimitMs);
+    return parent || revisionClaim !== undefined ? durable : acceptedInTime(durable, this.start.acceptance);
   }
 
   private async settle(): Promise<Task> {

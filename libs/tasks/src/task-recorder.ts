@@ -28,9 +28,10 @@ export class TaskRecorder {
     return this.services.journal.isStalled;
   }
 
-  /** Milliseconds that an accepted Message may wait until it is durable: JOURNAL_STALL_LIMIT. */
-  get acceptanceLimitMs(): number {
-    return this.services.journal.stallLimitMs;
+  /** Time that a new Message may wait for the journal, and how long that has written nothing; both in milliseconds. */
+  get acceptance(): { readonly limitMs: number; standsStillMs(): number } {
+    const { journal } = this.services;
+    return { limitMs: journal.stallLimitMs, standsStillMs: () => journal.standsStillMs };
   }
 
   /** Begins a Task's log, claimed with the token. The first event recorded must be the Task. */
