@@ -1,4 +1,4 @@
-/** How long what starts in one turn of the event loop may take, in milliseconds. */
+/** How long what starts in one turn of the event loop may take of the processor, in milliseconds. */
 const LONGEST_TURN = 20;
 
 /** Limits what starts in one turn of the event loop, so that whatever else comes in has its turn. */
@@ -34,12 +34,12 @@ export class TurnStarts {
 
   private begin(): void {
     this.isUnderWay = true;
-    this.began = performance.now();
+    this.began = processorTime();
     setImmediate(() => this.end());
   }
 
   private end(): void {
-    const took = performance.now() - this.began;
+    const took = processorTime() - this.began;
     if (took > LONGEST_TURN) this.most = Math.max(1, Math.floor(this.most / 2));
     else if (took < LONGEST_TURN / 2) this.most = Math.min(this.limit, this.most + 1);
     const { isRefused } = this;
@@ -48,4 +48,10 @@ export class TurnStarts {
     this.isUnderWay = false;
     if (isRefused) this.onTurn();
   }
+}
+
+/** Returns what this thread has had of the processor, in milliseconds: a turn is not longer for what others do. */
+function processorTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
