@@ -26,7 +26,7 @@ it('is the credential of the tenant whose run it is, and nobody else sees it', a
   const secrets = { acme: newSecret(), other: newSecret() };
   const name = await keepCredential(acme, { kind: 'api-key', value: secrets.acme });
   expect((await other.call('GET', `/credentials/${name}`)).status).toBe(404);
-  expect((await other.call('GET', '/credentials')).body).toEqual({ credentials: [] });
+  expect((await other.call('GET', '/credentials')).body).toMatchObject({ credentials: [] });
   expect((await other.call('PUT', `/credentials/${name}`, { kind: 'api-key', value: 'x' })).status).toBe(404);
   expect((await other.call('DELETE', `/credentials/${name}`)).status).toBe(404);
 

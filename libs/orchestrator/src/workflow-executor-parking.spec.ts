@@ -214,6 +214,7 @@ describe('A run that was asked what is asked no more', () => {
       return ['task-of-child', { taskId: 'task-of-child', state, updatedAt: new Date(0) } as TaskHeader];
     };
     Object.defineProperty(run, 'headers', { get: () => new Map([known()]) });
+    run.waitingMessages.set('task-of-child', userMessage('Well?'));
     const asked = run.start();
     (await run.agents.called('child')).task().finish('TASK_STATE_INPUT_REQUIRED', 'Well?');
     const turn = await Promise.race([asked, run.agents.called('child', 2)]);

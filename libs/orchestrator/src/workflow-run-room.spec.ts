@@ -6,7 +6,7 @@ import { answering, hang } from './testing/answering-agents.js';
 import { everyCrash } from './testing/crashes.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { extended } from './testing/extended-workflow.js';
-import { FakeAgents, type FakeCall } from './testing/fake-agents.js';
+import { FakeAgents } from './testing/fake-agents.js';
 import { FakeClock } from './testing/fake-clock.js';
 import type { WorkflowDefinition } from './workflow.js';
 
@@ -28,10 +28,6 @@ function narrow(levelNodes: number, definition = LIST, agents = new FakeAgents()
 /** Resolves when nothing more happens by itself. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 describe('a run for whose nodes there is not room', () => {
@@ -99,29 +95,5 @@ describe('a run for whose nodes there is not room', () => {
     other.complete('b');
     parked.finish('TASK_STATE_COMPLETED');
     expect(await run.latest).toBe('TASK_STATE_COMPLETED');
-  });
-
-  test('and another tree of the same caller take turns', async () => {
-    const work = new WorkBudget({ ...workLimits(2), callerNodes: 2 });
-    const runs = ['run-1', 'run-2'].map((runId) => {
-      const run = new DrivenRun(LIST, new FakeAgents(), runId);
-      run.work = work;
-      return run;
-    });
-    const ended = runs.map((run) => run.start());
-    const calls = (): FakeCall[] => runs.flatMap(({ agents }) => agents.calls.filter(({ node }) => node === 'm'));
-    const done = new Set<FakeCall>();
-    await until(() => work.nodes.waitingNodes === 2 * ENTRIES - 3);
-    while (done.size < 2 * ENTRIES - 3) {
-      const [one, other] = runs.map(({ sent }) => sent.length);
-      expect(Math.abs((one ?? 0) - (other ?? 0))).toBeLessThanOrEqual(1);
-      const [open] = calls().filter((call) => !done.has(call) && call.attempt !== '');
-      const before = calls().length;
-      open?.complete('done');
-      if (open) done.add(open);
-      await until(() => calls().length > before);
-    }
-    for (const run of runs) run.cancel();
-    await Promise.all(ended);
   });
 });

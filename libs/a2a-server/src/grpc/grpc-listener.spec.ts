@@ -84,6 +84,7 @@ async function limitConnections(connections: ConnectionLimits): Promise<void> {
 /** Answers everything with a large Task, for which it takes room, and notes which operations were called. */
 class LargeAnswers {
   agent = async () => servedAgent('', new FakeExecutor(echo));
+  agentOfTasks = this.agent;
   meant = async (agent: unknown) => agent;
   getTask = (_agent: unknown, _request: unknown, call: CallContext) => this.answer('GetTask', call);
   cancelTask = (_agent: unknown, _request: unknown, call: CallContext) => this.answer('CancelTask', call);

@@ -62,6 +62,8 @@ export class DrivenRun {
   readonly clock = new FakeClock();
   /** What the service's own store says of Tasks that asked. */
   readonly headers = new Map<string, TaskHeader>();
+  /** Messages with which Tasks of the store wait, by Task id. */
+  readonly waitingMessages = new Map<string, Message>();
   /** Runs that it may begin with. */
   readonly origins = new Map<string, RerunOrigin>();
   localDispatch = true;
@@ -228,7 +230,11 @@ export class DrivenRun {
       [...this.own].map(([parentReference, taskId]) => ({ parentReference, taskId }) as TaskHeader);
     return {
       directory: this.agents,
-      tasks: { recordedChildren, headers: async () => this.headers } as unknown as TaskStore,
+      tasks: {
+        recordedChildren,
+        headers: async () => this.headers,
+        load: async (taskId: string) => ({ task: { status: { message: this.waitingMessages.get(taskId) } } }),
+      } as unknown as TaskStore,
       children: this.children,
       cancels: { keep: async (outcome) => void this.keptCancels.push(outcome) },
       origins: { find: async (runId) => this.origins.get(runId) },
