@@ -6,6 +6,9 @@ export const begun = begin();
 
 async function begin(): Promise<void> {
   // Under npm a script starts the command; nobody else pays for loading what watches it.
-  if (process.env['PARLEY_PARENT_PIPE'] !== undefined) (await import('#libs/service')).endWithParent();
+  if (process.env['PARLEY_PARENT_PIPE'] !== undefined) {
+    const { endWithParent } = await import('#libs/service');
+    endWithParent();
+  }
   process.exitCode = await parley(process.argv.slice(2), Terminal.ofProcess());
 }

@@ -42,5 +42,5 @@ export {
 } from './call-chain.js';
 export type { WorkPlace } from './work/node-room.js';
 export { type RunWork, WorkBudget, WorkBudgetModule } from './work/work-budget.js';
-export { workLimits, type WorkLimits } from './work/work-limits.js';
+export { workLimits } from './work/work-limits.js';
 export { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from './revision-claim.js';

@@ -1,7 +1,7 @@
 export { endReadsOfGoneClients } from './requests/client-presence.js';
 export { ServiceAddress } from './address/service-address.js';
 export { PacedSocket } from './answers/paced-socket.js';
-export { PACE_LIMITS, type PacedReader, type PaceLimits, ReaderPace } from './answers/reader-pace.js';
+export { type PacedReader, ReaderPace } from './answers/reader-pace.js';
 export { ResponseBudget, ResponseBudgetExceeded } from './answers/response-budget.js';
 export { ApiEvents, ApiEventStream, ApiIdempotent, ApiProblem, PROBLEM_RESPONSE } from './api-documentation.js';
 export { HttpModule } from './http.module.js';

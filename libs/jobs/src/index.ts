@@ -1,5 +1,5 @@
 export { enqueueFrom } from './enqueue-statement.js';
-export { type Job, type JobContext, type JobHandler, type JobPurpose, PermanentJobError } from './job.js';
+export { type Job, type JobContext, type JobHandler, PermanentJobError } from './job.js';
 export { JOB_MIGRATIONS } from './job-migrations.js';
 export { migrateJobQueue } from './job-schema.js';
 export { Jobs } from './jobs.js';

@@ -1,12 +1,12 @@
 export { BatchLoader } from './database/batch-loader.js';
-export { clientGone, forClient, ReadEnded, type WhenGone } from './database/client-presence.js';
+export { clientGone, forClient, ReadEnded } from './database/client-presence.js';
 export { clientOf } from './database/connection-options.js';
 export { encodingProblem } from './database/database-encoding.js';
 export { probeDatabase } from './database/database-probe.js';
 export { Database } from './database/database.js';
 export { classifyWriteFailure, mayBeCommitted, mayBreakSession } from './database/failed-write.js';
 export { type MigrationClass, takeMigrationLock, tryMigrationLock } from './database/migrate.js';
-export { isDatabaseAway, isOutage, sqlState, throughOutage, untilReached } from './database/outage.js';
+export { isDatabaseAway, sqlState, throughOutage, untilReached } from './database/outage.js';
 export { SharedReads } from './database/shared-reads.js';
 export { inTransaction } from './database/transaction.js';
 export { ScramClient } from './database/scram-client.js';

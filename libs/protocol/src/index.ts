@@ -1,4 +1,4 @@
-export { jsonInText, type JsonReading } from './json-in-text.js';
+export { jsonInText } from './json-in-text.js';
 export { endOfJsonString, nestsDeeper, parseJson, refuseUnfitText, tryParseJson } from './json-text.js';
 export { UnfitJson, unfitValue } from './unfit-value.js';
 export { type JsonObject, type JsonValue, isJsonObject } from './json.js';

@@ -31,5 +31,5 @@ export {
   traceHeaders,
 } from './tracing/trace-context.js';
 export { TraceIds } from './tracing/trace-ids.js';
-export { endWithParent, PARENT_PIPE } from './shutdown/parent-watch.js';
+export { endWithParent } from './shutdown/parent-watch.js';
 export { Shutdown } from './shutdown/shutdown.js';
