@@ -95,14 +95,14 @@ describe('content that grows', () => {
   });
 
   it('a script that puts its text in over and over', async () => {
-    const step = { artifact: { parts: [{ text: '{{text}}'.repeat(100_000) }] } };
+    const step = { artifact: { parts: [{ text: '{{text}}'.repeat(25_000) }] } };
     const run = await attacked(linear(unique('script'), input('a'), script('s', step)), { a: 'x'.repeat(100_000) });
     expect(run.fault).toEqual({ node: 's', error: expect.stringContaining('(RENDERED_TEXT_LIMIT)') });
   });
 
   it('chunks of one artifact without end', async () => {
     const chunk = { artifact: { artifactId: 'r', append: true, parts: [{ text: '{{text}}' }] } };
-    const steps = Array.from({ length: 5_000 }, () => chunk);
+    const steps = Array.from({ length: 3_000 }, () => chunk);
     const run = await attacked(linear(unique('chunks'), input('a'), script('s', ...steps)), { a: 'x'.repeat(100_000) });
     expect(run.fault).toEqual({
       node: 's',
@@ -111,7 +111,7 @@ describe('content that grows', () => {
   });
 
   it('artifacts without end', async () => {
-    const steps = Array.from({ length: 5_000 }, (_, index) => ({
+    const steps = Array.from({ length: 3_500 }, (_, index) => ({
       artifact: { artifactId: `r${index}`, parts: [{ text: '{{text}}' }] },
     }));
     const run = await attacked(linear(unique('artifacts'), input('a'), script('s', ...steps)), {
