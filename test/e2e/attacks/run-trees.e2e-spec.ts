@@ -15,7 +15,7 @@ const PATIENCE_MS = 300_000;
 /** Messages of another caller while a tree is at work. */
 const ANSWERS = 25;
 /** Without a limit there are tens of thousands. */
-const MOST_EXECUTIONS = 5_000;
+const MOST_EXECUTIONS = 1_500;
 
 const [ann, bob, eve] = [testCaller('ann'), testCaller('bob'), testCaller('eve')];
 const stage = useStage({ env: { ...apiKeyEnv(ann, bob, eve), NODE_OPTIONS: '--max-old-space-size=512' } });
@@ -104,8 +104,9 @@ describe('one Message that starts thousands of runs', () => {
       );
       expect(canceled.body).toMatchObject({ result: { status: { state: 'TASK_STATE_CANCELED' } } });
       await until(async () => (await unfinished()) === 0, { what: 'the whole tree to end' });
-      expect(await metric(stage.parley, 'parley_nodes_at_work')).toBe(0);
-      expect(await metric(stage.parley, 'parley_nodes_waiting')).toBe(0);
+      // An execution gives its room back a moment after its end is durable.
+      for (const name of ['parley_nodes_at_work', 'parley_nodes_waiting'])
+        await until(async () => (await metric(stage.parley, name)) === 0, { what: `${name} to be 0` });
     },
     PATIENCE_MS,
   );

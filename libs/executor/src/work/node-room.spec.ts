@@ -111,6 +111,15 @@ describe('NodeRoom', () => {
     expect(other.reserve(2)).toBe(2);
   });
 
+  it('grants nothing to a run that leaves while it still waits for more', () => {
+    const { nodes, join } = room();
+    const share = join('a');
+    expect(share.reserve(10)).toBe(4);
+    share.leave();
+    expect(nodes).toMatchObject({ atWork: 0, waitingNodes: 0 });
+    expect(join('b').reserve(4)).toBe(4);
+  });
+
   it('starts nothing beyond one node a level while too much is kept in memory, and looks again', async () => {
     let isFull = true;
     const { join, notified } = room({}, () => isFull);

@@ -222,8 +222,9 @@ export class NodeShare {
     this.granted -= surplus;
     this.wanted = nodes - this.granted;
     this.isAsking = true;
-    if (surplus > 0) this.room.count(this, -surplus);
+    // Out of the queue first: what is given back must not be granted to this run again.
     this.room.queue(this);
+    if (surplus > 0) this.room.count(this, -surplus);
     this.isAsking = false;
     return this.granted;
   }
