@@ -21,10 +21,13 @@ const [ann, bob, eve] = [testCaller('ann'), testCaller('bob'), testCaller('eve')
 const stage = useStage({ env: { ...apiKeyEnv(ann, bob, eve), NODE_OPTIONS: '--max-old-space-size=512' } });
 const apiOf = ({ headers }: typeof ann): Api => new Api(stage.parley.url, headers);
 
-/** A workflow whose only node calls another one for each entry of a list. */
+/**
+ * A workflow whose only node calls another one for each entry of a list. Each call has a short prompt: the whole list as
+ * the prompt of each would reach TASK_LIMIT before the end.
+ */
 function callingEach(name: string, called: string, items: string, entries: number): Workflow {
   const each = { items, concurrency: Math.min(entries, 1_000), maxItems: entries };
-  const node = { id: 'n', type: 'workflow', config: { workflow: called }, each } as Workflow['nodes'][number];
+  const node = { id: 'n', type: 'workflow', config: { workflow: called, prompt: 'go' }, each } as Workflow['nodes'][number];
   return { ...{ language: 2, parallel: 10_000 }, name, nodes: [node], edges: [] };
 }
 
