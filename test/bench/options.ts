@@ -18,6 +18,7 @@ export const CASES = [
   'replicas',
   'soak',
   'snapshot',
+  'attacks',
   'instructions',
 ] as const;
 export type CaseName = (typeof CASES)[number];
@@ -55,7 +56,7 @@ export const USAGE = `npm run bench [-- options]
   --quick           in three to five minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded, no large runs
   --case name …     only these: ${CASES.join(', ')}
   --minutes n       how long the case soak lasts (30 unless said otherwise), and for how long the case snapshot holds
-                    one (2); both run only where they are named, and so does instructions, which needs valgrind
+                    one (2); both run only where they are named, and so do attacks, and instructions, which needs valgrind
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
   --apart           servers on the first core; the load and PostgreSQL on the others
@@ -68,7 +69,7 @@ const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'replicas'];
 
 /** What runs only where it is named. */
-const NAMED: CaseName[] = ['soak', 'snapshot', 'instructions'];
+const NAMED: CaseName[] = ['soak', 'snapshot', 'attacks', 'instructions'];
 
 /** @throws Error whose message tells what is wrong with the arguments */
 export function readOptions(args: string[]): BenchOptions {

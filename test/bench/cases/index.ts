@@ -1,5 +1,6 @@
 import type { Bench, Row } from '../comparison.ts';
 import type { CaseName } from '../options.ts';
+import { attacksCase } from './attacks.ts';
 import { chunksCase } from './chunks.ts';
 import { dagCase } from './dag.ts';
 import { dagScaleCase } from './dag-scale.ts';
@@ -37,5 +38,6 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   replicas: replicasCase,
   soak: soakCase,
   snapshot: snapshotCase,
+  attacks: attacksCase,
   instructions: instructionsCase,
 };

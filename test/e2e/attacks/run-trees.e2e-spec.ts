@@ -27,7 +27,12 @@ const apiOf = ({ headers }: typeof ann): Api => new Api(stage.parley.url, header
  */
 function callingEach(name: string, called: string, items: string, entries: number): Workflow {
   const each = { items, concurrency: Math.min(entries, 1_000), maxItems: entries };
-  const node = { id: 'n', type: 'workflow', config: { workflow: called, prompt: 'go' }, each } as Workflow['nodes'][number];
+  const node = {
+    id: 'n',
+    type: 'workflow',
+    config: { workflow: called, prompt: 'go' },
+    each,
+  } as Workflow['nodes'][number];
   return { ...{ language: 2, parallel: 10_000 }, name, nodes: [node], edges: [] };
 }
 
