@@ -17,6 +17,9 @@ export interface SseRequest {
   lastEventId?: string | number;
 }
 
+/** Characters of the longest end of a frame, but one. */
+const LONGEST_END = 3;
+
 /** A request for a stream was answered otherwise. */
 export class NoEventStream extends Error {
   override readonly name = 'NoEventStream';
@@ -114,9 +117,9 @@ export class SseReader<T = unknown> {
     let rest = '';
     try {
       for await (const chunk of this.response.body ?? []) {
-        const blocks = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n\r?\n/);
-        rest = blocks.pop() ?? '';
-        blocks.forEach((block) => this.accept(block));
+        const seen = Math.max(0, rest.length - LONGEST_END);
+        rest += decoder.decode(chunk, { stream: true });
+        rest = this.acceptAll(rest, seen);
         this.signal();
       }
     } catch (error) {
@@ -130,6 +133,18 @@ export class SseReader<T = unknown> {
     const wake = this.wake;
     this.wake = () => undefined;
     wake();
+  }
+
+  /** Takes the whole blocks of a text that has no end of one before `seen`. @returns the rest */
+  private acceptAll(text: string, seen: number): string {
+    const end = /\r?\n\r?\n/g;
+    end.lastIndex = seen;
+    let from = 0;
+    for (let found = end.exec(text); found !== null; found = end.exec(text)) {
+      this.accept(text.slice(from, found.index));
+      from = end.lastIndex;
+    }
+    return text.slice(from);
   }
 
   private accept(block: string): void {

@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { SseStream, type SseStreamOptions } from './sse-stream.js';
 
 const MEGABYTE = 'x'.repeat(1024 ** 2);
@@ -65,6 +66,31 @@ describe('SseStream', () => {
     const { stream } = await open({ drainTimeoutMs: 50 });
     for (let sent = 0; sent < 100 && !stream.closed.aborted; sent += 1) await stream.send({ data: MEGABYTE });
     expect(stream.closed.aborted).toBe(true);
+  });
+
+  it('keeps a reader that takes a little of a large frame each time', () => {
+    jest.useFakeTimers();
+    try {
+      const socket = { bytesWritten: 0, writableLength: 0 };
+      const destroy = jest.fn();
+      const raw = Object.assign(new EventEmitter(), {
+        socket,
+        destroy,
+        writeHead: () => undefined,
+        end: () => undefined,
+      });
+      const stream = new SseStream(raw as unknown as ServerResponse, { drainTimeoutMs: 1_000 });
+      stream.end();
+      for (let taken = 1; taken <= 10; taken += 1) {
+        socket.bytesWritten = taken;
+        jest.advanceTimersByTime(1_000);
+      }
+      expect(destroy).not.toHaveBeenCalled();
+      jest.advanceTimersByTime(1_000);
+      expect(destroy).toHaveBeenCalled();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('cuts a reader for whom a caller lets too much wait', async () => {

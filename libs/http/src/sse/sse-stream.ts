@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { PacedSocket } from '../answers/paced-socket.js';
 import { KeepAlive } from './keep-alive.js';
 import { formatSseFrame, type SseFrame } from './sse-frame.js';
 
@@ -32,7 +33,8 @@ const CLOSED = new Error('The stream is closed');
 /**
  * Server-sent events over a response that nobody else writes to (Fastify: `reply.hijack()`, `reply.raw`). What is sent
  * in one turn of the event loop, the headers included, goes out in one piece. It never buffers more than the socket
- * does: `send` resolves once the reader may be sent more, and a reader that takes nothing for `drainTimeoutMs` is cut.
+ * does: `send` resolves once the reader may be sent more, and a reader that takes nothing for `drainTimeoutMs` is cut. One
+ * that takes little keeps its stream: ReaderPace has the rate that it must keep.
  * Losing the reader is no error: sending on a closed stream does nothing.
  */
 export class SseStream {
@@ -91,8 +93,7 @@ export class SseStream {
     if (this.ended || this.gone) return;
     this.ended = true;
     this.keepAlive.stop();
-    const cut = setTimeout(() => this.raw.destroy(), this.drainTimeoutMs).unref();
-    this.raw.once('close', () => clearTimeout(cut));
+    this.raw.once('close', this.watchReader());
     const { text } = this;
     this.text = '';
     if (text === '') this.raw.end(() => this.close());
@@ -152,10 +153,22 @@ export class SseStream {
 
   /** Resolves also when the reader is lost. */
   private async drained(): Promise<void> {
-    const cut = setTimeout(() => this.raw.destroy(), this.drainTimeoutMs);
-    cut.unref();
+    const unwatch = this.watchReader();
     await once(this.raw, 'drain', { signal: this.closed }).catch(() => undefined);
-    clearTimeout(cut);
+    unwatch();
+  }
+
+  /** Cuts a reader that takes nothing for `drainTimeoutMs`. @returns the function that ends the watch */
+  private watchReader(): () => void {
+    const { socket } = this.raw;
+    const reader = socket ? new PacedSocket(socket) : undefined;
+    let taken = reader?.bytesTaken();
+    const look = setInterval(() => {
+      const before = taken;
+      taken = reader?.bytesTaken();
+      if (taken === before) this.raw.destroy();
+    }, this.drainTimeoutMs).unref();
+    return () => clearInterval(look);
   }
 
   private close(): void {
