@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createListener, type AddressInfo } from 'node:net';
+
+const SLASHES = 120_000;
+const DIGIT_GROUPS = 20_000;
+const PAGE = 15_000_000;
+const ORIGINS = 30;
+
+/** Servers of the attacker: agents and MCP servers at paths of one address. @returns its address */
+export async function startHostilePeers(): Promise<string> {
+  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return addressOf(server.address());
+}
+
+/** Hooks that take a connection and never answer. @returns their addresses, one origin each */
+export async function startHangingHooks(): Promise<string[]> {
+  const hooks = Array.from({ length: ORIGINS }, async () => {
+    const server = createListener((socket) => socket.on('error', () => undefined).resume());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return `${addressOf(server.address())}/hook`;
+  });
+  return Promise.all(hooks);
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const own = `http://${request.headers.host}`;
+  const path = request.url ?? '';
+  const text = Buffer.concat((await request.toArray()) as Buffer[]).toString();
+  const call = text.startsWith('{') ? (JSON.parse(text) as Call) : { method: '' };
+  if (path.endsWith('agent-card.json')) return sendCard(path, own, response);
+  if (path.startsWith('/digits')) return send(response, call, { message: digits() });
+  if (path.startsWith('/mcp-')) return mcp(path, request.method ?? '', call, response);
+  response.writeHead(404).end();
+}
+
+interface Call {
+  id?: number | string;
+  method: string;
+}
+
+function sendCard(path: string, own: string, response: ServerResponse): void {
+  const url = path.startsWith('/long-card') ? `${own}/${'/'.repeat(SLASHES)}a` : `${own}/digits`;
+  const card = {
+    ...{ name: 'peer', description: 'A peer', version: '1', skills: [], capabilities: {} },
+    ...{ defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'] },
+    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  };
+  json(response, card);
+}
+
+function digits(): object {
+  const text = `${'9'.repeat(299)} `.repeat(DIGIT_GROUPS);
+  return { messageId: crypto.randomUUID(), role: 'ROLE_AGENT', parts: [{ text }] };
+}
+
+function mcp(path: string, method: string, call: Call, response: ServerResponse): void {
+  if (method === 'GET') {
+    if (!path.startsWith('/mcp-hasty')) return void response.writeHead(405).end();
+    return void response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\nretry: 0\ndata: \n\n');
+  }
+  if (call.id === undefined) return void response.writeHead(202).end();
+  const serverInfo = { name: 'peer', version: '1' };
+  if (call.method === 'initialize')
+    return send(response, call, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo });
+  if (call.method !== 'tools/list') return send(response, call, {});
+  const endless = path.startsWith('/mcp-endless');
+  const description = endless ? 'd'.repeat(PAGE) : 'A tool';
+  const tool = { name: `tool-${call.id}`, description, inputSchema: { type: 'object' } };
+  send(response, call, { tools: [tool], ...(endless && { nextCursor: `after-${call.id}` }) });
+}
+
+function send(response: ServerResponse, { id }: Call, result: object): void {
+  json(response, { jsonrpc: '2.0', id, result });
+}
+
+function json(response: ServerResponse, value: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+function addressOf(address: AddressInfo | string | null): string {
+  return `http://127.0.0.1:${(address as AddressInfo).port}`;
+}

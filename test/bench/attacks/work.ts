@@ -1,0 +1,111 @@
+import { aborted, ask, type Attack, cancelRuns, messageCall, repeat, startRun, type Target } from './attack.ts';
+
+const ENTRIES = 10_000;
+const LEVELS = 5;
+const CHILDREN = 8;
+const COSTLY_RUNS = 10;
+const COSTLY_ENTRIES = 440;
+/** Each entry takes all steps that an expression has. */
+const COSTLY = '${size(inputs.list.map(a, inputs.list.map(b, a * b + a - b + a * 2)))}';
+const LARGE = 60_000;
+const LEAF = { name: 'leaf', nodes: [{ id: 'result', type: 'output', config: { prompt: 'done' } }], edges: [] };
+
+/** One run with ten thousand children, and one with lists in lists in lists. */
+export const runTrees: Attack = async (target, signal) => {
+  await save(target, LEAF);
+  await save(target, callingEach('list', 'leaf', 'inputs.entries', ENTRIES, true));
+  let called = 'leaf';
+  const items = JSON.stringify(Array.from({ length: CHILDREN }, (_, index) => index));
+  for (let level = 0; level < LEVELS; level += 1) {
+    await save(target, callingEach(`level-${level}`, called, items, CHILDREN, false));
+    called = `level-${level}`;
+  }
+  const entries = Array.from({ length: ENTRIES }, (_, index) => index);
+  const runs = await Promise.all([startRun(target, 'list', { entries }), startRun(target, called, {})]);
+  await aborted(signal);
+  await cancelRuns(target, runs);
+};
+
+/** Runs whose expressions take all steps that there are, one entry of a list after the other. */
+export const costlyExpressions: Attack = async (target, signal) => {
+  const each = { items: 'inputs.list', concurrency: 1, onFailure: 'collect' };
+  const list = { id: 'list', type: 'input', config: { schema: { type: 'array' } } };
+  const nodes = [list, { id: 'n', type: 'set', config: { values: { n: COSTLY } }, each }];
+  await save(target, { language: 2, name: 'costly', nodes, edges: [{ from: 'list', to: 'n' }] });
+  const inputs = { list: Array.from({ length: COSTLY_ENTRIES }, (_, index) => index) };
+  const runs = await Promise.all(Array.from({ length: COSTLY_RUNS }, () => startRun(target, 'costly', inputs)));
+  await aborted(signal);
+  await cancelRuns(target, runs);
+};
+
+/** Definitions as large as they may be, until they are refused, and all that shows them. */
+export const largeDefinitions: Attack = async (target, signal) => {
+  let saved = 0;
+  const text = (letter: string): string => letter.repeat(LARGE);
+  await repeat(signal, 4, async () => {
+    saved += 1;
+    const schema = { type: 'string', description: text('s') };
+    const inputs = ['topic', 'style', 'length'].map((id) => ({ id, type: 'input', config: { schema } }));
+    const nodes = [...inputs, { id: 'writer', type: 'agent', config: { prompt: text('p') } }];
+    await save(target, { name: `large-${saved}`, nodes, edges: [{ from: 'topic', to: 'writer' }] });
+    for (const path of ['/.well-known/agent-card.json', '/a2a/agents?pageSize=1000', '/api/workflows'])
+      await ask(target, path, undefined, signal);
+  });
+};
+
+/** Bodies whose reading costs much: deep, of many members, and with a number that is none. */
+export const oddBodies: Attack = async (target, signal) => {
+  const deep = `${'['.repeat(40_000)}${']'.repeat(40_000)}`;
+  const bodies = [
+    `{"name":"x","nodes":${deep},"edges":[1e999]}`,
+    `{"name":"x","nodes":[${'{"a":1},'.repeat(40_000)}{}],"edges":[]}`,
+    JSON.stringify({
+      name: 'x',
+      nodes: [{ id: 'a', type: 'agent', config: { prompt: '${'.repeat(1_900_000) } }],
+      edges: [],
+    }),
+    JSON.stringify({
+      name: 'x',
+      nodes: [{ id: 'a', type: 'agent', config: { prompt: '\\'.repeat(1_900_000) } }],
+      edges: [],
+    }),
+  ];
+  let turn = 0;
+  await repeat(signal, 2, async () => {
+    turn += 1;
+    await fetch(`${target.url}/api/workflows/check`, {
+      method: 'POST',
+      headers: { ...target.headers, 'content-type': 'application/json' },
+      body: bodies[turn % bodies.length]!,
+      signal,
+    })
+      .then((answer) => answer.text())
+      .catch(() => undefined);
+  });
+};
+
+/** A node that calls an agent whose card, or whose answer, is hard to read. */
+export const costlyAgents: Attack = async (target, signal) => {
+  for (const place of ['long-card', 'digits']) {
+    const node = { id: 'x', type: 'external', config: { endpoint_url: `${target.peers}/${place}` } };
+    await save(target, { name: place, nodes: [node], edges: [] });
+  }
+  const places = ['long-card', 'digits'];
+  let turn = 0;
+  await repeat(signal, 2, async () => {
+    turn += 1;
+    await ask(target, `/a2a/workflows/${places[turn % 2]}`, messageCall('go'), signal);
+  });
+};
+
+function callingEach(name: string, called: string, items: string, entries: number, asks: boolean): object {
+  const each = { items, concurrency: Math.min(entries, 1_000), maxItems: entries };
+  const node = { id: 'n', type: 'workflow', config: { workflow: called, prompt: 'go' }, each };
+  const entry = { id: 'entries', type: 'input', config: { schema: { type: 'array' } } };
+  const [nodes, edges] = asks ? [[entry, node], [{ from: 'entries', to: 'n' }]] : [[node], []];
+  return { language: 2, parallel: 10_000, name, nodes, edges };
+}
+
+async function save(target: Target, definition: object): Promise<void> {
+  await ask(target, '/api/workflows', definition);
+}
