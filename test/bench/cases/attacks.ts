@@ -55,7 +55,7 @@ export async function attacksCase(bench: Bench): Promise<Row[]> {
       'p99 ms',
       'longest ms',
       'most RSS MiB',
-      `RSS ${REST_MS / 1000} s later, MiB above before`,
+      'RSS at rest, MiB above before',
     ],
     rows,
   });
@@ -73,7 +73,7 @@ async function attacked(bench: Bench, title: string, begin: AttackName[]): Promi
     await order(attackers, { begin, target });
     const { served, peak } = await meanwhile(server, () => messages(bench, server, attackSeconds(bench, begin)));
     await order(attackers, 'end');
-    await delay(REST_MS);
+    await delay(bench.options.quick ? REST_MS / 6 : REST_MS);
     if (!server.running()) throw new Error('the service has ended');
     const grown = (residentBytes(server.pid) - before) / MEBIBYTE;
     const figures = [quiet.p50, served.p50, served.p99, served.max].map((ms) => ms.toFixed(1));
@@ -91,7 +91,7 @@ const attackSeconds = ({ options }: Bench, { length }: AttackName[]): number =>
 
 async function startService(bench: Bench): Promise<BenchServer> {
   const server = await bench.using(
-    startParley(await bench.postgres.database(`attacks-${crypto.randomUUID().slice(0, 8)}`), {
+    startParley(await bench.postgres.database(`attacks_${crypto.randomUUID().slice(0, 8)}`), {
       AUTH_MODE: 'api-key',
       AUTH_API_KEYS: `attacker:${KEYS.attacker},other:${KEYS.other}`,
       OUTBOUND_ALLOW: '127.0.0.0/8',
