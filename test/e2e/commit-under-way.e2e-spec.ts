@@ -39,7 +39,7 @@ const waiting = (sessions: number): Promise<unknown> =>
     async () => {
       const [row] = await database.query<{ n: number }>(
         `SELECT count(*)::int AS n FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'WITH %'`,
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND ltrim(query, E' \\n') LIKE 'WITH %'`,
       );
       return (row?.n ?? 0) >= sessions;
     },
