@@ -123,7 +123,7 @@ describe('errors of JSON-RPC of A2A 0.3', () => {
       [
         ['configuration.pushNotificationConfig.url', 'must be a string'],
         ['configuration.pushNotificationConfig.authentication.schemes[0]', 'must be a string'],
-        ['configuration.blocking', 'must be a boolean'],
+        ['configuration.blocking', 'must be a boolean: true or false'],
       ],
     ],
     ['tasks/pushNotificationConfig/set', { taskId: 't' }, [['pushNotificationConfig.url', 'is required']]],
@@ -164,7 +164,7 @@ describe('errors of HTTP+JSON of A2A 0.3', () => {
         ['message.content[1].file.fileWithBytes', 'must be base64'],
         ['message.content[2].file.fileWithUri', 'must not be empty'],
         ['configuration.pushNotification.url', 'must be a string'],
-        ['configuration.blocking', 'must be a boolean'],
+        ['configuration.blocking', 'must be a boolean: true or false'],
       ],
     ],
     ['message:stream', { message: { messageId: 'm', role: 'ROLE_USER' } }, [['message.content', 'is required']]],

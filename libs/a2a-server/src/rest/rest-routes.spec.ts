@@ -145,6 +145,19 @@ describe('errors of the REST binding', () => {
     ]);
   });
 
+  it.each<[query: string, field: string, accepted: readonly string[]]>([
+    ['status=3', 'status', ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_AUTH_REQUIRED']],
+    ['status=working', 'status', ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_AUTH_REQUIRED']],
+    ['includeArtifacts=TRUE', 'includeArtifacts', ['true', 'false']],
+    ['includeArtifacts=1', 'includeArtifacts', ['true', 'false']],
+  ])('list the values that a query may have where it has %s', async (query, field, accepted) => {
+    const response = await request('GET', `/a2a/tasks?${query}`);
+    expect(response.statusCode).toBe(400);
+    const { fieldViolations } = response.json().error.details[1] as { fieldViolations: Record<string, string>[] };
+    expect(fieldViolations.map((it) => it['field'])).toEqual([field]);
+    for (const value of accepted) expect(fieldViolations[0]!['description']).toMatch(new RegExp(`\\b${value}\\b`));
+  });
+
   it.each<[Method, string, number, string]>([
     ['GET', '/a2a/nothing', 404, 'METHOD_NOT_FOUND'],
     ['GET', '/a2a', 404, 'METHOD_NOT_FOUND'],

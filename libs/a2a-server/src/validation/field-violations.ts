@@ -50,9 +50,11 @@ function descriptionOf(error: ErrorObject): string {
   }
 }
 
+/** Names the type that a value must have. A query has texts alone, so a boolean is named with its two spellings. */
 function typeName(schema: unknown): string {
   const types = (Array.isArray(schema) ? schema : [schema]) as string[];
-  return types.find((it) => it !== 'null') ?? 'null';
+  const name = types.find((it) => it !== 'null') ?? 'null';
+  return name === 'boolean' ? 'boolean: true or false' : name;
 }
 
 function article(noun: string): string {

@@ -108,7 +108,7 @@ describe('SendMessageRequest', () => {
       { field: 'message.parts[0].text', description: 'must be a string' },
       { field: 'message.parts[1]', description: 'must have exactly one of text, raw, url, data' },
       { field: 'configuration.historyLength', description: 'must be at least 0' },
-      { field: 'configuration.returnImmediately', description: 'must be a boolean' },
+      { field: 'configuration.returnImmediately', description: 'must be a boolean: true or false' },
     ]);
   });
 
@@ -188,7 +188,7 @@ describe('the other requests', () => {
       historyLength: 'must be an integer',
       status: expect.stringMatching(/^must be one of TASK_STATE_SUBMITTED, .*, TASK_STATE_AUTH_REQUIRED$/),
       statusTimestampAfter: 'must be an RFC 3339 timestamp such as 2025-11-09T10:30:00Z',
-      includeArtifacts: 'must be a boolean',
+      includeArtifacts: 'must be a boolean: true or false',
     });
     expect(violations(parseListTasks, { pageSize: 0 })[0]?.field).toBe('pageSize');
   });
@@ -221,7 +221,7 @@ describe('the other requests', () => {
     ['status', 9, 'must be a string'],
     ['status', 1.5, 'must be a string'],
     ['contextId', 1, 'must be a string'],
-    ['includeArtifacts', 'true', 'must be a boolean'],
+    ['includeArtifacts', 'true', 'must be a boolean: true or false'],
   ])('refuses %s of %j in these spellings as well', (field, value, description) => {
     expect(violations(parseListTasks, { [field]: value, pageToken: 'x' })).toEqual([{ field, description }]);
   });
