@@ -75,7 +75,11 @@ function carried(server: string): Record<string, Carried[]> {
 
 describe.each([
   ['that tells a collector of its spans', true, {}],
-  ['that calls its own nodes over HTTP', true, { NODE_DISPATCH: 'http' }],
+  [
+    'that calls its own nodes over HTTP, and writes its spans in the binary encoding',
+    true,
+    { NODE_DISPATCH: 'http', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' },
+  ],
   ['without a collector', false, {}],
 ])('a service %s', (_what, makesSpans, more) => {
   let database: TestDatabase;

@@ -191,7 +191,7 @@ describe('what else belongs to a trace', () => {
     const runId = await api.start(workflow.name, {}, traced(failing));
     const name = `invoke_workflow ${workflow.name}`;
     const span = named(await collector.until(failing, [name]), name);
-    expect({ code: span.status.code, type: span.attributes['error.type'] }).toEqual({ code: 2, type: 'failed' });
+    expect({ code: span.status?.code, type: span.attributes['error.type'] }).toEqual({ code: 2, type: 'failed' });
     const line = await until(
       () =>
         parley

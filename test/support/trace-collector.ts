@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readOtlpProtobuf } from './otlp-protobuf.js';
 import { until } from './until.js';
 
 /** A span as OTLP has it in JSON. */
@@ -20,7 +21,7 @@ export interface CollectedSpan {
   startTimeUnixNano: string;
   endTimeUnixNano: string;
   attributes: Record<string, unknown>;
-  status: { code?: number };
+  status?: { code?: number };
   links: { traceId: string; spanId: string }[];
   service: string;
 }
@@ -42,7 +43,7 @@ interface ExportBody {
   }[];
 }
 
-/** A receiver of OTLP over HTTP: it keeps every span that it was sent, as often as it came. */
+/** A receiver of OTLP over HTTP, in both encodings: it keeps every span that it was sent, as often as it came. */
 export class TraceCollector {
   readonly all: CollectedSpan[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
@@ -89,12 +90,16 @@ export class TraceCollector {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
     const isExport = request.url === '/v1/traces';
+    const isJson = request.headers['content-type'] === 'application/json';
     this.headers.push(request.headers);
-    if (isExport) this.take(JSON.parse(body) as ExportBody);
-    response.writeHead(isExport ? 200 : 404, { 'content-type': 'application/json' }).end('{}');
+    if (isExport) this.take((isJson ? JSON.parse(body.toString()) : readOtlpProtobuf(body)) as ExportBody);
+    // An empty answer in the encoding of the request.
+    response.writeHead(isExport ? 200 : 404, { 'content-type': request.headers['content-type'] });
+    response.end(isJson ? '{}' : '');
   }
 
   private take({ resourceSpans }: ExportBody): void {

@@ -20,7 +20,7 @@ export { type Passing, PassingMap, PassingSet } from './memory/passing-map.js';
 export { BoundedLabel } from './metrics/bounded-label.js';
 export { Metrics } from './metrics/metrics.js';
 export { ServiceModule } from './service.module.js';
-export { type SamplerName, type TracingConfig } from './config/tracing-config.js';
+export { type OtlpProtocol, type SamplerName, type TracingConfig } from './config/tracing-config.js';
 export {
   inboundTrace,
   ownTraceId,

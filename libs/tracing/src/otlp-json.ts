@@ -1,19 +1,14 @@
-import type { Attributes, Span, SpanKind } from './span.js';
+import { ERROR_TYPE, FAILED_STATUS, type OtlpBody, SCOPE_NAME, SPAN_KINDS, spanTimes } from './otlp-body.js';
+import type { Attributes, Span } from './span.js';
 
-const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
-/** Says to the receiver which fields to understand: those of this version of the conventions. */
-const SCOPE = '{"name":"parley"}';
-const [TAIL, FAILED] = [']}]}]}', '{"code":2}'];
+const SCOPE = `{"name":"${SCOPE_NAME}"}`;
+const [TAIL, FAILED] = [']}]}]}', `{"code":${FAILED_STATUS}}`];
 const FIRST_BYTES = 16 * 1024;
 /** Of a character of JavaScript in UTF-8, at most. */
 const BYTES_OF_A_CHARACTER = 3;
 
-/**
- * The body of one export to `/v1/traces` (OTLP 1.x, in its JSON encoding: ids in hex, 64-bit numbers as texts). A span is
- * written when it is added, and only its bytes are kept: objects that wait to be sent would be copied by the garbage
- * collector meanwhile, more than once.
- */
-export class OtlpBody {
+/** A body in OTLP's JSON encoding: ids in hex, 64-bit numbers as texts. */
+export class OtlpJsonBody implements OtlpBody {
   private spans = 0;
   private buffer = Buffer.allocUnsafe(FIRST_BYTES);
   private length = 0;
@@ -23,7 +18,6 @@ export class OtlpBody {
     this.write(`{"resourceSpans":[{"resource":{"attributes":${attributes}},"scopeSpans":[{"scope":${SCOPE},"spans":[`);
   }
 
-  /** How many spans it has. */
   get size(): number {
     return this.spans;
   }
@@ -33,7 +27,6 @@ export class OtlpBody {
     this.spans += 1;
   }
 
-  /** The whole body, to which nothing is added any more. */
   end(): Buffer<ArrayBuffer> {
     this.write(TAIL);
     return this.buffer.subarray(0, this.length);
@@ -50,21 +43,18 @@ export class OtlpBody {
   }
 }
 
-/** Ids are hex digits, and keys of attributes are words of this code: what else there is may be anybody's. */
-function spanOf({ traceId, spanId, parentSpanId, state, name, kind, begunAt, endedAt, attributes, error, link }: Span) {
+/** Ids are hex digits, and keys of attributes are words of this code; every other text may come from anybody. */
+function spanOf(span: Span): string {
+  const { traceId, spanId, parentSpanId, state, name, kind, attributes, error, link } = span;
+  const { begun, ended } = spanTimes(span);
   const parent = parentSpanId === undefined ? '' : `,"parentSpanId":"${parentSpanId}"`;
   const traceState = state === undefined ? '' : `,"traceState":${JSON.stringify(state)}`;
   const links = link ? `,"links":[{"traceId":"${link.traceId}","spanId":"${link.spanId}"}]` : '';
   return (
     `{"traceId":"${traceId}","spanId":"${spanId}"${parent}${traceState},"name":${JSON.stringify(name)}` +
-    `,"kind":${KINDS[kind]},"startTimeUnixNano":"${nanoseconds(begunAt)}"` +
-    `,"endTimeUnixNano":"${nanoseconds(Math.max(begunAt, endedAt))}"` +
+    `,"kind":${SPAN_KINDS[kind]},"startTimeUnixNano":"${begun}","endTimeUnixNano":"${ended}"` +
     `,"attributes":${keyValues(attributes, error)}${links},"status":${error === undefined ? '{}' : FAILED}}`
   );
-}
-
-function nanoseconds(milliseconds: number): string {
-  return `${Math.round(milliseconds)}000000`;
 }
 
 function keyValues(attributes: Attributes, error?: string): string {
@@ -74,12 +64,12 @@ function keyValues(attributes: Attributes, error?: string): string {
     if (value !== undefined) text += `${text === '' ? '' : ','}{"key":"${key}","value":${anyValue(value)}}`;
   }
   if (error !== undefined)
-    text += `${text === '' ? '' : ','}{"key":"error.type","value":{"stringValue":${JSON.stringify(error)}}}`;
+    text += `${text === '' ? '' : ','}{"key":"${ERROR_TYPE}","value":{"stringValue":${JSON.stringify(error)}}}`;
   return `[${text}]`;
 }
 
 function anyValue(value: string | number | boolean): string {
   if (typeof value === 'string') return `{"stringValue":${JSON.stringify(value)}}`;
   if (typeof value === 'boolean') return `{"boolValue":${value}}`;
-  return Number.isInteger(value) ? `{"intValue":"${value}"}` : `{"doubleValue":${JSON.stringify(value)}}`;
+  return Number.isSafeInteger(value) ? `{"intValue":"${value}"}` : `{"doubleValue":${JSON.stringify(value)}}`;
 }

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { OtlpBody } from './otlp-json.js';
-import type { Attributes, Span } from './span.js';
+import type { OtlpBody } from './otlp-body.js';
+import type { Span } from './span.js';
 
 /** How the body of an export is sent. @returns the status of the answer; rejects where there is none */
 export type SendSpans = (body: Uint8Array<ArrayBuffer>) => Promise<number>;
@@ -31,7 +31,7 @@ export class SpanExporter {
 
   constructor(
     private readonly send: SendSpans,
-    private readonly resource: Attributes,
+    private readonly openBody: () => OtlpBody,
     private readonly counted: (outcome: SpanOutcome, spans: number) => void,
     private readonly pauseMs = PAUSE_MS,
   ) {}
@@ -57,7 +57,7 @@ export class SpanExporter {
   private open(): OtlpBody {
     const last = this.waiting.at(-1);
     if (last && last.size < MOST_AT_ONCE) return last;
-    const next = new OtlpBody(this.resource);
+    const next = this.openBody();
     this.waiting.push(next);
     return next;
   }

@@ -1,13 +1,22 @@
 import { hostname } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { OutboundHttp } from '#libs/outbound';
-import { AppConfig, Metrics, ownTraceId, Shutdown, type TraceContext } from '#libs/service';
+import { AppConfig, Metrics, type OtlpProtocol, ownTraceId, Shutdown, type TraceContext } from '#libs/service';
+import type { OtlpBody } from './otlp-body.js';
+import { OtlpJsonBody } from './otlp-json.js';
+import { OtlpProtobufBody } from './otlp-protobuf.js';
 import { samplerOf, type Sampler } from './sampler.js';
-import type { Span } from './span.js';
+import type { Attributes, Span } from './span.js';
 import { SpanExporter, type SpanOutcome } from './span-exporter.js';
 import { OwnTrace, PassedTrace, spanIdOf, turnKey, type TurnTrace, UnsampledTrace } from './turn-trace.js';
 
 const EXPORT_MS = 10_000;
+
+/** Encodings of OTLP over HTTP. */
+const ENCODINGS: Readonly<Record<OtlpProtocol, { type: string; Body: new (resource: Attributes) => OtlpBody }>> = {
+  'http/json': { type: 'application/json', Body: OtlpJsonBody },
+  'http/protobuf': { type: 'application/x-protobuf', Body: OtlpProtobufBody },
+};
 
 /** What a turn of a Task knows of its trace. */
 export interface TracedTurn {
@@ -30,7 +39,8 @@ export class Tracing {
     if (tracing.endpoint === undefined) return;
     const url = `${tracing.endpoint}/v1/traces`;
     const send = outbound.trusting(url);
-    const headers = { ...tracing.headers, 'content-type': 'application/json' };
+    const { type, Body } = ENCODINGS[tracing.protocol];
+    const headers = { ...tracing.headers, 'content-type': type };
     const post = async (body: Uint8Array<ArrayBuffer>): Promise<number> => {
       const signal = AbortSignal.timeout(EXPORT_MS);
       const answer = await send(url, { method: 'POST', headers, body, redirect: 'manual', signal });
@@ -43,7 +53,7 @@ export class Tracing {
       'telemetry.sdk.language': 'nodejs',
     };
     const count = (outcome: SpanOutcome, number: number): void => spans.inc({ outcome }, number);
-    const exporter = new SpanExporter(post, resource, count);
+    const exporter = new SpanExporter(post, () => new Body(resource), count);
     this.exporter = exporter;
     shutdown.register('sessions', () => exporter.close());
   }

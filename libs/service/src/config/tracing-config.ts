@@ -12,10 +12,16 @@ export const SAMPLERS = [
 
 export type SamplerName = (typeof SAMPLERS)[number];
 
-/** Where spans go, and which. */
+/** Encodings of OTLP over HTTP that spans can be sent in. */
+export const OTLP_PROTOCOLS = ['http/json', 'http/protobuf'] as const;
+
+export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
+
+/** Where spans go, how, and which. */
 export interface TracingConfig {
   /** The base URL of an OTLP/HTTP receiver; absent: no spans are made. */
   readonly endpoint?: string;
+  readonly protocol: OtlpProtocol;
   /** Sent with every export. */
   readonly headers: Readonly<Record<string, string>>;
   /** `service.name` of the spans. */
@@ -44,6 +50,9 @@ const headers = z
 
 export const TRACING_VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .enum(OTLP_PROTOCOLS, `must be one of ${OTLP_PROTOCOLS.join(', ')}`)
+    .default('http/json'),
   OTEL_EXPORTER_OTLP_HEADERS: headers.default({}),
   OTEL_SERVICE_NAME: z.string().max(255, 'must have at most 255 characters').optional(),
   OTEL_TRACES_SAMPLER: z.enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`).default('parentbased_always_on'),
@@ -55,6 +64,7 @@ type TracingVariables = z.output<z.ZodObject<typeof TRACING_VARIABLES>>;
 export function tracingOf(values: TracingVariables, serviceName: string): TracingConfig {
   return {
     ...(values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && { endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT }),
+    protocol: values.OTEL_EXPORTER_OTLP_PROTOCOL,
     headers: values.OTEL_EXPORTER_OTLP_HEADERS,
     serviceName: values.OTEL_SERVICE_NAME ?? serviceName,
     sampler: values.OTEL_TRACES_SAMPLER,
