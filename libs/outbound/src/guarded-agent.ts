@@ -6,10 +6,11 @@ import { OutboundConnectError, OutboundRefusedError, OutboundTimeoutError } from
 
 /**
  * A Message that goes out on a connection which the agent closes at that moment fails for good: nobody knows whether it
- * came in. Many servers close what was idle for five seconds, so one is used again only well before, also by a process
- * that stood still for a second: after two seconds at most, or so long before the time that the server names.
+ * came in. Some servers close what was idle for two seconds, without a word of it, and a Message is on its way for a
+ * while; so one is used again only well before, also by a process that stood still: after a second at most, or so long
+ * before the time that the server names.
  */
-const IDLE_MS = 2_000;
+const IDLE_MS = 1_000;
 const CLOSING_MS = 3_000;
 
 export interface GuardedAgentOptions {

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { loadConfig } from '#libs/service';
+import { OutboundHttp } from './outbound-http.js';
+
+/** How long a peer keeps a silent connection; it says so to nobody. */
+const PEER_IDLE_MS = 1_600;
+/** How long a byte is on its way. */
+const DISTANCE_MS = 300;
+/** After this silence a Message is sent that arrives when the peer has closed. */
+const SILENCE_MS = 1_450;
+const CALLS = 24;
+
+/** An HTTP server far away that closes silent connections. What comes in after that is lost. */
+class DistantPeer {
+  readonly received: string[] = [];
+  connections = 0;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly headers: string,
+  ) {}
+
+  static async start(headers = ''): Promise<DistantPeer> {
+    const server = createServer();
+    const peer = new DistantPeer(server, headers);
+    server.on('connection', (socket) => peer.serve(socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return peer;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private serve(socket: Socket): void {
+    this.connections += 1;
+    this.sockets.add(socket);
+    let isClosed = false;
+    let idle: NodeJS.Timeout | undefined;
+    const close = (): void => {
+      isClosed = true;
+      setTimeout(() => socket.end(), DISTANCE_MS);
+    };
+    socket.on('error', () => undefined).on('close', () => clearTimeout(idle));
+    socket.on('data', (data) =>
+      setTimeout(() => {
+        if (isClosed) return void socket.destroy();
+        clearTimeout(idle);
+        this.received.push(/x-id: (\S+)/.exec(data.toString())?.[1] ?? '');
+        socket.write(`HTTP/1.1 200 OK\r\n${this.headers}content-length: 2\r\n\r\nok`);
+        idle = setTimeout(close, PEER_IDLE_MS);
+      }, DISTANCE_MS),
+    );
+  }
+}
+
+describe('a connection that is kept', () => {
+  const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
+  let peer: DistantPeer;
+
+  afterEach(() => peer.stop());
+  afterAll(() => http.close());
+
+  async function callAll(from: number): Promise<string[]> {
+    const ids = Array.from({ length: CALLS }, (_, index) => String(from + index));
+    return Promise.all(ids.map(callOne));
+  }
+
+  async function callOne(id: string): Promise<string> {
+    const call = { url: new URL(peer.url), method: 'POST', headers: { 'x-id': id }, body: '{}' } as const;
+    return (await http.request(call)).text(1_000);
+  }
+
+  it('is not used again when its peer may be about to close it', async () => {
+    peer = await DistantPeer.start();
+    await callAll(0);
+    await delay(SILENCE_MS);
+    expect(await callAll(CALLS)).toEqual(Array(CALLS).fill('ok'));
+    expect(peer.received.toSorted((a, b) => Number(a) - Number(b))).toEqual(
+      Array.from({ length: 2 * CALLS }, (_, index) => String(index)),
+    );
+  });
+
+  it('is used again for as long as its peer says that it keeps it', async () => {
+    peer = await DistantPeer.start('keep-alive: timeout=60\r\n');
+    await callOne('0');
+    await delay(SILENCE_MS - DISTANCE_MS);
+    await callOne('1');
+    expect(peer.connections).toBe(1);
+  });
+});
