@@ -13,6 +13,8 @@ export interface WireRequest {
 
 export interface WireCard {
   binding?: 'JSONRPC' | 'HTTP+JSON';
+  /** The protocol's version, 1.0 unless told otherwise. */
+  version?: '1.0' | '0.3';
   streaming?: boolean;
   tenant?: string;
   cacheControl?: string;
@@ -64,13 +66,16 @@ export class WireAgent {
   }
 
   private tell(response: ServerResponse, headers: IncomingHttpHeaders): void {
-    const { binding = 'JSONRPC', streaming = false, tenant, cacheControl = 'max-age=60' } = this.card;
+    const { binding = 'JSONRPC', version = '1.0', streaming = false, tenant, cacheControl = 'max-age=60' } = this.card;
     this.cardReads.push(headers);
+    const url = `${this.url}/agent`;
     const body = JSON.stringify({
       name: this.name,
       description: '',
       version: '1',
-      supportedInterfaces: [{ url: `${this.url}/agent`, protocolBinding: binding, protocolVersion: '1.0', tenant }],
+      ...(version === '1.0'
+        ? { supportedInterfaces: [{ url, protocolBinding: binding, protocolVersion: '1.0', tenant }] }
+        : { protocolVersion: '0.3.0', url, preferredTransport: binding }),
       capabilities: { streaming },
       defaultInputModes: [],
       defaultOutputModes: [],

@@ -4,7 +4,7 @@ import type { AgentFetch } from './agent-http.js';
 import { networkFailure, statusFailure } from './call-failure.js';
 import { sign } from './request-signers.js';
 import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';
-import { readableFrame } from './legacy-frames.js';
+import { readableAnswer, readableFrame } from './legacy-frames.js';
 import { sseEvents } from './sse-events.js';
 import { tracing, type TransportOptions } from './agent-transport.js';
 
@@ -68,7 +68,10 @@ function watch(response: Response, alive: (() => void) | undefined): Response {
 /** Of a stream the events are handed on one by one, so that neither one of them nor its JSON is too much to be read. */
 async function parsableResponse(response: Response, mostMembers: number): Promise<Response> {
   if (!response.body) return response;
-  if (!isStream(response)) return new Response(parsable(await response.text(), mostMembers), responseInit(response));
+  if (!isStream(response)) {
+    const text = parsable(await response.text(), mostMembers);
+    return new Response(readableAnswer(text), responseInit(response));
+  }
   const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers);
   return new Response(ReadableStream.from(frames) as ReadableStream<Uint8Array<ArrayBuffer>>, responseInit(response));
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, type StreamResponse } from '#libs/protocol';
+import { readableLegacyValue } from './legacy-values.js';
 
 const KINDS = new Set<JsonValue | undefined>(['task', 'message', 'status-update', 'artifact-update']);
 const MEMBERS = ['task', 'message', 'msg', 'statusUpdate', 'status_update', 'artifactUpdate', 'artifact_update'];
@@ -16,19 +17,43 @@ export function readableFrame(sent: string): string | undefined {
   const data = sent.startsWith(RECORD_SEPARATOR) ? sent.slice(1) : sent;
   const item = objectOf(data);
   if (item === undefined || 'error' in item) return data;
-  if ('jsonrpc' in item) {
-    const { result } = item;
-    if (!isJsonObject(result)) return data;
-    const { kind = kindOf(result) } = result;
-    if (kind !== undefined && result.kind === undefined)
-      return JSON.stringify({ ...item, result: { kind, ...result } });
-    return typeof kind === 'string' && !KINDS.has(kind) ? undefined : data;
-  }
+  if ('jsonrpc' in item) return readableResponse(item);
   if (MEMBERS.every((name) => !(name in item))) return undefined;
-  const update = item.artifactUpdate ?? item.artifact_update;
-  if (!isJsonObject(update) || update.append !== true) return data;
+  return JSON.stringify(readableItem(item));
+}
+
+/** Returns a whole answer as the SDK can read it: of JSON-RPC, or a Task or the answer to a Message over REST. */
+export function readableAnswer(sent: string): string {
+  const answer = objectOf(sent);
+  if (answer === undefined || 'error' in answer) return sent;
+  if ('jsonrpc' in answer) return readableResponse(answer) ?? sent;
+  return JSON.stringify('status' in answer ? readableLegacyValue(answer, true) : readableItem(answer));
+}
+
+/** `undefined` for a result of a kind that 0.3 does not know. */
+function readableResponse(response: JsonObject): string | undefined {
+  const { result } = response;
+  const id = isTextOfNumber(response.id) ? Number(response.id) : response.id;
+  if (!isJsonObject(result)) return JSON.stringify({ ...response, id });
+  const { kind = kindOf(result) } = result;
+  if (typeof kind === 'string' && !KINDS.has(kind)) return undefined;
+  const read = { ...(kind !== undefined && { kind }), ...readableLegacyValue(result, false) };
+  return JSON.stringify({ ...response, id, result: read });
+}
+
+function readableItem(item: JsonObject): JsonObject {
+  const read = Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, isJsonObject(value) ? readableLegacyValue(value, true) : value]),
+  );
+  const update = read.artifactUpdate ?? read.artifact_update;
+  if (!isJsonObject(update) || update.append !== true) return read;
   const metadata = { ...(isJsonObject(update.metadata) && update.metadata), [APPEND_KEY]: true };
-  return JSON.stringify({ artifactUpdate: { ...update, metadata } });
+  return { artifactUpdate: { ...update, metadata } };
+}
+
+/** The SDK numbers its requests, and takes no answer to the text of a number. */
+function isTextOfNumber(id: JsonValue | undefined): boolean {
+  return typeof id === 'string' && /^\d{1,15}$/.test(id);
 }
 
 /** What the SDK made of an item, with what `readableFrame` has kept of it. */

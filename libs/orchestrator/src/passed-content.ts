@@ -1,5 +1,7 @@
+import type { CalledTask } from '#libs/a2a-client';
 import {
   type Artifact,
+  briefText,
   contentLength,
   firstData,
   firstTextRow,
@@ -12,6 +14,7 @@ import {
   partKind,
   spokenParts,
   textPart,
+  UNREAD_PARTS,
 } from '#libs/protocol';
 
 /** What a node has answered, as the next node is told it. */
@@ -128,6 +131,21 @@ export function fittedInto(room: number, content: NodeContent): NodeContent & { 
 export function leftOutPayload(parts: readonly Part[]): LeftOutPayload | undefined {
   if (parts.length === 0) return undefined;
   return { count: parts.length, kinds: [...new Set(parts.map(partKind))].toSorted().slice(0, MOST_KINDS) };
+}
+
+/** Returns what an event says of Parts of an answer that nobody here can read; `undefined` for none. */
+export function unreadPayload({
+  artifacts,
+  reply,
+  status,
+}: Pick<CalledTask, 'artifacts' | 'reply' | 'status'>): LeftOutPayload | undefined {
+  const kinds = [...artifacts, reply, status?.message].flatMap((it) => {
+    const unread = it?.metadata?.[UNREAD_PARTS];
+    return Array.isArray(unread) ? unread.map(String) : [];
+  });
+  if (kinds.length === 0) return undefined;
+  const named = [...new Set(kinds.map((kind) => briefText(kind)))].toSorted();
+  return { count: kinds.length, kinds: named.slice(0, MOST_KINDS) };
 }
 
 /** Parts of an Artifact; the texts among them say which one they belong to. */

@@ -10,7 +10,7 @@ import { type ChildEnding, childEnding } from './child-ending.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseEndpoint, workflowPath } from './node-address.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
-import { leftOutPayload, partsOf } from './passed-content.js';
+import { leftOutPayload, partsOf, unreadPayload } from './passed-content.js';
 import { partsLeftOut } from './control-steps.js';
 import { CallTimes } from './call-times.js';
 import { type AskingChildren, lookAtAsking } from './asking-children.js';
@@ -281,6 +281,8 @@ export class RunCalls {
         if (seen?.first) await this.remember(node, seen.taskId, url);
         if (step && PASSED_STEPS.has(step.type) && isJsonObject(step.payload)) await report({ step });
       }
+      const unread = unreadPayload(call.answer);
+      if (unread) await report({ step: partsLeftOut.note(node, unread) });
       await report({ ending: this.endingOf(node, url, call.outcome) });
     } catch (error) {
       if (!call.givenUp)

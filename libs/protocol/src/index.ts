@@ -70,7 +70,7 @@ export { runEventMetadata, type RunEventNote, runEventNote } from './run-event.j
 export { streamEvent, streamEventMetadata } from './stream-event.js';
 export { InvalidProtocolValue } from './codec/invalid-protocol-value.js';
 export { protoName, protoNames, type ProtoNames, toJsonNames } from './codec/proto-names.js';
-export { readStreamItem, readStreamResponse, readTask, standardBase64 } from './codec/proto-json.js';
+export { readStreamItem, readStreamResponse, readTask, standardBase64, UNREAD_PARTS } from './codec/proto-json.js';
 export {
   decodeAgentCard,
   decodeStreamResponse,

@@ -81,6 +81,13 @@ describe('ProtoJSON from the wire', () => {
     });
   });
 
+  it.each([{}, { state: null }, { state: 'TASK_STATE_UNSPECIFIED' }, { state: 'done' }, { state: 0 }, { state: 9 }])(
+    'reads a status of %j as that of a Task at work',
+    (status) => {
+      expect(readTask({ id: 't', contextId: 'c', status }).status).toEqual({ state: 'TASK_STATE_WORKING' });
+    },
+  );
+
   it.each([
     [null, 'the Task is not an object'],
     [[], 'the Task is not an object'],
@@ -88,8 +95,6 @@ describe('ProtoJSON from the wire', () => {
     [{ id: {} }, 'task.id is not a string'],
     [{ id: 't', contextId: ['c'] }, 'task.contextId is not a string'],
     [{ id: 't' }, 'status is missing'],
-    [{ id: 't', status: { state: 'done' } }, 'status.state is not a state of A2A 1.0'],
-    [{ id: 't', status: { state: 9 } }, 'status.state is not a state of A2A 1.0'],
     [{ ...full, artifacts: {} }, 'task.artifacts is not an array'],
     [{ ...full, artifacts: ['a'] }, 'task.artifacts holds something that is not an object'],
     [{ ...full, history: [{ parts: 'text' }] }, 'message.parts is not an array'],

@@ -90,10 +90,12 @@ const STATES: ReadonlyMap<JsonValue | undefined, TaskState> = new Map<JsonValue 
   ]),
 );
 
+/**
+ * ProtoJSON reads an enum value that it does not know as the unspecified one (section 5.5). A Task of such a state has
+ * neither ended nor asked for anything, so that it works.
+ */
 function state(json: JsonValue | undefined): TaskState {
-  const known = STATES.get(json);
-  if (known === undefined) throw new InvalidProtocolValue('status.state is not a state of A2A 1.0');
-  return known;
+  return STATES.get(json) ?? 'TASK_STATE_WORKING';
 }
 
 function message(json: JsonObject): Message {
@@ -106,7 +108,8 @@ function message(json: JsonObject): Message {
   if (isFilled(contextId)) read.contextId = text(contextId, 'message.contextId');
   const taskId = json.taskId ?? json.task_id;
   if (isFilled(taskId)) read.taskId = text(taskId, 'message.taskId');
-  if (isJsonObject(json.metadata)) read.metadata = json.metadata;
+  const metadata = withUnread(json);
+  if (metadata) read.metadata = metadata;
   if (isFilled(json.extensions)) read.extensions = texts(json.extensions, 'message.extensions');
   const others = json.referenceTaskIds ?? json.reference_task_ids;
   if (isFilled(others)) read.referenceTaskIds = texts(others, 'message.referenceTaskIds');
@@ -120,13 +123,38 @@ function artifact(json: JsonObject): Artifact {
   };
   if (isFilled(json.name)) read.name = text(json.name, 'artifact.name');
   if (isFilled(json.description)) read.description = text(json.description, 'artifact.description');
-  if (isJsonObject(json.metadata)) read.metadata = json.metadata;
+  const metadata = withUnread(json);
+  if (metadata) read.metadata = metadata;
   if (isFilled(json.extensions)) read.extensions = texts(json.extensions, 'artifact.extensions');
   return read;
 }
 
 function parts(json: JsonValue | undefined, name: string): Part[] {
-  return isFilled(json) ? objects(json, name).map(part) : [];
+  return isFilled(json) ? objects(json, name).filter(isRead).map(part) : [];
+}
+
+/** The metadata key under which an Artifact or a Message names the content of its Parts that A2A does not know. */
+export const UNREAD_PARTS = 'parley/unread-parts';
+
+/** Members of a Part; any other one is a content that A2A does not know. */
+const OF_A_PART = new Set(['text', 'raw', 'url', 'data', 'metadata', 'mediaType', 'media_type', 'filename', 'kind']);
+
+/** False for a Part that has nothing but a content that A2A does not know. */
+function isRead(json: JsonObject): boolean {
+  return Object.keys(json).length === 0 || unreadContent(json) === undefined;
+}
+
+function unreadContent(json: JsonObject): string | undefined {
+  if (['text', 'raw', 'url', 'data'].some((member) => json[member] !== undefined)) return undefined;
+  return Object.keys(json).find((member) => !OF_A_PART.has(member));
+}
+
+/** Returns the metadata of an Artifact or a Message, and what Parts of it are not read. */
+function withUnread({ parts: all, metadata }: JsonObject): JsonObject | undefined {
+  const unread = Array.isArray(all) ? all.filter(isJsonObject).map(unreadContent) : [];
+  const kinds = unread.filter((kind) => kind !== undefined);
+  const given = isJsonObject(metadata) ? metadata : undefined;
+  return kinds.length === 0 ? given : { ...given, [UNREAD_PARTS]: kinds };
 }
 
 /** A Part whose content is null, or absent, carries a `data` that is null: the one content that can be so. */
