@@ -6,6 +6,27 @@ import { external, linear, output, textOf, unique } from '../support/workflow.js
 import { ChatProcess } from './agent-app/chat-process.js';
 
 const stage = useSharedStage();
+const agents: AskingAgent[] = [];
+afterEach(() => Promise.all(agents.splice(0).map((it) => it.stop())));
+
+it.each([
+  ['1.0', 'JSONRPC'],
+  ['1.0', 'HTTP+JSON'],
+  ['0.3', 'JSONRPC'],
+  ['0.3', 'HTTP+JSON'],
+] as const)('a run answers an agent of %s over %s that tells of updates alone', async (version, binding) => {
+  const agent = await startAskingAgent({ version, binding, streaming: true, updatesAlone: true });
+  agents.push(agent);
+  const name = unique('asks');
+  await stage.api.save(linear(name, external('x', agent.url), output('out', { prompt: 'So: {{x}}' })));
+  const base = stage.api.base(name);
+  const first = await sendTask(base, 'hello');
+  const ids = { fields: { taskId: first.id, contextId: first.contextId } };
+  await sendTask(base, 'Ada', ids);
+  await sendTask(base, 'blue', ids);
+  expect(textOf((await stage.api.run(first.id)).result)).toBe('So: Ada likes blue');
+});
+
 describe.each([
   ['1.0', 'JSONRPC', true],
   ['1.0', 'HTTP+JSON', true],

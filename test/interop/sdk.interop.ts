@@ -75,7 +75,7 @@ for (const [framework, version, clientAt] of [
     const parley = new ParleySide(stage);
 
     /** It asks two questions, then answers in two pieces; to `tell` it answers at once. */
-    async function agent(options: Pick<AskingAgentOptions, 'onWait' | 'between'> = {}): Promise<string> {
+    async function agent(options: Partial<AskingAgentOptions> = {}): Promise<string> {
       const served = await startAskingAgent({ version, binding: 'JSONRPC', streaming: true, ...options });
       stage.defer(() => served.stop());
       return served.url;
@@ -100,6 +100,13 @@ for (const [framework, version, clientAt] of [
       const answers = [{ text: 'Ann' }, { text: 'blue' }];
       assert.equal(await parley.answered(await agent(), () => answers.shift() ?? {}, 2), 'Ann likes blue');
     });
+
+    for (const binding of ['JSONRPC', 'HTTP+JSON'] as const)
+      cell([framework, 'called', 'ask'], '✓', async () => {
+        const answers = [{ text: 'Ann' }, { text: 'blue' }];
+        const base = await agent({ binding, updatesAlone: true });
+        assert.equal(await parley.answered(base, () => answers.shift() ?? {}, 2), 'Ann likes blue');
+      });
 
     cell([framework, 'called', 'cancel'], '✓', async () => {
       const begun = Promise.withResolvers<void>();

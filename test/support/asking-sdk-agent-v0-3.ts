@@ -42,7 +42,7 @@ class AskingExecutor implements AgentExecutor {
   readonly #told = new Map<string, string[]>();
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(private readonly options: Pick<AskingAgentOptions, 'onWait' | 'between'>) {}
+  constructor(private readonly options: Pick<AskingAgentOptions, 'onWait' | 'between' | 'updatesAlone'>) {}
 
   async execute({ taskId, contextId, userMessage, task }: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const [part] = userMessage.parts;
@@ -54,9 +54,8 @@ class AskingExecutor implements AgentExecutor {
       const now = { state, timestamp: new Date().toISOString(), ...(text !== undefined && { message }) };
       bus.publish({ kind: 'status-update', taskId, contextId, final, status: now });
     };
-    bus.publish(
-      task ?? { kind: 'task', id: taskId, contextId, status: { state: 'submitted' }, history: [userMessage] },
-    );
+    const begun = { kind: 'task' as const, id: taskId, contextId, history: [userMessage] };
+    if (!task || !this.options.updatesAlone) bus.publish(task ?? { ...begun, status: { state: 'submitted' } });
     status('working', false);
     const turn = askingTurn(told);
     if ('wait' in turn) {

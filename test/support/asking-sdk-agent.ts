@@ -22,8 +22,8 @@ export interface AskingAgent {
 }
 
 /**
- * An agent on the server of an official SDK that asks two questions. As the SDK's samples do, it tells of the stored
- * Task first in every turn.
+ * An agent on the server of an official SDK that asks two questions. Unless told otherwise, it tells of the stored Task
+ * first in every turn.
  */
 export async function startAskingAgent(options: AskingAgentOptions): Promise<AskingAgent> {
   const app = express();
@@ -75,7 +75,7 @@ class AskingExecutor implements AgentExecutor {
   readonly #told = new Map<string, string[]>();
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(private readonly options: Pick<AskingAgentOptions, 'onWait' | 'between'>) {}
+  constructor(private readonly options: Pick<AskingAgentOptions, 'onWait' | 'between' | 'updatesAlone'>) {}
 
   async execute(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const { taskId, contextId, userMessage, task } = context;
@@ -84,7 +84,7 @@ class AskingExecutor implements AgentExecutor {
     this.#told.set(taskId, told);
     const status = { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: undefined };
     const begun = { id: taskId, contextId, status, artifacts: [], history: [userMessage], metadata: {} };
-    bus.publish(AgentEvent.task(task ?? begun));
+    if (!task || !this.options.updatesAlone) bus.publish(AgentEvent.task(task ?? begun));
     bus.publish(statusOf(context, TaskState.TASK_STATE_WORKING));
     const turn = askingTurn(told);
     if ('wait' in turn) {

@@ -2,6 +2,8 @@ export interface AskingAgentOptions {
   version: '1.0' | '0.3';
   binding: 'JSONRPC' | 'HTTP+JSON';
   streaming: boolean;
+  /** True if it answers a follow-up with updates alone, as agents written for older versions do. */
+  updatesAlone?: boolean;
   /** Told when it works until it is canceled. */
   onWait?: () => void;
   /** What has to happen before the second piece of its text is said. */

@@ -47,6 +47,8 @@ export interface FakeAgentOptions {
   card?: JsonObject;
   /** Whether the stream that answers a follow-up begins with the Task as it was before; false unless told otherwise. */
   storedFirst?: boolean;
+  /** Whether GetTask and SubscribeToTask know of no Task; false unless told otherwise. */
+  forgetful?: boolean;
   /** Whether it lets a call in; else it answers 401. Its card is for everybody. */
   admits?: (call: FakeCall) => boolean;
 }
@@ -79,6 +81,7 @@ export class FakeAgent {
       cancel: 'acknowledge',
       card: {},
       storedFirst: false,
+      forgetful: false,
       admits: () => true,
       ...options,
     };
@@ -264,6 +267,7 @@ export class FakeAgent {
     void task.play(steps, (after) => (after === true ? response.destroy() : streamError(response, call, after)));
     if (call.method === 'SendStreamingMessage')
       return sendEvents(response, call, storedThen(stored, task.follow(from)));
+    if (known !== undefined && wantsNoWait(call)) return result(response, call, { task: stored ?? task.task });
     result(response, call, { task: await task.untilSettled() });
   }
 
@@ -282,14 +286,18 @@ export class FakeAgent {
     result(response, call, task.task);
   }
 
+  private kept({ body }: FakeCall): FakeTask | undefined {
+    return this.options.forgetful ? undefined : this.tasks.get((body?.params as { id: string }).id);
+  }
+
   private getTask(call: FakeCall, response: ServerResponse): void {
-    const task = this.tasks.get((call.body?.params as { id: string }).id);
+    const task = this.kept(call);
     if (task === undefined) return rpcError(response, call, -32001, 'Task not found');
     result(response, call, task.task);
   }
 
   private subscribe(call: FakeCall, response: ServerResponse): Promise<void> | void {
-    const task = this.tasks.get((call.body?.params as { id: string }).id);
+    const task = this.kept(call);
     if (task === undefined) return rpcError(response, call, -32001, 'Task not found');
     if (task.terminal) return rpcError(response, call, -32004, 'The task has ended');
     return sendEvents(response, call, snapshotThen(task));
@@ -322,4 +330,9 @@ export class FakeAgent {
     };
     return { ...(card as unknown as JsonObject), ...this.options.card };
   }
+}
+
+/** True if a caller wants the Task as soon as the agent has its Message. */
+function wantsNoWait({ body }: FakeCall): boolean {
+  return (body?.params as SendMessageRequest | undefined)?.configuration?.returnImmediately === true;
 }

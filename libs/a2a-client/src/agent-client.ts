@@ -18,6 +18,8 @@ export interface CallTimeouts {
 export interface CallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
+  /** True if the caller limits the whole call: a Task that its agent calls active is then looked at until that. */
+  isLimited?: boolean;
   /** How often a Message is sent again after 5xx and time-outs: 3 unless set. */
   resends?: number;
   /** Who calls, for in-process calls: recorded on the child Task, which is made only while the claim is that of `token`. */

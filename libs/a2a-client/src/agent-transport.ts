@@ -20,6 +20,11 @@ export interface AgentTransport {
   /** Limits that suit this transport better than the usual ones. */
   readonly timeouts: Partial<CallTimeouts>;
   send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse>;
+  /**
+   * Sends a Message and returns the agent's first answer: its Task, which may still work, or a direct Message. Absent
+   * where every Message is to be streamed.
+   */
+  post?(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse>;
   subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse>;
   getTask(taskId: string, options: TransportOptions): Promise<Task>;
   cancelTask(taskId: string, options: TransportOptions): Promise<Task>;
@@ -38,17 +43,24 @@ export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
 
 /**
- * A request as every transport sends it. An agent that does not stream is asked to answer as soon as there is a Task:
- * only a Task whose id is known can be followed after a crash, and canceled. Of a follow-up it is known before.
+ * Returns a request as every transport sends it.
+ * @param returnImmediately asks for an answer as soon as there is a Task, instead of at the end of the turn
  */
-export function completedRequest(request: SendMessageRequest, streaming: boolean): SendMessageRequest {
-  const returnImmediately = !streaming && request.message.taskId === undefined;
+export function completedRequest(request: SendMessageRequest, returnImmediately: boolean): SendMessageRequest {
   const configuration = {
     acceptedOutputModes: ACCEPTED_OUTPUT_MODES,
     ...(returnImmediately && { returnImmediately }),
     ...request.configuration,
   };
   return { ...request, configuration };
+}
+
+/**
+ * True if an agent that does not stream is to answer as soon as there is a Task: only a Task whose id is known can be
+ * followed after a crash, and canceled. Of a follow-up it is known before.
+ */
+export function isAnsweredAtOnce(request: SendMessageRequest, streaming: boolean): boolean {
+  return !streaming && request.message.taskId === undefined;
 }
 
 /** The headers that tell an agent which trace the call belongs to. */

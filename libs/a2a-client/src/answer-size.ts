@@ -9,8 +9,14 @@ import { AgentCallError } from './agent-call-error.js';
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
   private total = 0;
+  private exceeded = false;
 
   constructor(private readonly limits: Pick<ContentLimits, 'artifact' | 'task'>) {}
+
+  /** True if `take` has refused an event. */
+  get isExceeded(): boolean {
+    return this.exceeded;
+  }
 
   /** Counts what an event adds to the answer. @throws AgentCallError `invalid-response` beyond the limits */
   take(response: StreamResponse): void {
@@ -26,6 +32,7 @@ export class AnswerSize {
     const after = contentLength(parts) + (append ? before : 0);
     this.artifacts.set(artifactId, after);
     this.total += after - before;
+    this.exceeded = after > this.limits.artifact || this.total > this.limits.task;
     if (after > this.limits.artifact)
       throw tooLarge('an artifact of the agent', this.limits.artifact, 'ARTIFACT_LIMIT');
     if (this.total > this.limits.task) throw tooLarge("the agent's answer", this.limits.task, 'TASK_LIMIT');

@@ -15,6 +15,7 @@ import {
   type AgentTransport,
   type CallCredentials,
   completedRequest,
+  isAnsweredAtOnce,
   keyHeader,
   tracing,
   type TransportOptions,
@@ -51,9 +52,13 @@ export class JsonRpcTransport implements AgentTransport {
   }
 
   async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
-    const params = completedRequest(request, this.streaming);
+    const params = completedRequest(request, isAnsweredAtOnce(request, this.streaming));
     if (this.streaming) yield* this.#stream('SendStreamingMessage', params, options);
-    else yield readStreamResponse(await this.#ask('SendMessage', params, options));
+    else yield await this.#answer(params, options);
+  }
+
+  post(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return this.#answer(completedRequest(request, true), options);
   }
 
   subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
@@ -66,6 +71,10 @@ export class JsonRpcTransport implements AgentTransport {
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
     return readTask(await this.#ask('CancelTask', { id: taskId }, options));
+  }
+
+  async #answer(params: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return readStreamResponse(await this.#ask('SendMessage', params, options));
   }
 
   async #ask(method: string, params: object, options: TransportOptions): Promise<JsonValue | undefined> {
@@ -117,6 +126,6 @@ function resultOf(body: string, id: number): JsonValue | undefined {
   if (response.jsonrpc !== '2.0') throw new InvalidProtocolValue('it is not a JSON-RPC 2.0 response');
   const error = errorOf(response);
   if (error !== undefined) throw error;
-  if (response.id !== id) throw new InvalidProtocolValue('it answers another request');
+  if (response.id !== id && response.id !== String(id)) throw new InvalidProtocolValue('it answers another request');
   return response.result;
 }

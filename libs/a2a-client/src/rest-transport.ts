@@ -15,6 +15,7 @@ import {
   type AgentTransport,
   type CallCredentials,
   completedRequest,
+  isAnsweredAtOnce,
   keyHeader,
   tracing,
   type TransportOptions,
@@ -32,10 +33,13 @@ export class RestTransport implements AgentTransport {
   ) {}
 
   async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
-    const body = JSON.stringify(completedRequest(request, this.streaming));
-    const { tenant } = request;
-    if (this.streaming) yield* this.#stream('/message:stream', options, tenant, body);
-    else yield readStreamResponse(await this.#ask('POST', '/message:send', options, tenant, body));
+    const completed = completedRequest(request, isAnsweredAtOnce(request, this.streaming));
+    if (this.streaming) yield* this.#stream('/message:stream', options, request.tenant, JSON.stringify(completed));
+    else yield await this.#answer(completed, options);
+  }
+
+  post(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return this.#answer(completedRequest(request, true), options);
   }
 
   subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
@@ -48,6 +52,12 @@ export class RestTransport implements AgentTransport {
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
     return readTask(await this.#ask('POST', `${pathOf(taskId)}:cancel`, options, undefined, '{}'));
+  }
+
+  async #answer(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return readStreamResponse(
+      await this.#ask('POST', '/message:send', options, request.tenant, JSON.stringify(request)),
+    );
   }
 
   async #ask(method: 'GET' | 'POST', path: string, options: TransportOptions, tenant?: string, body?: string) {

@@ -8,7 +8,7 @@ import {
   type Task,
 } from '#libs/protocol';
 import { bindCall } from './agent-fetch.js';
-import { type AgentTransport, completedRequest, type TransportOptions } from './agent-transport.js';
+import { type AgentTransport, completedRequest, isAnsweredAtOnce, type TransportOptions } from './agent-transport.js';
 import { withAppend } from './legacy-frames.js';
 
 /** Reaches an agent of A2A 0.3 over the network, through the official SDK. */
@@ -23,7 +23,7 @@ export class SdkTransport implements AgentTransport {
   async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { signal } = options;
     bindCall(options);
-    const encoded = encodeSendMessageRequest(completedRequest(request, this.streaming));
+    const encoded = encodeSendMessageRequest(completedRequest(request, isAnsweredAtOnce(request, this.streaming)));
     for await (const response of this.client.sendMessageStream(encoded, { signal }))
       yield withAppend(decodeStreamResponse(response));
   }

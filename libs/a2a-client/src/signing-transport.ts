@@ -31,6 +31,15 @@ export class SigningTransport implements AgentTransport {
     return this.#stream(options.credential, options, (signed) => this.inner.send(request, signed));
   }
 
+  get post(): AgentTransport['post'] {
+    const { inner } = this;
+    if (inner.post === undefined) return undefined;
+    return (request, options) => {
+      const send = (signed: TransportOptions) => inner.post!(request, signed);
+      return options.credential === undefined ? send(options) : this.#ask(options.credential, options, send);
+    };
+  }
+
   subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
     if (options.credential === undefined) return this.inner.subscribe(taskId, options);
     return this.#stream(options.credential, options, (signed) => this.inner.subscribe(taskId, signed));

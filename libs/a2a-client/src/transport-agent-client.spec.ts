@@ -215,40 +215,6 @@ describe('a client over HTTP', () => {
   const followUp = (client: AgentClient, taskId: string) =>
     collect(client.send({ message: userMessage('this', { taskId }) }));
 
-  it.each([
-    ['asks something else', ends('TASK_STATE_INPUT_REQUIRED', 'and which?'), 'TASK_STATE_INPUT_REQUIRED'],
-    ['asks the same again', ends('TASK_STATE_INPUT_REQUIRED', 'which?'), 'TASK_STATE_INPUT_REQUIRED'],
-    ['completes', answers('thanks'), 'TASK_STATE_COMPLETED'],
-  ] as const)('takes the stored Task before a follow-up that %s for where it came from', async (_what, turn, state) => {
-    const client = await clientOf({ streaming: true, storedFirst: true });
-    const taskId = await asked(client);
-    agent.next(turn);
-    const events = await followUp(client, taskId);
-    expect(events[0]).toMatchObject({ task: { status: { state: 'TASK_STATE_INPUT_REQUIRED' } } });
-    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state } } });
-    expect(agent.calls.filter(({ method }) => method === 'GetTask')).toEqual([]);
-  });
-
-  it('goes on after the stored Task where the stream of a follow-up was cut behind it', async () => {
-    const client = await clientOf({ streaming: true, storedFirst: true });
-    const taskId = await asked(client);
-    agent.next({ steps: [{ sleep: 50 }, { cut: true }, { artifact: { parts: [{ text: 'x' }] } }, completed] });
-    expect((await followUp(client, taskId)).at(-1)).toMatchObject({
-      task: { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text: 'x' }] }] },
-    });
-  });
-
-  it('takes a Task that waits for the answer where a follow-up tells of nothing else', async () => {
-    const client = await clientOf({ streaming: true });
-    const taskId = await asked(client);
-    const task = await client.getTask(taskId);
-    agent.always((call) => ({
-      contentType: 'text/event-stream',
-      body: `data: ${JSON.stringify({ jsonrpc: '2.0', id: call.body?.id, result: { task } })}\n\n`,
-    }));
-    expect(await followUp(client, taskId)).toEqual([{ task }]);
-  });
-
   it('passes over what it does not know in a stream', async () => {
     const client = await clientOf({ streaming: true });
     agent.always((call) => ({

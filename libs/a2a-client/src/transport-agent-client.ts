@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type AgentCard,
   isActiveState,
@@ -14,6 +15,7 @@ import type { AgentTransport } from './agent-transport.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { CallOutcomes } from './call-outcomes.js';
 import { exchange, once, pause, pauseAfter } from './exchange.js';
+import { TurnStart } from './turn-start.js';
 
 const CANCEL_TOTAL_MS = 5_000;
 /** With the pauses between them, about twelve seconds: as long as another replica needs to take a Task over. */
@@ -22,6 +24,8 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3_000;
 /** How old the news of an agent that does not stream may be. */
 const LONGEST_POLL_MS = 1_000;
+/** With the pauses between them, about three seconds for an agent to begin with a follow-up that it has taken. */
+const MAX_UNCHANGED = 5;
 
 /** One call while it is under way. */
 interface OpenCall {
@@ -88,6 +92,42 @@ export class TransportAgentClient extends AgentClient {
   }
 
   async *#send(request: SendMessageRequest, call: OpenCall): AsyncIterable<StreamResponse> {
+    const before = await this.#taskBefore(request, call);
+    if (before) yield* this.#sendFollowUp(request, call, before);
+    else yield* this.#sendAndRead(request, call);
+  }
+
+  /**
+   * Returns the Task of a follow-up that is posted and then subscribed to: some agents that stream refuse the stream of
+   * an answer which does not begin with its Task, after they have done their work.
+   */
+  async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenCall): Promise<Task | undefined> {
+    if (message.taskId === undefined || !this.transport.streaming || !this.transport.post) return undefined;
+    return this.#getTask(message.taskId, options, limits).catch(() => undefined);
+  }
+
+  async *#sendFollowUp(request: SendMessageRequest, call: OpenCall, before: Task): AsyncIterable<StreamResponse> {
+    const { options, limits, size } = call;
+    const turn = new TurnStart(!isWaitingState(before.status.state), before.status);
+    const { transport } = this;
+    const open = async function* (attempt: CallAttempt): AsyncIterable<StreamResponse> {
+      yield await transport.post!(request, attempt.options(options));
+    };
+    try {
+      for await (const event of exchange(limits, open, limits.timeouts.refused, options.resends)) {
+        size.take(event);
+        yield event;
+        if (turn.isOver(event)) return;
+      }
+    } catch (error) {
+      if (!isLostConnection(error, limits) || error.unsent) throw error;
+      const task = await this.#getTask(before.id, options, limits).catch(() => undefined);
+      if (task === undefined || isDeepStrictEqual(task, before)) throw error;
+    }
+    yield* this.#follow(before.id, call, turn);
+  }
+
+  async *#sendAndRead(request: SendMessageRequest, call: OpenCall): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
     const turn = new TurnStart(!this.transport.streaming || request.message.taskId === undefined);
     const open = (attempt: CallAttempt) => this.transport.send(request, attempt.options(options));
@@ -101,7 +141,8 @@ export class TransportAgentClient extends AgentClient {
       }
     } catch (error) {
       if (taskId !== undefined && isLostConnection(error, limits)) return yield* this.#follow(taskId, call, turn);
-      if (taskId !== undefined && isReported(error)) return yield* this.#look(taskId, call, { turn, error });
+      if (taskId !== undefined && !size.isExceeded && isOfTheAnswer(error))
+        return yield* this.#look(taskId, call, { turn, error });
       throw error;
     }
     if (taskId === undefined) throw new AgentCallError('invalid-response', 'the agent answered with nothing');
@@ -122,8 +163,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * A Task may go on, or have ended, although an error was told in the midst of its answer. It is looked at as long as it
-   * changes, and a while longer: at some agents such a Task never ends.
+   * Looks at a Task that may go on, or have ended, although an error was told in the midst of its answer: as long as it
+   * changes, and a while longer, since at some agents such a Task never ends; without an end as long as it is active, where
+   * the caller limits the whole call.
    * @throws the error where nothing comes of the Task
    */
   async *#look(
@@ -132,14 +174,15 @@ export class TransportAgentClient extends AgentClient {
     { turn, error }: { turn: TurnStart; error: AgentCallError },
   ): AsyncIterable<StreamResponse> {
     let seen: string | undefined;
-    for (let looks = 0; looks <= MAX_LOST_CONNECTIONS; looks += 1) {
+    for (let looks = 0, quiet = 0; quiet <= MAX_LOST_CONNECTIONS; looks += 1, quiet += 1) {
       const task = await this.#getTask(taskId, options, limits).catch((failure: unknown) => {
-        if (!isPassing(failure, limits)) throw error;
+        if (!isPassing(failure, limits)) throw limits.over ? failure : error;
       });
       if (task) {
         const isOver = turn.isOver({ task });
         const state = JSON.stringify(task);
-        if (seen !== undefined && state !== seen) looks = 0;
+        if (seen !== undefined && state !== seen) looks = quiet = 0;
+        if (options.isLimited && isActiveState(task.status.state)) quiet = 0;
         if (state !== seen && !turn.isAll) {
           size.take({ task });
           yield { task };
@@ -154,7 +197,7 @@ export class TransportAgentClient extends AgentClient {
 
   async *#follow(taskId: string, call: OpenCall, turn = new TurnStart(true)): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
-    if (!this.transport.streaming) return yield* this.#poll(taskId, call);
+    if (!this.transport.streaming) return yield* this.#poll(taskId, call, turn);
     const open = (attempt: CallAttempt) => this.transport.subscribe(taskId, attempt.options(options));
     for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
       let asked = 0;
@@ -170,13 +213,14 @@ export class TransportAgentClient extends AgentClient {
         if (lost === MAX_LOST_CONNECTIONS || !isPassing(error, limits)) throw error;
         asked = pauseAfter(error);
       }
+      if (turn.isAll && lost === MAX_UNCHANGED) return;
       await pause(Math.max(nthPause(lost), asked), limits);
     }
-    yield* this.#poll(taskId, call);
+    yield* this.#poll(taskId, call, turn);
   }
 
   /** GetTask until the Task ends or waits; gives the Task whenever it has changed. */
-  async *#poll(taskId: string, { options, limits, size }: OpenCall): AsyncIterable<StreamResponse> {
+  async *#poll(taskId: string, { options, limits, size }: OpenCall, turn: TurnStart): AsyncIterable<StreamResponse> {
     let seen = '';
     for (let polls = 0, lost = 0; ; polls += 1) {
       try {
@@ -185,7 +229,7 @@ export class TransportAgentClient extends AgentClient {
         const state = JSON.stringify(task);
         size.take({ task });
         if (state !== seen) yield { task };
-        if (!isActiveState(task.status.state)) return;
+        if (turn.isOver({ task }) || (turn.isAll && polls === MAX_UNCHANGED)) return;
         seen = state;
       } catch (error) {
         lost += 1;
@@ -215,9 +259,9 @@ function isLostConnection(error: unknown, limits: CallDeadlines): error is Agent
   return !limits.over && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind);
 }
 
-/** Whether the agent answered with an error of its protocol. */
-function isReported(error: unknown): error is AgentCallError {
-  return error instanceof AgentCallError && error.kind === 'rpc-error';
+/** True if the agent told an error of its protocol, or something that is not of it, in an answer that had begun. */
+function isOfTheAnswer(error: unknown): error is AgentCallError {
+  return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'invalid-response');
 }
 
 /** Whether a Task that was asked after may be asked after again: nothing was said of it. */
@@ -249,41 +293,4 @@ function cancelOutcome(error: AgentCallError): CancelOutcome {
     default:
       return 'unreachable';
   }
-}
-
-/**
- * Tells where a turn went from where it came from: the stream that answers a follow-up begins with the Task as it is
- * stored (section 3.1.2), and that still waits as the turn before left it. Such a Task is no answer, however often it
- * is told.
- */
-class TurnStart {
-  private start: string | undefined;
-
-  /** @param begun whether whatever is told is of this turn, as it is where the Message made the Task */
-  constructor(private begun: boolean) {}
-
-  /** Whether nothing but where the turn came from was told so far. */
-  get isAll(): boolean {
-    return !this.begun && this.start !== undefined;
-  }
-
-  /** Takes in what was told, and says whether the turn is over: a direct Message, or a Task that has ended or waits. */
-  isOver(event: StreamResponse): boolean {
-    if (this.isStart(event)) return false;
-    this.begun = true;
-    return isSettled(event);
-  }
-
-  private isStart(event: StreamResponse): boolean {
-    if (this.begun || !('task' in event) || !isWaitingState(event.task.status.state)) return false;
-    const status = JSON.stringify(event.task.status);
-    this.start ??= status;
-    return status === this.start;
-  }
-}
-
-function isSettled(event: StreamResponse): boolean {
-  if ('message' in event) return true;
-  if ('task' in event) return !isActiveState(event.task.status.state);
-  return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
 }

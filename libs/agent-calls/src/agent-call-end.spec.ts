@@ -87,6 +87,47 @@ describe('AgentCall that fails', () => {
     expect(agent.cancels).toEqual(agent.taskIds());
   });
 
+  it('after an error in the midst of an answer looks on, as long as the Task works and its time lasts', async () => {
+    agent.always({
+      steps: [
+        { status: 'TASK_STATE_WORKING' },
+        { sleep: 20 },
+        { cut: { code: -32603, message: 'oh no' } },
+        { hold: true },
+        { artifact: { parts: [{ text: 'x' }] } },
+        { status: 'TASK_STATE_COMPLETED' },
+      ],
+    });
+    const outcome = outcomeOf(caller().call({ limit: 300_000 }));
+    const looks = () => agent.calls.filter(({ method }) => method === 'GetTask').length;
+    await until(() => looks() > 11, { what: 'more looks than at a Task of a call without a limit' });
+    agent.release();
+    expect(await outcome).toMatchObject({ kind: 'completed', answer: { artifacts: [{ parts: [{ text: 'x' }] }] } });
+    expect(agent.cancels).toEqual([]);
+  });
+
+  it.each([
+    ['an error in the midst of its answer, if the agent keeps no Tasks', { code: -32603, message: 'oh no' }, {}],
+    ['a silence that is too long', undefined, { timeouts: { idle: 100 } }],
+  ])('by %s cancels the Task that is left at work, once', async (_what, error, fields) => {
+    agent.options.forgetful = error !== undefined;
+    const steps = [{ status: 'TASK_STATE_WORKING' as const }, { sleep: 20 }];
+    agent.always({ steps: [...steps, ...(error ? [{ cut: error }] : []), { hold: true }] });
+    const outcome = await outcomeOf(caller().call(fields));
+    expect(outcome).toMatchObject({ failure: { kind: error ? 'rpc-error' : 'timeout' } });
+    await until(() => agent.cancels.length > 0, { what: 'the cancel' });
+    expect(agent.cancels).toEqual(agent.taskIds());
+  });
+
+  it.each([
+    ['ended', ends('TASK_STATE_FAILED')],
+    ['never begun', { httpStatus: 400 }],
+  ])('by a Task that has %s cancels nothing', async (_what, behaviour) => {
+    agent.always(behaviour);
+    expect(await outcomeOf(caller().call())).toMatchObject({ kind: 'failed' });
+    expect(agent.cancels).toEqual([]);
+  });
+
   it('says that nobody listened rather than that the time is over', async () => {
     await agent.goDown();
     const outcome = await outcomeOf(caller().call({ limit: 2_000 }));

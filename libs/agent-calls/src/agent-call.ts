@@ -160,12 +160,18 @@ export class AgentCall {
 
   /** What could not even be sent says more than that the time is over. */
   private failed(error: unknown): CallOutcome {
-    const { answer, end, taskId } = this;
+    const { answer, end, taskId, spec } = this;
     end.throwIfGivenUp();
     const isUnsent = error instanceof AgentCallError && error.unsent;
-    if (!end.timedOut || isUnsent) return { kind: 'failed', answer, failure: failureOf(error) };
-    if (taskId !== undefined) void this.cancelTask(taskId);
-    return { kind: 'failed', answer, failure: timedOut(this.spec.limit ?? 0) };
+    const isTimedOut = end.timedOut && !isUnsent;
+    if (taskId !== undefined && (isTimedOut || this.isLeftAtWork(error))) void this.cancelTask(taskId);
+    return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : failureOf(error) };
+  }
+
+  /** True if nobody reads on at an agent elsewhere whose Task works as far as it has told. */
+  private isLeftAtWork(error: unknown): boolean {
+    if (this.spec.own || !this.met || !this.answer.active) return false;
+    return error instanceof AgentCallError && error.kind !== 'aborted' && error.kind !== 'not-found';
   }
 
   /** A call that makes one Task however often it comes is made again where its connection was lost. */

@@ -19,6 +19,7 @@ export function callOptions(spec: AgentCallSpec, signal: AbortSignal): CallOptio
     ...(own && { idempotencyKey: request.message.messageId }),
     ...(!own && by && { fence: new ClaimProof(by.announcedAt ?? -Infinity, () => by.context.prove()).renew }),
     ...(timeouts && { timeouts }),
+    ...(limit !== undefined && { isLimited: true }),
     ...(resends !== undefined && { resends }),
   };
 }
