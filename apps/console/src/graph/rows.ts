@@ -1,0 +1,53 @@
+import type { Layers } from './layers.js';
+
+/** Sweeps through all layers, there and back, that order and align their nodes. More of them change little. */
+const SWEEPS = 6;
+
+/**
+ * Returns the vertical place of each node's top, in pixels from the topmost one.
+ * - Nodes of one layer are at least `rowHeight` apart, and near the nodes that they share edges with.
+ * - The time is linear in nodes and edges, save for sorting layers.
+ */
+export function rowsOf({ layerOf, nodesOf, before, after }: Layers, rowHeight: number): number[] {
+  const tops = layerOf.map(() => 0);
+  for (const nodes of nodesOf) for (const [row, node] of nodes.entries()) tops[node] = row * rowHeight;
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    for (const nodes of nodesOf) align(nodes, before, tops, rowHeight);
+    for (const nodes of nodesOf.toReversed()) align(nodes, after, tops, rowHeight);
+  }
+  for (const nodes of nodesOf) align(nodes, before, tops, rowHeight);
+  const highest = tops.reduce((least, top) => Math.min(least, top), Infinity);
+  return tops.map((top) => top - highest);
+}
+
+/** Orders the nodes of a layer by the mean of their neighbors, and puts them as near to it as the others allow. */
+function align(
+  nodes: readonly number[],
+  neighbors: readonly (readonly number[])[],
+  tops: number[],
+  rowHeight: number,
+): void {
+  const wanted = nodes.map((node) => ({ node, top: meanOf(neighbors[node]!, tops) ?? tops[node]! }));
+  wanted.sort((a, b) => a.top - b.top || tops[a.node]! - tops[b.node]!);
+  const fitted = nonDecreasing(wanted.map(({ top }, row) => top - row * rowHeight));
+  for (const [row, { node }] of wanted.entries()) tops[node] = fitted[row]! + row * rowHeight;
+}
+
+function meanOf(nodes: readonly number[], tops: readonly number[]): number | undefined {
+  if (nodes.length === 0) return undefined;
+  return nodes.reduce((sum, node) => sum + tops[node]!, 0) / nodes.length;
+}
+
+/** Returns the non-decreasing values nearest to these (least squares): neighbors in the wrong order share their mean. */
+function nonDecreasing(values: readonly number[]): number[] {
+  const blocks: { sum: number; size: number }[] = [];
+  for (const value of values) {
+    let block = { sum: value, size: 1 };
+    for (let last = blocks.at(-1); last && last.sum / last.size > block.sum / block.size; last = blocks.at(-1)) {
+      block = { sum: last.sum + block.sum, size: last.size + block.size };
+      blocks.pop();
+    }
+    blocks.push(block);
+  }
+  return blocks.flatMap(({ sum, size }) => Array.from({ length: size }, () => sum / size));
+}
