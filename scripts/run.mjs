@@ -22,7 +22,11 @@ const child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.j
   stdio: [interactive ? 'inherit' : 'ignore', 'inherit', 'inherit', 'pipe'],
   detached: !interactive && process.platform !== 'win32',
 });
-onEnding((signal) => child.kill(signal));
+// A service whose npm was killed ends as one whose starter was killed: it watches the pipe.
+onEnding(
+  (signal) => child.kill(signal),
+  () => child.stdio[3].destroy(),
+);
 child.on('error', (error) => {
   say(`The process could not be started: ${error.message}`);
   process.exit(1);
