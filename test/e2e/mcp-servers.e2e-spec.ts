@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '#libs/protocol';
 import { keepCredential, newSecret } from '../support/credentials.js';
 import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
+import { type RawMcpAnswer, RawMcpServer } from '../support/raw-mcp-server.js';
 import { useStage } from '../support/stage.js';
 import { TokenServer } from '../support/token-server.js';
 import { until } from '../support/until.js';
@@ -98,6 +99,26 @@ describe('/api/mcp-servers', () => {
     expect((await stage.api.call('GET', `/mcp-servers/${name}`)).status).toBe(404);
     expect((await stage.api.call('DELETE', `/mcp-servers/${name}`)).status).toBe(404);
     expect((await stage.api.call('PUT', `/mcp-servers/${name}`, { url: server.url })).status).toBe(404);
+  });
+
+  it('offers the tools of a server one of whose tools is malformed, by names that can be used, and names the other', async () => {
+    const server = await RawMcpServer.start('legacy');
+    stage.defer(() => server.stop());
+    const inputSchema = { type: 'object' };
+    server.answer = ({ method, params }): RawMcpAnswer =>
+      method === 'tools/call'
+        ? { content: [{ type: 'text', text: `called ${String(params['name'])}` }], _meta: null }
+        : {
+            tools: [{ name: 'New Tool', inputSchema }, { name: 'plain', inputSchema, title: null }, { name: 'broken' }],
+          };
+    const name = await keepMcpServer(stage.api, { url: server.url, allow: ['New_*', 'plain'] });
+    expect(await detail(name)).toMatchObject({
+      status: 'ok',
+      tools: [{ name: 'New_Tool', allowed: true }, { name: 'plain' }],
+      skipped: [{ name: 'broken', reason: 'has no inputSchema that is an object' }],
+    });
+    expect(outcomeOf(await runOf(`${name}/New_Tool`))).toBe('called New Tool');
+    expect(outcomeOf(await runOf(`${name}/plain`))).toBe('called plain');
   });
 
   it.each<[string, JsonObject, number, string]>([

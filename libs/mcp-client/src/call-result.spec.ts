@@ -19,7 +19,30 @@ describe('what a tool answered', () => {
     ['an error', { content: [text('no such file')], isError: true }, { error: 'no such file' }],
     ['an error without words', { content: [], isError: true }, { error: 'the tool failed and gave no reason' }],
     ['no content at all', {}, { result: '' }],
-  ])('%s', (_, answered, result) => {
+    [
+      'nulls',
+      { content: [{ ...text('hi'), annotations: null }], structuredContent: null, isError: null, _meta: null },
+      { result: 'hi' },
+    ],
+    ['no content but null', { content: null }, { result: '' }],
+    ['content that is no list', { content: 'x' }, { error: "the tool's result is refused: content must be a list" }],
+    [
+      'a video beside a text',
+      { content: [text('a'), { type: 'video', url: 'x' }] },
+      { result: 'a\n[video of 26 bytes left out]' },
+    ],
+    ['an image without data', { content: [{ type: 'image' }] }, { result: '[image of 16 bytes left out]' }],
+    [
+      'what is no block',
+      { content: [null, 7] },
+      { result: '[content of 4 bytes left out]\n[content of 1 bytes left out]' },
+    ],
+    ...[[], [text('')], [text(' \n')]].map((content): [string, JsonObject, object] => [
+      `an error in data alone, beside ${JSON.stringify(content)}`,
+      { content, isError: true, structuredContent: { error: { code: 'E42' } } },
+      { error: '{"error":{"code":"E42"}}' },
+    ]),
+  ] as [string, JsonObject, object][])('%s', (_, answered, result) => {
     expect(callResult(answered)).toEqual(result);
   });
 
@@ -52,7 +75,7 @@ describe('what a tool answered', () => {
     expect(callResult({ content: [], structuredContent: infinite })).toEqual({
       error: "the tool's result is refused: structuredContent.rows[1].n must be a finite number",
     });
-    expect(callResult({ content: [{ type: 'resource', size: -Infinity }] })).toEqual({
+    expect(callResult({ content: [{ type: 'resource', resource: {}, size: -Infinity }] })).toEqual({
       error: "the tool's result is refused: content[0].size must be a finite number",
     });
     expect(callResult({ content: [], structuredContent: deep })).toEqual({

@@ -9,17 +9,51 @@ const ROOM_OF_A_BLOCK = 200;
 const DEEPEST = 500;
 const NO_REASON = 'the tool failed and gave no reason';
 
-/** What a tool answered, cut to what is taken of a result. */
+/**
+ * Returns what a tool answered, cut to what is taken of a result. A member that is null is absent; of a content block
+ * that is of no known kind a line is left.
+ */
 export function callResult({ content, structuredContent, isError }: JsonObject): McpToolResult {
-  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
-  const unfit = unfitMember({ content: blocks, ...(structuredContent !== undefined && { structuredContent }) });
+  if (!Array.isArray(content ?? [])) return { error: "the tool's result is refused: content must be a list" };
+  const data = structuredContent ?? undefined;
+  const unfit = unfitMember({ content: content ?? [], ...(data !== undefined && { structuredContent: data }) });
   if (unfit !== undefined) return { error: `the tool's result is refused: ${unfit}` };
+  const blocks = ((content ?? []) as JsonValue[]).map(knownBlock);
   const text = textOf(blocks);
-  if (isError === true) return error(text ?? JSON.stringify(structuredContent ?? blocks));
-  if (structuredContent !== undefined) return structured(structuredContent);
+  if (isError === true) return error(reasonOf(text, data, blocks));
+  if (data !== undefined) return structured(data);
   if (text === undefined) return listed(blocks);
   const taken = cut(text, MAX_RESULT);
   return { result: taken, ...truncatedIf(taken.length < text.length) };
+}
+
+/** Returns why a tool failed: its text, or where that is blank its structured content. */
+function reasonOf(text: string | undefined, data: JsonValue | undefined, blocks: readonly JsonObject[]): string {
+  if (text === undefined) return JSON.stringify(data ?? blocks);
+  return text.trim() === '' && data !== undefined ? JSON.stringify(data) : text;
+}
+
+/** What a block of each kind has beside its type, all of it texts. */
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  text: ['text'],
+  image: ['data', 'mimeType'],
+  audio: ['data', 'mimeType'],
+  resource_link: ['uri'],
+  resource: [],
+};
+
+function knownBlock(block: JsonValue): JsonObject {
+  if (!isJsonObject(block)) return leftOut('content', jsonSize(block));
+  const members = typeof block['type'] === 'string' ? KINDS[block['type']] : undefined;
+  const isKnown = members?.every((it) => typeof block[it] === 'string') === true;
+  const isWhole = isKnown && (block['type'] !== 'resource' || isJsonObject(block['resource']));
+  if (!isWhole) return leftOut(block['type'], jsonSize(block));
+  return Object.fromEntries(Object.entries(block).filter(([, member]) => member !== null));
+}
+
+function leftOut(type: JsonValue | undefined, bytes: number): JsonObject {
+  const kind = typeof type === 'string' && type !== '' ? textStart(type, 32) : 'content';
+  return { type: 'text', text: `[${kind} of ${bytes} bytes left out]` };
 }
 
 /** Why a result cannot be passed on, which begins with the member at fault; `undefined` where it can be. */
@@ -29,7 +63,7 @@ function unfitMember(result: JsonObject): string | undefined {
 
 function error(text: string): McpToolResult {
   const taken = cut(text, MAX_RESULT);
-  return { error: taken === '' ? NO_REASON : taken, ...truncatedIf(taken.length < text.length) };
+  return { error: taken.trim() === '' ? NO_REASON : taken, ...truncatedIf(taken.length < text.length) };
 }
 
 function structured(value: JsonValue): McpToolResult {
@@ -62,8 +96,7 @@ function listed(blocks: readonly JsonObject[]): McpToolResult {
 
 function shortened(block: JsonObject, size: number, room: number): JsonObject {
   if (block.type === 'text' && typeof block.text === 'string') return { type: 'text', text: cut(block.text, room) };
-  const kind = typeof block.type === 'string' ? textStart(block.type, 32) : 'content';
-  return { type: 'text', text: `[${kind} of ${size} bytes left out]` };
+  return leftOut(block['type'], size);
 }
 
 /** As much of a text as its JSON may have bytes for, without half a character at its end. */
@@ -76,6 +109,10 @@ function cut(text: string, bytes: number): string {
     else tooLong = middle;
   }
   return textStart(text, fits);
+}
+
+function jsonSize(value: JsonValue): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 function jsonBytes(text: string): number {

@@ -16,7 +16,8 @@ import {
   partsOf,
 } from './mcp-tools.js';
 import type { KnownTool } from './pins/tool-changes.js';
-import type { ToolList } from './pins/tool-definition.js';
+import type { ListedTools, SkippedTool } from './pins/tool-listing.js';
+import { SkippedLog } from './pins/skipped-log.js';
 import { type KnownServer, ToolWatch } from './pins/tool-watch.js';
 import type { McpServer } from './servers/mcp-server.js';
 import { McpServers } from './servers/mcp-servers.js';
@@ -26,6 +27,8 @@ export interface FoundServer {
   known: KnownServer | undefined;
   /** Why it is away; absent where it was asked. */
   away?: string;
+  /** The tools that it listed and that cannot be offered. */
+  skipped?: SkippedTool[];
 }
 
 interface Look {
@@ -38,6 +41,8 @@ interface Look {
 /** The tools of the servers that a tenant may call. */
 @Injectable()
 export class McpServerTools extends McpTools {
+  private readonly skippedLog = new SkippedLog();
+
   constructor(
     private readonly servers: McpServers,
     private readonly connections: McpConnections,
@@ -80,7 +85,9 @@ export class McpServerTools extends McpTools {
     if ('away' in listed) {
       return { known: await throughOutage(() => this.watch.remembered(tenant, name), signal), away: listed.away };
     }
-    return { known: await throughOutage(() => this.watch.seen(tenant, name, listed.list), signal) };
+    const { skipped, ...list } = listed.list;
+    this.skippedLog.report(tenant, name, skipped);
+    return { known: await throughOutage(() => this.watch.seen(tenant, name, list), signal), skipped };
   }
 
   /** @throws McpServerError */
@@ -104,7 +111,7 @@ export class McpServerTools extends McpTools {
     server: McpServer,
     signal: AbortSignal,
     { refresh, withinMs }: Look,
-  ): Promise<{ list: ToolList } | { away: string }> {
+  ): Promise<{ list: ListedTools } | { away: string }> {
     const late = withinMs === undefined ? [] : [AbortSignal.timeout(withinMs)];
     try {
       const limit = AbortSignal.any([signal, ...late]);

@@ -85,6 +85,14 @@ class McpToolView {
   blocked!: boolean;
 }
 
+class SkippedToolView {
+  @ApiProperty({ description: 'As the server gives it; empty where it gives none.', example: 'search' })
+  name!: string;
+
+  @ApiProperty({ example: 'has no inputSchema that is an object' })
+  reason!: string;
+}
+
 export class McpServerDetailView extends McpServerView {
   @ApiPropertyOptional({ description: 'Of all tools, as they were seen last: what `accept` names.', example: HASH })
   hash?: string;
@@ -106,6 +114,12 @@ export class McpServerDetailView extends McpServerView {
     ],
   })
   changes?: ToolChange[];
+
+  @ApiPropertyOptional({
+    type: [SkippedToolView],
+    description: 'Tools that the server lists and that cannot be offered, each with its reason; absent without any.',
+  })
+  skipped?: SkippedToolView[];
 
   @ApiPropertyOptional({ description: 'Why it is unreachable.', example: 'HTTP 500' })
   error?: string;
@@ -132,7 +146,7 @@ export function mcpServerView({ name, source, at, allow, approve, createdAt, upd
   };
 }
 
-export function mcpServerDetail(server: McpServer, { known, away }: FoundServer): McpServerDetailView {
+export function mcpServerDetail(server: McpServer, { known, away, skipped = [] }: FoundServer): McpServerDetailView {
   const { changes = [], tools = [], pin } = known ?? {};
   return {
     ...mcpServerView(server),
@@ -149,6 +163,7 @@ export function mcpServerDetail(server: McpServer, { known, away }: FoundServer)
       blocked,
     })),
     ...(changes.length > 0 && { changes }),
+    ...(skipped.length > 0 && { skipped }),
     ...(away !== undefined && { error: away }),
     ...(pin?.acceptedAt && { acceptedAt: pin.acceptedAt.toISOString() }),
     ...(pin?.acceptedBy !== undefined && { acceptedBy: pin.acceptedBy }),

@@ -1,7 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { AgentCallError, networkFailure } from '#libs/a2a-client';
 import { briefText } from '#libs/protocol';
-import { ToolListRefused } from '../pins/tool-definition.js';
+import { ToolListRefused } from '../pins/tool-listing.js';
 import { refusal } from './server-fetch.js';
 
 /** Why a server could not be asked, for callers to read: what it said, and no internals of ours. */
@@ -22,7 +22,7 @@ export function failureText(error: unknown): string {
 
 /** Whether it is the server's answer to one request, after which its session goes on. */
 export function isAnswer(error: unknown): boolean {
-  return typeof codeOf(error) === 'number' || isTimeout(error);
+  return typeof codeOf(error) === 'number' || isTimeout(error) || error instanceof ToolListRefused;
 }
 
 export function isTimeout(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { AgentCallError } from '#libs/a2a-client';
+import { ReconnectPace } from './reconnect-pace.js';
 import type { ServerFetch } from './server-fetch.js';
 
 /** The code of an error that no server sent (JSON-RPC leaves these to implementations), and what marks it. */
@@ -7,7 +8,7 @@ const CUT = { code: -32_000, data: { cut: true } };
 
 /**
  * Streamable HTTP. The stream of an answer may end without one, of which the SDK says nothing to who waits for it: here
- * that is an error of the request, which `cutReason` knows.
+ * that is an error of the request, which `cutReason` knows. Streams are opened again at a pace of Parley's own.
  * @param lastFailure why the last body was cut, where that was done here
  */
 export async function httpTransport(
@@ -15,6 +16,7 @@ export async function httpTransport(
   fetch: ServerFetch,
   lastFailure: () => AgentCallError | undefined,
 ): Promise<Transport> {
+  const pace = new ReconnectPace();
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   const Watched = class extends StreamableHTTPClientTransport {
     override send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
@@ -27,10 +29,15 @@ export async function httpTransport(
             this.onmessage?.({ jsonrpc: '2.0', id: it.id, error: { ...CUT, message: reason } });
         }
       };
+      if (!Array.isArray(message) && 'id' in message && 'method' in message) pace.noteRequest();
       return super.send(message as JSONRPCMessage, { ...options, onRequestStreamEnd });
     }
   };
-  return new Watched(endpoint, { fetch }) as Transport;
+  const reconnectionScheduler = (reconnect: () => void, asked: number): (() => void) => {
+    const timer = setTimeout(reconnect, pace.nextPause(asked));
+    return () => clearTimeout(timer);
+  };
+  return new Watched(endpoint, { fetch, reconnectionScheduler }) as Transport;
 }
 
 /** Of an error that stands for an answer which did not come: why. */

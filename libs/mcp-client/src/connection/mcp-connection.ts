@@ -1,7 +1,10 @@
 import type { JsonObject } from '#libs/protocol';
-import { type ToolDefinition, type ToolList, toolList } from '../pins/tool-definition.js';
+import type { ToolDefinition } from '../pins/tool-definition.js';
+import { type ListedTools, ToolListing } from '../pins/tool-listing.js';
+import { FreshLists } from './fresh-lists.js';
 import { isAnswer, isLostSession } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
+import { settled, SharedListing } from './shared-listing.js';
 import { withoutSecrets } from './without-secrets.js';
 
 /** What a session tells of itself while it lasts. */
@@ -13,8 +16,6 @@ export interface SessionEvents {
 
 export type OpenSession = (events: SessionEvents, last: McpSession | undefined) => Promise<McpSession>;
 
-/** How long a list of tools is taken for what a server has. */
-const FRESH_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -26,26 +27,32 @@ export class McpConnection {
   private current: Slot | undefined;
   /** The one before, from which is known what the server speaks. */
   private last: McpSession | undefined;
-  private listing: { list: Promise<ToolList>; until: number } | undefined;
+  private readonly listing: SharedListing;
   private failures = 0;
   private failed: { until: number; error: unknown } | undefined;
   private users = 0;
   private retired = false;
 
-  /** @param pauses whether a failure is not tried again at once; @param secrets what no answer may have; @param now milliseconds that never go back */
+  /**
+   * @param pauses whether a failure is not tried again at once
+   * @param secrets what no answer may have
+   * @param lists keeps the lists of all connections that are fresh
+   */
   constructor(
     private readonly open: OpenSession,
     private readonly pauses: boolean,
     private readonly secrets: ReadonlySet<string> = new Set(),
-    private readonly now: () => number = () => performance.now(),
-  ) {}
+    lists: FreshLists = new FreshLists(),
+  ) {
+    this.listing = new SharedListing((signal) => this.list(signal), lists);
+  }
 
-  /** The server's tools, as it listed them half a minute ago at most; `refresh`: now. */
-  tools(signal: AbortSignal, { refresh }: { refresh?: boolean } = {}): Promise<ToolList> {
-    return this.using(async () => {
-      if (refresh || !this.listing || this.now() >= this.listing.until) this.list();
-      return settled(this.listing!.list, signal);
-    });
+  /**
+   * Returns the server's tools, as it listed them half a minute ago at most; `refresh`: now. The server is asked once for
+   * all who wait, one time after the other, and not any more once nobody waits.
+   */
+  tools(signal: AbortSignal, { refresh = false }: { refresh?: boolean } = {}): Promise<ListedTools> {
+    return this.using(() => this.listing.read(signal, refresh));
   }
 
   /** Calls a tool once. A session that the server has forgotten is opened anew for it. */
@@ -66,14 +73,17 @@ export class McpConnection {
     if (this.users === 0) void this.drop();
   }
 
-  private list(): void {
-    const listed = this.withSession((session) => session.tools());
-    const list = withoutSecrets(listed, this.secrets).then(toolList);
-    const listing = { list, until: this.now() + FRESH_MS };
-    this.listing = listing;
-    list.catch(() => {
-      if (this.listing === listing) this.listing = undefined;
-    });
+  private list(signal: AbortSignal): Promise<ListedTools> {
+    return this.withSession(async (session) => {
+      const listing = new ToolListing();
+      const pages = session.pages(signal);
+      for (;;) {
+        const page = pages.next().then(({ done, value }) => (done ? null : value));
+        const cleaned = await withoutSecrets(page, this.secrets);
+        if (cleaned === null) return listing.list();
+        listing.add(cleaned);
+      }
+    }, signal);
   }
 
   private async using<T>(work: () => Promise<T>): Promise<T> {
@@ -105,7 +115,8 @@ export class McpConnection {
 
   private opened(): Slot {
     if (this.current) return this.current;
-    if (this.failed && this.now() < this.failed.until) return { session: Promise.reject(this.failed.error as Error) };
+    if (this.failed && performance.now() < this.failed.until)
+      return { session: Promise.reject(this.failed.error as Error) };
     const slot = {} as Slot;
     this.current = slot;
     slot.session = this.openIn(slot);
@@ -118,7 +129,7 @@ export class McpConnection {
   }
 
   private async openIn(slot: Slot): Promise<McpSession> {
-    const changed = (): void => void (this.listing = undefined);
+    const changed = (): void => this.listing.outdate();
     const session = await this.open({ changed, ended: () => this.forget(slot) }, this.last);
     this.last = session;
     this.failed = undefined;
@@ -129,21 +140,21 @@ export class McpConnection {
     if (!this.pauses) return;
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.failures, LONGEST_PAUSE_MS);
     this.failures += 1;
-    this.failed = { until: this.now() + pause, error };
+    this.failed = { until: performance.now() + pause, error };
   }
 
   /** The next use opens another one. */
   private forget(slot: Slot): void {
     if (this.current !== slot) return;
     this.current = undefined;
-    this.listing = undefined;
+    this.listing.outdate();
     void ended(slot);
   }
 
   private async drop(): Promise<void> {
     const { current } = this;
     this.current = undefined;
-    this.listing = undefined;
+    this.listing.outdate();
     if (current) await ended(current);
   }
 }
@@ -156,15 +167,4 @@ interface Slot {
 async function ended({ session }: Slot): Promise<void> {
   const open = await session.catch(() => undefined);
   if (open && !open.ended) await open.close().catch(() => undefined);
-}
-
-/** What a promise that others wait for as well comes to, or the signal's reason where it aborts before. */
-async function settled<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return shared;
-  signal.throwIfAborted();
-  const gone = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true, signal: gone.signal });
-  });
-  return Promise.race([shared, aborted]).finally(() => gone.abort());
 }

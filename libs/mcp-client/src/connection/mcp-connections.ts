@@ -4,13 +4,16 @@ import { OutboundHttp } from '#libs/outbound';
 import { AppConfig, type McpCommand, type McpEndpoint, Shutdown } from '#libs/service';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { MAX_LISTING } from '../pins/tool-listing.js';
 import type { McpServer } from '../servers/mcp-server.js';
 import type { BodyBounds } from './bounded-body.js';
+import { ReceivedBytes } from './received-bytes.js';
 import { isEnd } from './failure-text.js';
+import { FreshLists } from './fresh-lists.js';
 import { httpTransport } from './http-transport.js';
 import { McpConnection, type OpenSession, type SessionEvents } from './mcp-connection.js';
 import { McpSession, SESSION_TIMES, type SessionTimes } from './mcp-session.js';
-import { serverFetch, type ServerProof } from './server-fetch.js';
+import { type AnswerBounds, serverFetch, type ServerProof } from './server-fetch.js';
 import { StdioTransport } from './stdio-transport.js';
 
 /** So much of one message, or of one answer over HTTP, is read. */
@@ -33,6 +36,8 @@ export class McpConnections {
     dispose: (connection) => connection.retire(),
   });
 
+  private readonly received = new ReceivedBytes();
+  private readonly lists = new FreshLists();
   private closed = false;
 
   constructor(
@@ -47,7 +52,8 @@ export class McpConnections {
 
   of(tenant: string, { name, at }: McpServer): McpConnection {
     if (this.closed) throw new AgentCallError('connect', 'the service is about to end');
-    if ('command' in at) return kept(this.programs, name, () => new McpConnection(this.program(name, at), true));
+    if ('command' in at)
+      return kept(this.programs, name, () => new McpConnection(this.program(name, at), true, new Set(), this.lists));
     const key = JSON.stringify([tenant, name, at.url, at.auth ?? '']);
     return kept(this.remote, key, () => this.remoteConnection(tenant, at));
   }
@@ -90,7 +96,7 @@ export class McpConnections {
 
   private remoteConnection(tenant: string, at: McpEndpoint): McpConnection {
     const secrets = new Set<string>();
-    return new McpConnection(this.endpoint(tenant, at, secrets), false, secrets);
+    return new McpConnection(this.endpoint(tenant, at, secrets), false, secrets, this.lists);
   }
 
   private endpoint(tenant: string, { url, auth }: McpEndpoint, secrets: Set<string>): OpenSession {
@@ -98,9 +104,11 @@ export class McpConnections {
     const wanted = auth === undefined ? undefined : { credential: auth, tenant, agentUrl: url, endpoint };
     const proof: ServerProof | undefined = wanted && { signers: this.signers, wanted, secrets };
     let failure: AgentCallError | undefined;
-    const bounds: BodyBounds = {
+    const bounds: AnswerBounds = {
       bytes: MAX_MESSAGE,
+      page: MAX_LISTING,
       members: this.config.content.jsonMembers,
+      account: () => this.received.answer(tenant),
       cut: (reason) => (failure = reason),
     };
     const fetch = serverFetch(this.http.fetch, bounds, proof);

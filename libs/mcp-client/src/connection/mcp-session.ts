@@ -10,20 +10,29 @@ import { AgentCallError } from '#libs/a2a-client';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import type { ToolDefinition } from '../pins/tool-definition.js';
 import { cutReason } from './http-transport.js';
+import { resultAsSent, withUncheckedResults } from './unchecked-results.js';
 
 /** Milliseconds. */
 export interface SessionTimes {
   /** Until a server has said who it is. */
   connect: number;
-  /** Until it has listed its tools. */
+  /** Until it has sent one page of its tools. */
   list: number;
+  /** Until it has listed all of them. */
+  listTotal: number;
   /** Between the call of a tool and its answer, or between two signs of its progress. */
   call: number;
   /** Until its answer, whatever progress it tells of. */
   callTotal: number;
 }
 
-export const SESSION_TIMES: SessionTimes = { connect: 20_000, list: 30_000, call: 120_000, callTotal: 900_000 };
+export const SESSION_TIMES: SessionTimes = {
+  connect: 20_000,
+  list: 30_000,
+  listTotal: 60_000,
+  call: 120_000,
+  callTotal: 900_000,
+};
 
 export interface SessionCall {
   signal: AbortSignal;
@@ -32,6 +41,8 @@ export interface SessionCall {
 }
 
 const MOST_PAGES = 64;
+/** It is sent back with the request for the next page. */
+const LONGEST_CURSOR = 4_096;
 const NAME = { name: 'parley', version: '1.0.0' };
 /** What a server says of its results' form is not relied on: its patterns could take any time. */
 const UNCHECKED: jsonSchemaValidator = {
@@ -74,7 +85,7 @@ export class McpSession {
     client.onerror = () => undefined;
     client.setNotificationHandler('notifications/tools/list_changed', events.changed);
     try {
-      await client.connect(transport, { timeout: times.connect, ...(prior && { prior }) });
+      await client.connect(withUncheckedResults(transport), { timeout: times.connect, ...(prior && { prior }) });
     } catch (error) {
       await transport.close().catch(() => undefined);
       throw error;
@@ -94,18 +105,27 @@ export class McpSession {
     return this.transport.sessionId !== undefined;
   }
 
-  /** All tools, as the server lists them. */
-  async tools(): Promise<JsonValue[]> {
-    if (!this.client.getServerCapabilities()?.tools) return [];
-    const listed: JsonValue[] = [];
+  /**
+   * Lists the tools, page by page, as the server sends them.
+   * @throws what the signal was aborted with, after which no page is asked for; AgentCallError where there is no end
+   */
+  async *pages(signal: AbortSignal): AsyncGenerator<JsonValue[]> {
+    if (!this.client.getServerCapabilities()?.tools) return;
+    const until = performance.now() + this.times.listTotal;
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
-      const { tools, nextCursor } = await this.ask((options) =>
-        this.client.request({ method: 'tools/list', params }, { ...options, timeout: this.times.list }),
+      const timeout = Math.min(this.times.list, until - performance.now());
+      if (timeout <= 0) throw new AgentCallError('timeout', 'timeout: its list of tools did not end in time');
+      const result = await this.ask(
+        (options) => this.client.request({ method: 'tools/list', params }, { ...options, timeout }),
+        signal,
       );
-      listed.push(...(tools as unknown as JsonValue[]));
-      if (nextCursor === undefined || nextCursor === cursor) return listed;
+      const { tools, nextCursor } = resultAsSent(result);
+      yield tools as JsonValue[];
+      if (typeof nextCursor !== 'string' || nextCursor === cursor) return;
+      if (nextCursor.length > LONGEST_CURSOR)
+        throw new AgentCallError('invalid-response', `a cursor of its list has more than ${LONGEST_CURSOR} characters`);
       cursor = nextCursor;
     }
     throw new AgentCallError('invalid-response', `its list of tools has more than ${MOST_PAGES} pages`);
@@ -113,7 +133,7 @@ export class McpSession {
 
   /** Calls a tool once. @throws what the signal was aborted with */
   async call(
-    { name, title, description, inputSchema }: ToolDefinition,
+    { name: offered, calledAs: name = offered, title, description, inputSchema }: ToolDefinition,
     args: JsonObject,
     { signal, trace }: SessionCall,
   ): Promise<JsonObject> {
@@ -126,7 +146,7 @@ export class McpSession {
       (options) => this.client.callTool(params, { ...options, ...patience, toolDefinition }),
       signal,
     );
-    return result as unknown as JsonObject;
+    return resultAsSent(result);
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,10 @@ import {
   type SigningRequest,
 } from '#libs/a2a-client';
 import type { OutboundFetch } from '#libs/outbound';
+import { isJsonObject, type JsonObject, tryParseJson } from '#libs/protocol';
 import { type BodyBounds, boundedBody } from './bounded-body.js';
+import { withoutNullMembers } from './message-nulls.js';
+import type { AnswerAccount } from './received-bytes.js';
 
 export type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -19,15 +22,39 @@ export interface ServerProof {
   secrets: Set<string>;
 }
 
+/** How much of an answer is read. */
+export interface AnswerBounds extends BodyBounds {
+  /** Bytes of one page of a list of tools. */
+  page: number;
+  /** Opens the account of an answer. */
+  account: () => AnswerAccount;
+}
+
 /**
  * A `fetch` for the SDK's transport: through the outbound client, with the proof of a stored credential, and with bodies
- * that are bounded. What the network does is an AgentCallError.
+ * that are bounded. What the network does is an AgentCallError, and so is HTTP 202 to a request, which has no answer.
  */
-export function serverFetch(send: OutboundFetch, bounds: BodyBounds, proof?: ServerProof): ServerFetch {
+export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: ServerProof): ServerFetch {
   return async (input, init) => {
     const call = (auth?: RequestAuth): Promise<Response> => answered(send, new URL(input), init, auth);
-    return bounded(proof ? await withProof(proof, init?.signal, call) : await call(), bounds);
+    const response = proof ? await withProof(proof, init?.signal, call) : await call();
+    if (response.status === 202 && sentMessage(init, Infinity)?.['id'] !== undefined) {
+      await response.body?.cancel();
+      throw new AgentCallError('invalid-response', 'HTTP 202: it took a request and gave no answer', { code: 202 });
+    }
+    const isList = sentMessage(init, LONGEST_LIST_REQUEST)?.['method'] === 'tools/list';
+    return withoutNullMembers(bounded(response, { ...bounds, bytes: isList ? bounds.page : bounds.bytes }));
   };
+}
+
+/** Characters of a request of tools: its cursor is limited. */
+const LONGEST_LIST_REQUEST = 64 * 1024;
+
+/** Returns the request or notification that is sent, unless it is longer. An answer of ours to a server has no method. */
+function sentMessage(init: RequestInit | undefined, longest: number): JsonObject | undefined {
+  if (typeof init?.body !== 'string' || init.body.length > longest) return undefined;
+  const message = tryParseJson(init.body);
+  return isJsonObject(message) && typeof message['method'] === 'string' ? message : undefined;
 }
 
 /** A call that was refused with 401 did nothing: it is made once more where there is another proof. */
@@ -72,9 +99,11 @@ async function answered(send: OutboundFetch, url: URL, init?: RequestInit, auth?
   }
 }
 
-function bounded(response: Response, bounds: BodyBounds): Response {
+function bounded(response: Response, bounds: AnswerBounds): Response {
   if (!response.body) return response;
   const { status, statusText, headers } = response;
-  const passed = new Response(response.body.pipeThrough(boundedBody(bounds)), { status, statusText, headers });
+  const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+  const body = response.body.pipeThrough(boundedBody(bounds, { account: bounds.account(), isStream }));
+  const passed = new Response(body, { status, statusText, headers });
   return Object.defineProperty(passed, 'url', { value: response.url });
 }

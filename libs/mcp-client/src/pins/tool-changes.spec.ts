@@ -1,7 +1,12 @@
-import type { JsonObject } from '#libs/protocol';
+import type { JsonObject, JsonValue } from '#libs/protocol';
 import { knownTools, toolChanges } from './tool-changes.js';
-import { toolList } from './tool-definition.js';
+import { type ListedTools, ToolListing } from './tool-listing.js';
 
+const toolList = (...pages: JsonValue[][]): ListedTools => {
+  const listing = new ToolListing();
+  for (const page of pages) listing.add(page);
+  return listing.list();
+};
 const listed = (name: string, more: JsonObject = {}): JsonObject => ({
   name,
   description: `does ${name}`,
@@ -71,28 +76,111 @@ describe('a list of tools', () => {
     expect(toolList([listed('a', more)]).hash).not.toBe(toolList([listed('a')]).hash);
   });
 
-  test('leaves out what is no tool, and what has the name of another', () => {
-    const found = toolList([
-      null,
-      'x',
-      {},
-      listed('a b'),
-      { name: 'c' },
-      listed('a'),
-      listed('a', { title: 'second' }),
-    ]);
+  test('leaves out what is no tool, and what has the name of another, and says why', () => {
+    const found = toolList([null, 'x', {}, { name: 'c' }, listed('a')], [listed('a', { title: 'second' })]);
     expect(found.tools.map(({ name, title }) => [name, title])).toEqual([['a', undefined]]);
+    expect(found.skipped).toEqual([
+      { name: '', reason: 'is not an object' },
+      { name: '', reason: 'is not an object' },
+      { name: '', reason: 'has no name' },
+      { name: 'c', reason: 'has no inputSchema that is an object' },
+      { name: 'a', reason: 'has the name of another one' },
+    ]);
+  });
+
+  const schema = { type: 'object' };
+  const others: JsonValue[] = [null, true, 7, 'text', [], ['x'], {}, { x: 1 }];
+  const members = ['title', 'description', 'outputSchema', 'annotations', 'icons', 'execution', '_meta'];
+  test.each(members.flatMap((member) => others.map((value) => [member, value] as const)))(
+    'offers a tool whose %s is %j, and the two beside it',
+    (member, value) => {
+      const { tools, skipped } = toolList(
+        [listed('a'), { name: 'odd', inputSchema: schema, [member]: value }],
+        [listed('b')],
+      );
+      expect(tools.map((it) => it.name)).toEqual(['a', 'b', 'odd']);
+      expect(skipped).toEqual([]);
+    },
+  );
+
+  test.each<[JsonValue, number]>([
+    ...others.map((inputSchema): [JsonValue, number] => [{ name: 'odd', inputSchema }, isObject(inputSchema) ? 1 : 0]),
+    ...others.map((name): [JsonValue, number] => [{ name, inputSchema: schema }, name === 'text' ? 1 : 0]),
+    ...others.map((it): [JsonValue, number] => [it, 0]),
+    ...others.map((type): [JsonValue, number] => [{ name: 'odd', inputSchema: { type } }, type === null ? 1 : 0]),
+    ...others.map((properties): [JsonValue, number] => [
+      { name: 'odd', inputSchema: { ...schema, properties } },
+      properties === null || JSON.stringify(properties) === '{}' ? 1 : 0,
+    ]),
+    ...others.map((required): [JsonValue, number] => [
+      { name: 'odd', inputSchema: { ...schema, required } },
+      required === null || Array.isArray(required) ? 1 : 0,
+    ]),
+    [{ inputSchema: schema }, 0],
+    [listed(''), 0],
+    [listed('n'.repeat(129)), 0],
+    [listed('n'.repeat(128)), 1],
+    [listed('long', { description: 'x'.repeat(70_000) }), 0],
+  ])('offers or names %j, and offers the two beside it', (odd, offered) => {
+    const { tools, skipped } = toolList([listed('a'), odd, listed('b')]);
+    expect(tools.map((it) => it.name)).toEqual(expect.arrayContaining(['a', 'b']));
+    expect([tools.length - 2, skipped.length]).toEqual([offered, 1 - offered]);
+  });
+
+  test('takes no tool for changed that is skipped, and one for new that is repaired', () => {
+    const broken = toolList([listed('a'), { name: 'b' }]);
+    const repaired = toolList([listed('a'), listed('b')]);
+    expect(toolChanges(toolList([listed('a')]).tools, broken.tools, 'block')).toEqual([]);
+    expect(toolChanges(broken.tools, repaired.tools, 'block')).toMatchObject([{ tool: 'b', kind: 'added' }]);
+  });
+
+  test('cleans names, keeps those apart that become the same, and knows what the server calls them', () => {
+    const names = ['New Tool', 'größe', 'ns:tool', 'a b', 'a_b', 'a:b', '工具', 'plain.name/x-1'];
+    const { tools } = toolList(names.map((it) => listed(it)));
+    const offered = new Map(tools.map(({ name, calledAs = name }) => [calledAs, name]));
+    expect([...offered.keys()].toSorted()).toEqual(names.toSorted());
+    expect(['New Tool', 'größe', 'ns:tool', 'a_b', 'plain.name/x-1'].map((it) => offered.get(it))).toEqual([
+      'New_Tool',
+      'gr__e',
+      'ns_tool',
+      'a_b',
+      'plain.name/x-1',
+    ]);
+    expect(offered.get('a b')).toMatch(/^a_b_[0-9a-f]{8}$/);
+    expect(offered.get('a:b')).toMatch(/^a_b_[0-9a-f]{8}$/);
+    expect(offered.get('工具')).toMatch(/^___[0-9a-f]{8}$/);
+    expect(new Set(offered.values()).size).toBe(names.length);
+    expect(toolList(names.toReversed().map((it) => listed(it))).hash).toBe(
+      toolList(names.map((it) => listed(it))).hash,
+    );
   });
 
   test.each([
     ['too many tools', Array.from({ length: 1_001 }, (_, it) => listed(`t${it}`)), 'has more than 1000 tools'],
-    ['a tool that is too long', [listed('a', { description: 'x'.repeat(70_000) })], 'describes a tool with more than'],
+    ['too many entries that are no tools', Array.from({ length: 1_001 }, () => null), 'has more than 1000 tools'],
+    [
+      'too many tools that are too long',
+      Array.from({ length: 64 }, (_, it) => listed(`t${it}`, { description: 'x'.repeat(100_000) })),
+      'describes its tools with more than 2097152 characters',
+    ],
+    [
+      'too much beside its tools',
+      Array.from({ length: 9 }, (_, it) => listed(`t${it}`, { icons: ['x'.repeat(1_000_000)] })),
+      'lists its tools with more than 8388608 characters',
+    ],
     [
       'tools that are too long',
       Array.from({ length: 50 }, (_, it) => listed(`t${it}`, { description: 'x'.repeat(60_000) })),
       'describes its tools with more than',
     ],
-  ])('is refused with %s', (_, tools, reason) => {
+  ])('is refused with %s, as soon as a page is too much', (_, tools, reason) => {
     expect(() => toolList(tools)).toThrow(reason);
+    const listing = new ToolListing();
+    const pages = Iterator.from(tools).map((it) => listing.add([it]));
+    expect(() => pages.toArray()).toThrow(reason);
   });
 });
+
+function isObject(value: JsonValue): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,74 @@
+import { isJsonObject, type JsonObject } from '#libs/protocol';
+
+/** Members of a message that may be null where a server means that they are absent. */
+const NULL_MEMBER = /"(?:_meta|error|result|params)"\s*:\s*null/;
+const DATA = 'data:';
+
+/** Makes a response of an MCP server give its messages with null members read as absent ones, as JSON and as events. */
+export function withoutNullMembers(response: Response): Response {
+  const type = response.headers.get('content-type') ?? '';
+  if (/^text\/event-stream\b/i.test(type) && response.body) return withEvents(response, response.body);
+  if (!/^application\/json\b/i.test(type)) return response;
+  return Object.defineProperty(response, 'json', {
+    value: async () => {
+      const message = JSON.parse(await response.text()) as unknown;
+      return Array.isArray(message) ? message.map(repaired) : repaired(message);
+    },
+  });
+}
+
+function withEvents(response: Response, body: ReadableStream<Uint8Array<ArrayBuffer>>): Response {
+  const { status, statusText, headers, url } = response;
+  const repaired = body.pipeThrough(new TextDecoderStream()).pipeThrough(lines()).pipeThrough(new TextEncoderStream());
+  return Object.defineProperty(new Response(repaired, { status, statusText, headers }), 'url', { value: url });
+}
+
+/** Passes whole lines on. Takes time that grows with their length alone. */
+function lines(): TransformStream<string, string> {
+  let begun: string[] = [];
+  return new TransformStream({
+    transform(piece, controller) {
+      const end = Math.max(piece.lastIndexOf('\n'), piece.lastIndexOf('\r')) + 1;
+      if (end === 0) return void begun.push(piece);
+      begun.push(piece.slice(0, end));
+      controller.enqueue(repairedLines(begun.join('')));
+      begun = [piece.slice(end)];
+    },
+    flush: (controller) => controller.enqueue(repairedLines(begun.join(''))),
+  });
+}
+
+function repairedLines(text: string): string {
+  if (!NULL_MEMBER.test(text)) return text;
+  return text
+    .split(/(?<=[\r\n])/)
+    .map((line) => (line.startsWith(DATA) && NULL_MEMBER.test(line) ? repairedLine(line) : line))
+    .join('');
+}
+
+/** A message on several lines stays as it is. */
+function repairedLine(line: string): string {
+  try {
+    const ends = line.slice(line.trimEnd().length);
+    return `data: ${JSON.stringify(repaired(JSON.parse(line.slice(DATA.length))))}${ends}`;
+  } catch {
+    return line;
+  }
+}
+
+function repaired(message: unknown): unknown {
+  if (!isJsonObject(message)) return message;
+  const { error, result, params, ...rest } = message;
+  return {
+    ...rest,
+    ...(error !== null && error !== undefined && { error }),
+    ...(result !== null && result !== undefined && { result: withoutNullMeta(result) }),
+    ...(params !== null && params !== undefined && { params: withoutNullMeta(params) }),
+  };
+}
+
+function withoutNullMeta(value: unknown): unknown {
+  if (!isJsonObject(value) || value['_meta'] !== null) return value;
+  const { _meta, ...rest } = value as JsonObject;
+  return rest;
+}

@@ -1,0 +1,91 @@
+import type { ListedTools } from '../pins/tool-listing.js';
+import type { FreshLists } from './fresh-lists.js';
+
+/** A list that is being read. */
+interface Listing {
+  list: Promise<ListedTools>;
+  readers: number;
+  /** Ends it. */
+  given: AbortController;
+  /** True if the tools may have changed since it began. */
+  outdated: boolean;
+}
+
+/**
+ * Reads the list of one server for all who want it. One list is read at a time, however many ask, and it is given up with
+ * the last of its readers.
+ */
+export class SharedListing {
+  private running: Listing | undefined;
+
+  /** @param list reads the list from its beginning, until the signal aborts */
+  constructor(
+    private readonly list: (signal: AbortSignal) => Promise<ListedTools>,
+    private readonly fresh: FreshLists,
+  ) {}
+
+  /**
+   * Returns a fresh list; `refresh`: one whose reading begins after this call.
+   * @throws what the signal was aborted with; why the list cannot be read
+   */
+  async read(signal: AbortSignal, refresh: boolean): Promise<ListedTools> {
+    const fresh = refresh ? undefined : this.fresh.get(this);
+    if (fresh) return fresh;
+    if (refresh && this.running) await settled(ended(this.running), signal);
+    return this.join(this.running ?? this.start(), signal);
+  }
+
+  /** The server's tools may be others now. */
+  outdate(): void {
+    this.fresh.delete(this);
+    if (this.running) this.running.outdated = true;
+  }
+
+  private async join(listing: Listing, signal: AbortSignal): Promise<ListedTools> {
+    listing.readers += 1;
+    try {
+      return await settled(listing.list, signal);
+    } finally {
+      listing.readers -= 1;
+      if (listing.readers === 0) this.end(listing);
+    }
+  }
+
+  private start(): Listing {
+    const given = new AbortController();
+    const listing: Listing = { list: this.list(given.signal), readers: 0, given, outdated: false };
+    this.running = listing;
+    void listing.list.then(
+      (list) => {
+        this.forget(listing);
+        if (!listing.outdated) this.fresh.set(this, list);
+      },
+      () => this.forget(listing),
+    );
+    return listing;
+  }
+
+  private end(listing: Listing): void {
+    this.forget(listing);
+    listing.given.abort(new Error('Nobody waits for the list of tools any more'));
+  }
+
+  private forget(listing: Listing): void {
+    if (this.running === listing) this.running = undefined;
+  }
+}
+
+async function ended({ list }: Listing): Promise<void> {
+  await list.catch(() => undefined);
+}
+
+/** What a promise that others wait for as well comes to, or the signal's reason where it aborts before. */
+export async function settled<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return shared;
+  signal.throwIfAborted();
+  const gone = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true, signal: gone.signal });
+  });
+  return Promise.race([shared, aborted]).finally(() => gone.abort());
+}
