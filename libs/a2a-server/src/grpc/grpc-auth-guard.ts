@@ -9,7 +9,7 @@ import type { ReaderPace } from '#libs/http';
 import { A2AError } from '#libs/protocol';
 import type { GrpcAccess } from './grpc-access.js';
 import { GrpcAnswer, streamOf } from './grpc-answer.js';
-import type { GrpcConnections } from './grpc-connections.js';
+import type { GrpcConnection, GrpcConnections } from './grpc-connections.js';
 import { grpcError } from './grpc-status.js';
 import { CallerVisit, type GrpcVisit, PublicVisit } from './grpc-visit.js';
 
@@ -30,16 +30,22 @@ export function grpcAuthGuard(access: GrpcAccess, pace: ReaderPace, connections:
     const visit = path.startsWith(PUBLIC)
       ? new PublicVisit(access, connection, path)
       : new CallerVisit(access, connection, answer.whenClosed.bind(answer));
-    return guarded(call, visit, answer);
+    return guarded(call, visit, answer, connection);
   };
 }
 
-function guarded(call: ServerInterceptingCallInterface, visit: GrpcVisit, answer: GrpcAnswer): ServerInterceptingCall {
+function guarded(
+  call: ServerInterceptingCallInterface,
+  visit: GrpcVisit,
+  answer: GrpcAnswer,
+  connection: GrpcConnection,
+): ServerInterceptingCall {
   const refuse = (failure: Failure): void => {
     visit.end();
     answer.end();
     call.sendStatus(failure);
     answer.stopReading();
+    connection.refused();
   };
   return new ServerInterceptingCall(call, {
     start: (next) =>

@@ -1,3 +1,4 @@
+import { constants, type ServerHttp2Session } from 'node:http2';
 import type { Server as NetServer, Socket } from 'node:net';
 import type { Server } from '@grpc/grpc-js';
 import { PacedSocket, type ReaderPace } from '#libs/http';
@@ -13,12 +14,20 @@ export interface ConnectionLimits {
 const DEFAULT_LIMITS: ConnectionLimits = { anonymousMs: 30_000, mostOfAddress: 1_000 };
 const LOOKS_PER_PERIOD = 6;
 
+/** Calls under way on one connection; clients keep what is more to themselves until one is over. */
+const MOST_STREAMS = 1_000;
+/** The same until a call with credentials has come: whole reads of calls are refused before others have their turn. */
+export const MOST_ANONYMOUS_STREAMS = 200;
+/** Calls that are refused on a connection without credentials before it is cut. */
+const MOST_REFUSALS = 200;
+
 /**
  * The connections of the gRPC port.
  *
  * - One that does not read what is sent is cut (ReaderPace). HTTP/2 alone would wait for it, also at the shutdown.
  * - One that has made no call with credentials, and none of the health service for half a minute, is cut: it is idle, has
  *   sent half of its headers, or calls methods that do not exist.
+ * - One without credentials has two hundred calls at a time, and is cut once as many were refused.
  * - An address has at most a thousand of those; beyond that the one that was idle longest gives way to the newest.
  */
 export class GrpcConnections {
@@ -34,7 +43,14 @@ export class GrpcConnections {
 
   /** Watches a server that listens already. */
   watch(server: Server): void {
-    for (const http2 of listenersOf(server)) http2.on('connection', (socket: Socket) => this.add(socket));
+    for (const http2 of listenersOf(server)) {
+      // Before the listener of HTTP/2, which makes the session.
+      http2.prependListener('connection', (socket: Socket) => this.add(socket));
+      http2.on('session', (session: ServerHttp2Session) => {
+        const { remoteAddress, remotePort } = session.socket;
+        this.byPeer.get(`${remoteAddress}:${remotePort}`)?.opened(session);
+      });
+    }
   }
 
   /** The connection of a peer, which is an address and a port; that of a peer which has left is nobody's. */
@@ -82,6 +98,8 @@ export class GrpcConnection {
   private isKnown = false;
   private publicCalls = 0;
   private looks = 0;
+  private refusals = 0;
+  private session: ServerHttp2Session | undefined;
 
   constructor(
     readonly address: string,
@@ -93,9 +111,25 @@ export class GrpcConnection {
     return !this.isKnown && this.publicCalls === 0;
   }
 
-  /** Notes that somebody with credentials has called. */
+  /** Takes the HTTP/2 session, once it is there. */
+  opened(session: ServerHttp2Session): void {
+    this.session = session;
+  }
+
+  /** Notes that somebody with credentials has called: more calls are let in at a time from then on. */
   known(): void {
+    if (this.isKnown) return;
     this.isKnown = true;
+    if (this.session?.destroyed === false) this.session.settings({ maxConcurrentStreams: MOST_STREAMS });
+  }
+
+  /** Notes that a call was refused; a connection without credentials is cut after many. */
+  refused(): void {
+    if (this.isKnown) return;
+    this.refusals += 1;
+    if (this.refusals !== MOST_REFUSALS || this.session?.destroyed !== false) return;
+    this.session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    setImmediate(() => this.cut());
   }
 
   /** Notes that a call of the health service is open. @returns what to call when it has ended */

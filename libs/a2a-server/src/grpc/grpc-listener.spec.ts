@@ -297,6 +297,17 @@ describe('a gRPC connection without credentials', () => {
     expect([watching.closed, known.closed]).toEqual([false, false]);
   });
 
+  it('ends where hundreds of its calls are refused; one of a caller has room for more calls then', async () => {
+    const [hasty, known] = [session(), session()];
+    const closed = isClosed(hasty);
+    for (let call = 0; call < 1_000; call += 1) begin(hasty, `${HEALTH}/Watch`);
+    await closed;
+    await until(async () => known.remoteSettings?.maxConcurrentStreams === 200);
+    await ending(begin(known, `${A2A}/GetTask`, NAMED_T));
+    await until(async () => known.remoteSettings.maxConcurrentStreams === 1_000);
+    expect(Number((await ending(begin(known, `${HEALTH}/Check`)))['grpc-status'])).toBe(status.OK);
+  });
+
   it('gives way to a newer one where its address has too many', async () => {
     await limitConnections({ anonymousMs: 60_000, mostOfAddress: 20 });
     const oldest = session();

@@ -6,7 +6,7 @@ import type { GrpcAccess } from './grpc-access.js';
 import { GrpcBinding } from './grpc-binding.js';
 import { GRPC_SERVICE } from './grpc-definition.js';
 import { grpcAuthGuard } from './grpc-auth-guard.js';
-import { type ConnectionLimits, GrpcConnections } from './grpc-connections.js';
+import { type ConnectionLimits, GrpcConnections, MOST_ANONYMOUS_STREAMS } from './grpc-connections.js';
 
 export interface GrpcListenerOptions {
   handler: RequestHandler;
@@ -21,9 +21,6 @@ export interface GrpcListenerOptions {
   /** For tests: other limits than the usual ones. */
   connections?: ConnectionLimits;
 }
-
-/** Calls under way on one connection; clients keep what is more to themselves until one is over. */
-const MOST_STREAMS = 1_000;
 
 /** Time after which a connection without calls is closed in order; clients open another one for their next call. */
 const LONGEST_IDLE_MS = 5 * 60_000;
@@ -45,7 +42,7 @@ export class GrpcListener {
       interceptors: [grpcAuthGuard(access, pace, this.connections)],
       'grpc.max_receive_message_length': messageLimit,
       'grpc.max_send_message_length': -1,
-      'grpc.max_concurrent_streams': MOST_STREAMS,
+      'grpc.max_concurrent_streams': MOST_ANONYMOUS_STREAMS,
       'grpc.keepalive_time_ms': 30_000,
       'grpc.keepalive_timeout_ms': 10_000,
       'grpc.max_connection_idle_ms': LONGEST_IDLE_MS,
