@@ -27,7 +27,7 @@ import { freePort } from './free-port.mjs';
 const SETTINGS = [
   'fsync=off',
   'full_page_writes=off',
-  'max_connections=400',
+  'max_connections=800',
   'shared_buffers=64MB',
   'logging_collector=off',
   // As Parley has its own (libs/postgres).
