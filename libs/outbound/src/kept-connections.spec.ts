@@ -21,11 +21,13 @@ class DistantPeer {
   private constructor(
     private readonly server: Server,
     private readonly headers: string,
+    private readonly idleMs: number | undefined,
   ) {}
 
-  static async start(headers = ''): Promise<DistantPeer> {
+  /** @param idleMs milliseconds after which it closes a silent connection; it never does by default */
+  static async start({ headers = '', idleMs }: { headers?: string; idleMs?: number }): Promise<DistantPeer> {
     const server = createServer();
-    const peer = new DistantPeer(server, headers);
+    const peer = new DistantPeer(server, headers, idleMs);
     server.on('connection', (socket) => peer.serve(socket));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -58,7 +60,7 @@ class DistantPeer {
         clearTimeout(idle);
         this.received.push(/x-id: (\S+)/.exec(data.toString())?.[1] ?? '');
         socket.write(`HTTP/1.1 200 OK\r\n${this.headers}content-length: 2\r\n\r\nok`);
-        idle = setTimeout(close, PEER_IDLE_MS);
+        if (this.idleMs !== undefined) idle = setTimeout(close, this.idleMs);
       }, DISTANCE_MS),
     );
   }
@@ -82,7 +84,7 @@ describe('a connection that is kept', () => {
   }
 
   it('is not used again when its peer may be about to close it', async () => {
-    peer = await DistantPeer.start();
+    peer = await DistantPeer.start({ idleMs: PEER_IDLE_MS });
     await callAll(0);
     await delay(SILENCE_MS);
     expect(await callAll(CALLS)).toEqual(Array(CALLS).fill('ok'));
@@ -92,7 +94,7 @@ describe('a connection that is kept', () => {
   });
 
   it('is used again for as long as its peer says that it keeps it', async () => {
-    peer = await DistantPeer.start('keep-alive: timeout=60\r\n');
+    peer = await DistantPeer.start({ headers: 'keep-alive: timeout=60\r\n' });
     await callOne('0');
     await delay(SILENCE_MS - DISTANCE_MS);
     await callOne('1');
