@@ -1,5 +1,7 @@
 import { grpcImpropriety, impropriety } from '../cluster/chaos/improper-answers.js';
-import { commandOf, readOptions } from '../cluster/chaos/options.js';
+import { commandOf, kindsOf, readOptions } from '../cluster/chaos/options.js';
+import { faultPlan } from '../cluster/chaos/fault-plan.js';
+import { overcalledAgents, overcalledModel } from '../cluster/chaos/overcalls.js';
 import { settlingMs } from '../cluster/chaos/settling.js';
 import { type ClusterPlan, haproxySettings, patroniSettings, TIMING } from '../support/patroni/cluster-settings.js';
 
@@ -51,9 +53,61 @@ describe('its options', () => {
   it.each([
     ['--kills 3', /--kills goes with/],
     ['--faults failover,database', /failover, or database/],
+    ['--faults failover,stall', /failover, or stall/],
+    ['--faults kill,quake', /There is no fault "quake"/],
     ['--faults failover --kills 0', /--kills must be above 0/],
   ])('refuses %s', (args, reason) => {
     expect(() => readOptions(args.split(' '))).toThrow(reason);
+  });
+});
+
+describe('the plan of faults of `npm run chaos`', () => {
+  const plan = (seed: number, faults: string[]) =>
+    faultPlan(seed, 600_000, kindsOf({ faults })).map(({ kind, title, atMs, target }) => [
+      kind.name,
+      title,
+      atMs,
+      target,
+    ]);
+
+  it('is the same for the same seed and kinds, and another one for another seed', () => {
+    expect(plan(7, [])).toEqual(plan(7, []));
+    expect(plan(7, [])).not.toEqual(plan(8, []));
+  });
+
+  it('has every kind that is asked for, and no other', () => {
+    expect(new Set(plan(7, ['stall', 'clock', 'snapshot']).map(([kind]) => kind))).toEqual(
+      new Set(['stall', 'clock', 'snapshot']),
+    );
+    expect(plan(7, ['failover'])).toEqual([]);
+  });
+});
+
+describe('the count of calls beyond 1 + the takeovers of a Task', () => {
+  const at = (second: number): string => new Date(second * 1000).toISOString();
+  const note = (type: string, payload: object) => ({
+    statusUpdate: { metadata: { 'parley/event': { type, node_id: 'n', payload } } },
+  });
+  const log = (taskId: string, ...events: object[]) => ({
+    ...{ taskId, agent: 'a', state: 'TASK_STATE_COMPLETED' as const, lastSequence: events.length, claimed: false },
+    events: events.map((event, index) => ({
+      ...{ sequence: index + 1, json: JSON.stringify(event), at: at(10 + index), received: null },
+    })),
+  });
+  const run = log('run', note('a2a.sending', { messageId: 'm' }));
+  const asked = log('task', { task: { history: [{ messageId: 'q', parts: [{ text: 'why?' }] }] } });
+  const taken = (taskId: string, ...seconds: number[]) => new Map([[taskId, seconds.map((it) => new Date(it * 1000))]]);
+
+  it('lets an agent be called again once for each takeover since the call was recorded', () => {
+    expect(overcalledAgents([run], new Map([['m', 2]]), taken('run', 11))).toEqual([]);
+    expect(overcalledAgents([run], new Map([['m', 2]]), taken('run', 9))).toEqual([expect.stringContaining('2 times')]);
+    expect(overcalledAgents([run], new Map([['m', 1]]), new Map())).toEqual([]);
+  });
+
+  it('lets a model be asked again once for each takeover of the Task that asks', () => {
+    expect(overcalledModel([asked], new Map([['why?', 2]]), taken('task', 12))).toEqual([]);
+    expect(overcalledModel([asked], new Map([['why?', 3]]), taken('task', 12))).toHaveLength(1);
+    expect(overcalledModel([asked], new Map([['why?', 2]]), taken('run', 12))).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
@@ -13,13 +13,21 @@ export class OwnPostgres {
     readonly url: string,
   ) {}
 
-  /** @param settings of the server, as `name=value` */
-  static async start(settings: readonly string[] = []): Promise<OwnPostgres> {
+  /**
+   * @param settings of the server, as `name=value`
+   * @param disk with one, its data lie on a disk of their own, and the server is started again whenever it ends; only where
+   *   `canMount()`
+   */
+  static async start(settings: readonly string[] = [], disk = false): Promise<OwnPostgres> {
     const script = resolve(import.meta.dirname, 'postgres-supervisor.mjs');
     // In a group of its own, so that it outlives whoever ends this process's group, and cleans up.
-    const supervisor = spawn(process.execPath, [script, ...settings], {
+    const command = [process.execPath, script, ...settings];
+    // In a mount namespace of its own, the disk goes with the last process that sees it.
+    const [program = '', ...args] = disk ? ['unshare', '--mount', ...command] : command;
+    const supervisor = spawn(program, args, {
       stdio: ['pipe', 'pipe', 'inherit'],
       detached: true,
+      env: { ...process.env, DISK: disk ? '1' : '' },
     });
     const lines = createInterface({ input: supervisor.stdout });
     const [url] = (await before(once(lines, 'line'), { what: 'PostgreSQL' })) as [string];
@@ -35,11 +43,35 @@ export class OwnPostgres {
     await this.tell('start', 'started');
   }
 
+  /** Leaves no room on its disk. Data that need more fail, and a write-ahead log that does ends the server. */
+  async fillDisk(): Promise<void> {
+    await this.tell('fill', 'filled');
+  }
+
+  async freeDisk(): Promise<void> {
+    await this.tell('free', 'freed');
+  }
+
+  /** Stops all processes of the server, as a disk does that answers nothing. On Linux only. */
+  async hang(): Promise<void> {
+    await this.tell('hang', 'hanging');
+  }
+
+  async goOn(): Promise<void> {
+    await this.tell('run', 'running');
+  }
+
   /** Removes its files as well. */
   async stop(): Promise<void> {
     const exit = once(this.supervisor, 'exit');
     this.supervisor.stdin?.end();
     await before(exit, { what: 'PostgreSQL to end' });
+  }
+
+  /** True if this process may mount a disk. */
+  static canMount(): boolean {
+    const options = { stdio: 'ignore' } as const;
+    return process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'mount', '--version'], options).status === 0;
   }
 
   private async tell(command: string, answer: string): Promise<void> {

@@ -16,6 +16,8 @@ export interface ParleyOptions {
   /** A database to use; otherwise the service runs its embedded one under `dataDir`. */
   databaseUrl?: string;
   dataDir?: string;
+  /** The main file of the service; the one that was built for the tests unless told otherwise. */
+  main?: string;
   /** Further environment; `PORT` and `HOST` may be overridden here. */
   env?: Record<string, string>;
   /** Milliseconds until the ready line; 60,000 unless told otherwise. */
@@ -105,7 +107,7 @@ export async function startRefused(
 function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): string; stdout(): string } {
   let all = '';
   let out = '';
-  const child = spawn(pinnedNode(), [...YOUNG_GENERATION, builtMain()], {
+  const child = spawn(pinnedNode(), [...YOUNG_GENERATION, options.main ?? builtMain()], {
     cwd: tmpdir(),
     env: environment(options),
     stdio: ['ignore', 'pipe', 'pipe'],

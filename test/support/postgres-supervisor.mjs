@@ -1,6 +1,8 @@
 // Runs one PostgreSQL until its standard input closes. Prints the URL as its first line. The lines `stop` (at once, as a
 // crash would), and `start` restart it; each is answered with `stopped` or `started`. Arguments are settings of the server
-// that go before those below.
+// that go before those below. With DISK=1, on Linux as root in a mount namespace of its own (see OwnPostgres), its data lie on a
+// small file system that the lines `fill` and `free` make full and roomy (`filled`, `freed`), and the server is started
+// again whenever it ends. The lines `hang` and `run` stop its processes and let them go on (`hanging`, `running`).
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -12,6 +14,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statfsSync,
@@ -22,6 +25,7 @@ import { createRequire } from 'node:module';
 import { freemem, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.mjs';
 
 const SETTINGS = [
@@ -41,13 +45,18 @@ const SETTINGS = [
   'autovacuum=off',
   ...process.argv.slice(2),
 ];
+const HAS_DISK = process.env.DISK === '1';
+const DISK_BYTES = 3 * 1024 ** 3;
+/** What is left on a full disk: the next file of the write-ahead log has no room. */
+const LEFT_BYTES = 512 * 1024;
+const RESTART_MS = 200;
 const GIGABYTE = 1024 ** 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
 chmodSync(folder, 0o755);
 const user = unprivilegedUser();
 const native = binaries();
-const inMemory = memoryFolder();
+const inMemory = HAS_DISK ? mountDisk() : memoryFolder();
 const data = join(inMemory ?? folder, 'data');
 mkdirSync(data, { mode: 0o700 });
 if (user.uid !== undefined) chownSync(data, user.uid, user.gid);
@@ -65,11 +74,17 @@ process.on('SIGINT', () => {});
 createInterface({ input: process.stdin }).on('line', (line) => void obey(line));
 
 async function obey(line) {
-  if (line === 'stop') {
+  if (line === 'fill' || line === 'free') {
+    resizeDisk(line === 'fill' ? usedBytes() + LEFT_BYTES : DISK_BYTES);
+    say(line === 'fill' ? 'filled' : 'freed');
+  } else if (line === 'hang' || line === 'run') {
+    signalServer(line === 'hang' ? 'SIGSTOP' : 'SIGCONT');
+    say(line === 'hang' ? 'hanging' : 'running');
+  } else if (line === 'stop') {
     restarting = true;
     const exit = once(server, 'exit');
     server.kill('SIGQUIT');
-    await exit;
+    if (server.exitCode === null && server.signalCode === null) await exit;
     say('stopped');
   } else if (line === 'start') {
     server = await startServer();
@@ -85,6 +100,7 @@ function end() {
 }
 
 function removeAll() {
+  if (HAS_DISK) spawnSync('umount', ['--lazy', inMemory]);
   for (const made of [folder, inMemory]) if (made) rmSync(made, { recursive: true, force: true });
   process.exit();
 }
@@ -102,6 +118,59 @@ function memoryFolder() {
   return made;
 }
 
+/** A file system in memory; it goes with the namespace of this process and its children. */
+function mountDisk() {
+  const disk = join(folder, 'disk');
+  mkdirSync(disk, { mode: 0o755 });
+  mount('-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=755`, 'parley-test', disk);
+  return disk;
+}
+
+function usedBytes() {
+  const { blocks, bfree, bsize } = statfsSync(inMemory);
+  return (blocks - bfree) * bsize;
+}
+
+function resizeDisk(bytes) {
+  mount('-o', `remount,size=${bytes}`, inMemory);
+}
+
+function mount(...args) {
+  const { status, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`mount ${args.join(' ')}: ${stderr}`);
+}
+
+/** The postmaster first: it starts no process that would be missed. */
+function signalServer(signal) {
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === server.pid);
+  for (const pid of [server.pid, ...children.map(Number)]) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+function parentOf(pid) {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As whoever runs a database does, until it starts. */
+async function restartServer() {
+  while (!restarting && !ending) {
+    await delay(RESTART_MS);
+    const started = await startServer().catch(() => undefined);
+    if (started === undefined) continue;
+    server = started;
+    return;
+  }
+}
+
 /** Whoever started this may be gone: then its end is noticed at standard input. */
 function say(line) {
   process.stdout.write(`${line}\n`, () => undefined);
@@ -113,10 +182,13 @@ async function startServer() {
     ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...SETTINGS.flatMap((it) => ['-c', it])],
     { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   );
+  let isReady = false;
   started.once('exit', () => {
-    if (!restarting || ending) removeAll();
+    if (ending || (!restarting && !HAS_DISK)) removeAll();
+    else if (!restarting && isReady) void restartServer();
   });
   await ready(started);
+  isReady = true;
   return started;
 }
 

@@ -6,6 +6,8 @@ import { until } from './until.js';
 
 export interface ClusterOptions extends Omit<ParleyOptions, 'databaseUrl'> {
   replicas: number;
+  /** Starts a replica with the options of the cluster; `startParley` unless told otherwise. */
+  launch?: (options: ParleyOptions) => Promise<Parley>;
 }
 
 /** The part of a database that the cluster looks into. */
@@ -44,7 +46,8 @@ export class ReplicaCluster {
   async add(options: ParleyOptions = {}): Promise<Parley> {
     const signals = this.nats && { SIGNALS_URL: this.nats.url };
     const env = { INTERNAL_URL: this.balancer.url, ...signals, ...this.options.env, ...options.env };
-    const replica = await startParley({ databaseUrl: this.database.url, ...this.options, ...options, env });
+    const { launch = startParley, ...shared } = this.options;
+    const replica = await launch({ databaseUrl: this.database.url, ...shared, ...options, env });
     this.replicas.push(replica);
     this.balancer.targets(...this.urls());
     return replica;

@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { copyBuiltService } from '../../support/built-service.mjs';
+import { STALLABLE } from '../../support/commit-stall.js';
 import { asleepThoughDue, claimsWithoutExecutor } from '../../support/idle-claims.js';
 import { FakeAgent } from '../../support/fake-agent.js';
 import { NoClusterHere } from '../../support/patroni/debian-packages.js';
+import { OwnPostgres } from '../../support/own-postgres.js';
 import { ReplicaCluster } from '../../support/replica-cluster.js';
+import { SeededRandom } from '../../support/seeded-random.js';
 import { storedLogs } from '../../support/stored-log.js';
 import { until } from '../../support/until.js';
 import { Api } from '../../support/workflow.js';
@@ -16,13 +19,22 @@ import { ClientLog } from './client-log.js';
 import { FailoverDriver } from './failover-driver.js';
 import { FaultDriver } from './fault-driver.js';
 import { faultPlan } from './fault-plan.js';
+import { CLOCK_SHIFT } from './faults/clock-shift.js';
+import type { FaultKind } from './faults/fault-kind.js';
+import { ONE_WAY_CUT } from './faults/one-way-cut.js';
+import { DISK_FULL, SLOWABLE, SLOW_DISK } from './faults/disk-faults.js';
+import { VERSION_CHANGE } from './faults/version-change.js';
+import { builtVersion, commitHere } from './earlier-version.js';
 import { Load } from './load.js';
-import { type ChaosOptions, commandOf, FAILOVER, readOptions, USAGE } from './options.js';
+import { type ChaosOptions, commandOf, FAILOVER, kindsOf, readOptions, USAGE } from './options.js';
 import { ReplicaErrors } from './replica-errors.js';
 import { ReplicaMemory } from './replica-memory.js';
 import { agentReport, eventReport, report, type Trial } from './report.js';
 import { SdkCallers } from './sdk-callers.js';
 import { setStage } from './stage.js';
+import { takeovers, watchTakeovers } from './takeovers.js';
+import { ThinkingModel } from './thinking-model.js';
+import { TrialReplicas } from './trial-replicas.js';
 import { killAgents } from '../agents/agent-trial.js';
 import { ToolWorld } from '../agents/tool-world.js';
 import { killAtEvents, type TrialOptions } from '../events/kill-trial.js';
@@ -38,6 +50,8 @@ const PARKED = '31s';
 const OVERDUE_SECONDS = 15;
 /** Where the length is given in leaders: no trial lasts longer. */
 const LONGEST_PLAN_MS = 24 * 60 * 60_000;
+/** A held snapshot matters where dead rows are removed at all. */
+const VACUUMED = ['autovacuum=on', 'autovacuum_naptime=5s'];
 /** The exit code where this machine cannot do what was asked for. */
 const NOT_HERE = 3;
 
@@ -49,7 +63,7 @@ process.stdin.once('close', () => void endAll().then(() => process.exit(1))).res
 
 try {
   const options = parsed();
-  say(commandOf(options));
+  say(`${commandOf(options)}\non commit ${commitHere()}`);
   process.exitCode = (await tried(options)) ? 0 : 1;
 } catch (error) {
   if (!(error instanceof NoClusterHere)) throw error;
@@ -137,27 +151,38 @@ function eachEventOptions(replicas: number, places: string[]): Omit<TrialOptions
 
 async function tryOut(options: ChaosOptions): Promise<Trial> {
   process.env.PARLEY_TEST_MAIN = copyBuiltService();
-  const database = await TriedDatabase.start(options.faults.includes(FAILOVER), say);
+  const kinds = possible(kindsOf(options), options);
+  const database = await TriedDatabase.start(options.faults.includes(FAILOVER), say, {
+    settings: [...STALLABLE, ...VACUUMED, ...(kinds.includes(SLOW_DISK) ? SLOWABLE : [])],
+    disk: kinds.includes(DISK_FULL),
+  });
   ends.push(() => database.stop());
+  const model = await ThinkingModel.start();
+  ends.push(() => model.stop());
   const env = {
+    ...model.env,
     SHUTDOWN_GRACE: '5',
     LOG_LEVEL: 'error',
     ...(options.http && { NODE_DISPATCH: 'http' }),
     ...(database.patroni && { GRPC_PORT: '0' }),
   };
-  const cluster = await ReplicaCluster.start(database, { replicas: options.replicas, env });
-  ends.push(() => cluster.stop());
   const [memory, errors] = [new ReplicaMemory(), new ReplicaErrors()];
-  for (const replica of cluster.replicas) {
-    memory.begun(replica);
-    errors.begun(replica);
-  }
+  const replicas = await TrialReplicas.begin({
+    ...{ database, replicas: options.replicas, env, memory, errors, say },
+    random: new SeededRandom(options.seed),
+    clocks: kinds.includes(CLOCK_SHIFT),
+    links: kinds.includes(ONE_WAY_CUT),
+    earlier: kinds.includes(VERSION_CHANGE) ? builtVersion(options.beside, say) : undefined,
+  });
+  ends.push(() => replicas.stop());
+  const { cluster } = replicas;
+  await watchTakeovers(database.query);
   const stage = await setStage(new Api(cluster.balancer.url));
   for (const agent of stage.agents) ends.push(() => agent.stop());
   const log = new ClientLog();
   const load = new Load(cluster.balancer.url, stage, log);
   const callers = database.patroni && sdkCallers(options, cluster, stage.quick, log);
-  const broken = await breakAll(options, database, cluster, { memory, errors, log });
+  const broken = await breakAll(options, kinds, { database, replicas, log });
   say('The faults are over; what was begun is finished and checked.');
   await Promise.all([load.stop(RECOVERY_MS), callers?.stop(RECOVERY_MS)]);
   await settled(database);
@@ -166,23 +191,41 @@ async function tryOut(options: ChaosOptions): Promise<Trial> {
     await asleepThoughDue(database.query, OVERDUE_SECONDS),
     await storedLogs(database.query),
   ];
-  const found = verdict({ log, stored, agents: stage.agents, claims, asleep, failovers: broken.failovers });
-  return { log, ...broken, stored, lives: memory.stop(), errors: errors.kinds(), verdict: found };
+  const calls = { asked: model.asked, takeovers: await takeovers(database.query) };
+  const found = verdict({
+    ...{ log, stored, claims, asleep, agents: stage.agents, failovers: broken.failovers, ...calls },
+  });
+  return { log, ...broken, stored, lives: memory.stop(), errors: errors.kinds(), verdict: found, ...calls };
+}
+
+/**
+ * Returns those of the kinds that can be caused here: what was not asked for by name is left out.
+ * @throws NoClusterHere where one was asked for that cannot be caused
+ */
+function possible(kinds: FaultKind[], { faults }: ChaosOptions): FaultKind[] {
+  const reasons = new Map<FaultKind, string>([
+    ...(OwnPostgres.canMount() ? [] : [[DISK_FULL, 'needs Linux and root'] as const]),
+    ...(process.platform === 'linux' ? [] : [[SLOW_DISK, 'needs Linux'] as const]),
+  ]);
+  const impossible = kinds.filter((kind) => reasons.has(kind));
+  const told = impossible.map((kind) => `${kind.name} ${reasons.get(kind)}`).join(', ');
+  if (told !== '' && faults.length > 0) throw new NoClusterHere(told);
+  if (told !== '') say(`Left out: ${told}`);
+  return kinds.filter((kind) => !reasons.has(kind));
 }
 
 /** Resolves when the time of the faults is over, and everything that was broken is whole again. */
 async function breakAll(
-  { minutes, seed, faults, kills }: ChaosOptions,
-  { own, patroni }: TriedDatabase,
-  cluster: ReplicaCluster,
-  { memory, errors, log }: { memory: ReplicaMemory; errors: ReplicaErrors; log: ClientLog },
+  { minutes, seed, kills }: ChaosOptions,
+  kinds: readonly FaultKind[],
+  { database, replicas, log }: { database: TriedDatabase; replicas: TrialReplicas; log: ClientLog },
 ): Promise<Pick<Trial, 'faults' | 'failovers'>> {
   const { signal } = interrupted;
   const lengthMs = minutes * 60_000;
   const begun = performance.now();
-  const driver = new FaultDriver(cluster, own, { memory, errors }, say);
-  const others = faults.filter((kind) => kind !== FAILOVER);
-  const plan = patroni && others.length === 0 ? [] : faultPlan(seed, Math.min(lengthMs, LONGEST_PLAN_MS), others);
+  const { own, patroni } = database;
+  const driver = new FaultDriver({ replicas, postgres: own }, say);
+  const plan = faultPlan(seed, Math.min(lengthMs, LONGEST_PLAN_MS), kinds);
   const failover = patroni && new FailoverDriver(patroni, seed, say);
   const over = new AbortController();
   signal.addEventListener('abort', () => over.abort(), { once: true });

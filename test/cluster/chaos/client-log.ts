@@ -1,6 +1,6 @@
 /** What one client was told of one Task. */
 export interface Told {
-  kind: 'run' | 'stream' | 'conversation' | 'cancel' | 'message';
+  kind: 'run' | 'stream' | 'conversation' | 'cancel' | 'message' | 'thought';
   taskId: string;
   /** The id of the Message that made the Task, where the client chose it. */
   messageId?: string;

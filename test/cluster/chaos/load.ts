@@ -11,11 +11,12 @@ const SLEEPERS = 3;
 const READERS = 2;
 const TALKERS = 2;
 const CANCELERS = 2;
+const THINKERS = 3;
 const TURNS = 3;
 /** A reader drops its connection after so many events at most. */
 const LONGEST_READ = 15;
 
-/** Clients that start runs, read streams, hold conversations and cancel, each as fast as it is answered. */
+/** Clients that start runs, read streams, hold conversations, ask a model and cancel, each as fast as it is answered. */
 export class Load {
   private readonly client: PersistentClient;
   private readonly over = new AbortController();
@@ -35,6 +36,7 @@ export class Load {
       ...this.crew(READERS, () => this.read()),
       ...this.crew(TALKERS, () => this.talk()),
       ...this.crew(CANCELERS, () => this.cancel()),
+      ...this.crew(THINKERS, () => this.think()),
     ]);
   }
 
@@ -123,15 +125,20 @@ export class Load {
     told.state = (result ?? (await this.client.task(this.stage.slow, told.taskId))).status.state;
   }
 
-  private async begin(kind: Told['kind'], path: string): Promise<Told> {
+  private async think(): Promise<void> {
+    const told = await this.begin('thought', this.stage.thoughtful, `question ${randomUUID()}`);
+    told.state = (await this.waiting(told, this.stage.thoughtful)).status.state;
+  }
+
+  private async begin(kind: Told['kind'], path: string, text = 'turn 1'): Promise<Told> {
     const messageId = randomUUID();
-    const { id } = await this.client.begin(path, messageId, 'turn 1');
+    const { id } = await this.client.begin(path, messageId, text);
     return this.log.begin({ kind, taskId: id, messageId });
   }
 
-  private async waiting({ taskId }: Told): Promise<Task> {
+  private async waiting({ taskId }: Told, path = this.stage.patient): Promise<Task> {
     for (;;) {
-      const task = await this.client.task(this.stage.patient, taskId);
+      const task = await this.client.task(path, taskId);
       if (!/WORKING|SUBMITTED/.test(task.status.state)) return task;
       await this.client.pause();
     }

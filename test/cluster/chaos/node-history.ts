@@ -7,9 +7,13 @@ export interface NodeHistory {
   node: string;
   /** Of the Message that its agent was called with. */
   messageId: string | undefined;
+  /** When it was recorded that this Message would be sent, by the database's clock. */
+  sendingAt: Date | undefined;
   /** When each `node.completed` was recorded. */
   completedAt: Date[];
 }
+
+const NOTHING = { messageId: undefined, sendingAt: undefined };
 
 interface Note {
   type: string;
@@ -23,9 +27,12 @@ export function nodeHistories({ taskId, events }: StoredLog): NodeHistory[] {
   for (const { json, at } of events) {
     const note = noteOf(json);
     if (note?.node_id === undefined) continue;
-    const known = nodes.get(note.node_id) ?? { run: taskId, node: note.node_id, messageId: undefined, completedAt: [] };
+    const known = nodes.get(note.node_id) ?? { ...NOTHING, run: taskId, node: note.node_id, completedAt: [] };
     nodes.set(note.node_id, known);
-    if (note.type === 'a2a.sending') known.messageId = note.payload?.messageId as string | undefined;
+    if (note.type === 'a2a.sending' && note.payload?.messageId !== known.messageId) {
+      known.messageId = note.payload?.messageId as string | undefined;
+      known.sendingAt = new Date(at);
+    }
     if (note.type === 'node.completed') known.completedAt.push(new Date(at));
   }
   return [...nodes.values()];

@@ -1,12 +1,17 @@
 import { parseArgs } from 'node:util';
+import { FAULT_KINDS, SERVER_FAULTS } from './faults/all-faults.js';
+import type { FaultKind } from './faults/fault-kind.js';
+import { faultKinds } from './fault-plan.js';
 
 export interface ChaosOptions {
   minutes: number;
   /** Of the fault plan. */
   seed: number;
   replicas: number;
-  /** The kinds of faults; empty: all. */
+  /** Names of the kinds of faults; empty: all. */
   faults: string[];
+  /** With the fault `mixed`: the commit whose version runs beside this one. */
+  beside: string;
   /** Own nodes are called over HTTP, through the balancer. */
   http: boolean;
   /** With the fault `failover`: after so many leaders the trial is over. */
@@ -19,15 +24,17 @@ export interface ChaosOptions {
   places: string[];
 }
 
-export const USAGE = `npm run chaos -- [--minutes 2] [--seed S] [--replicas 3] [--faults kill,database] [--http]
+export const USAGE = `npm run chaos -- [--minutes 2] [--seed S] [--replicas 3] [--faults kill,database] [--beside HEAD~1] [--http]
 npm run chaos -- --faults failover [--kills 10] [--seed S] [--replicas 2]
 npm run chaos -- --each-event [--agents] [--replicas 4] [--places child,whole:12,late:3:before]
 
 --minutes   how long the faults go on; about one more to recover and to check
 --seed      the plan of faults to repeat; one by chance otherwise
 --replicas  how many processes share the database
---faults    only these of kill, cut, freeze, sessions, database, terminate; or failover, alone or with some of them (but
-            database): PostgreSQL is a Patroni cluster of two nodes then, whose leader is lost again and again
+--faults    only these of ${FAULT_KINDS.map(({ name }) => name).join(', ')}; or
+            failover, alone or with those of them that need no server of their own: PostgreSQL is a Patroni cluster of
+            two nodes then, whose leader is lost again and again
+--beside    with mixed: the commit that is built and runs beside this one; HEAD~1 unless told otherwise
 --kills     with failover: how many leaders are lost, however long it takes, unless --minutes is there as well
 --each-event  after each event of runs with every construct of the language, and before each next one, the replica that
             executes the run is killed; it lasts as long as that takes. Where something is broken, the logs of all Tasks are
@@ -50,6 +57,7 @@ export function readOptions(args: string[]): ChaosOptions {
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
       replicas: { type: 'string' },
       faults: { type: 'string', default: '' },
+      beside: { type: 'string', default: 'HEAD~1' },
       http: { type: 'boolean', default: false },
       'each-event': { type: 'boolean', default: false },
       agents: { type: 'boolean', default: false },
@@ -60,18 +68,26 @@ export function readOptions(args: string[]): ChaosOptions {
   if (values.kills !== undefined && !faults.includes(FAILOVER)) throw new Error('--kills goes with --faults failover');
   if (values.places !== '' && !values['each-event']) throw new Error('--places goes with --each-event');
   if (values.agents && !values['each-event']) throw new Error('--agents goes with --each-event');
-  if (faults.includes(FAILOVER) && faults.includes('database')) throw new Error('--faults: failover, or database');
+  const onServer = kindsOf({ faults }).find((it) => SERVER_FAULTS.includes(it));
+  if (faults.includes(FAILOVER) && onServer) throw new Error(`--faults: ${FAILOVER}, or ${onServer.name}`);
   return {
     minutes: above(0, 'minutes', values.minutes ?? (values.kills === undefined ? '2' : 'Infinity')),
     seed: above(-1, 'seed', values.seed),
     replicas: above(1, 'replicas', values.replicas ?? (values.agents ? '2' : '3')),
     faults,
+    beside: values.beside,
     http: values.http,
     kills: above(0, 'kills', values.kills ?? 'Infinity'),
     eachEvent: values['each-event'],
     agents: values.agents,
     places: listed(values.places),
   };
+}
+
+/** Returns the kinds of faults of a trial by chance, but the loss of leaders: none where only leaders are lost. */
+export function kindsOf({ faults }: Pick<ChaosOptions, 'faults'>): FaultKind[] {
+  const others = faults.filter((name) => name !== FAILOVER);
+  return faults.length > 0 && others.length === 0 ? [] : faultKinds(others);
 }
 
 /** The command that repeats the trial. */
@@ -84,6 +100,7 @@ export function commandOf({ minutes, seed, replicas, faults, http, kills, ...eac
     ...(Number.isFinite(kills) ? ['--kills', kills] : []),
     ...['--seed', seed, '--replicas', replicas],
     ...(faults.length > 0 ? ['--faults', faults.join(',')] : []),
+    ...(each.beside === 'HEAD~1' ? [] : ['--beside', each.beside]),
     ...dispatch,
   ].join(' ');
 }

@@ -1,41 +1,59 @@
 import type { StoredLog } from '../../support/stored-log.js';
 import type { ClientLog } from './client-log.js';
 import type { Failover, Loss } from './failover-driver.js';
-import type { Fault } from './fault-plan.js';
 import type { AgentTrialResult } from '../agents/agent-trial.js';
 import type { TrialResult } from '../events/kill-trial.js';
 import type { MemoryOfLife } from './replica-memory.js';
+import type { CallCounts } from './overcalls.js';
 import { settlingMs } from './settling.js';
+import type { Takeovers } from './takeovers.js';
 import type { Verdict } from './verdict.js';
 
 const SHOWN = 10;
 
 export interface Trial {
   log: ClientLog;
-  faults: ReadonlyMap<Fault['kind'], number>;
+  /** Number of faults of each kind. */
+  faults: ReadonlyMap<string, number>;
   failovers: readonly Failover[];
   stored: readonly StoredLog[];
   lives: readonly MemoryOfLife[];
   /** What the replicas logged as errors. */
   errors: readonly string[];
   verdict: Verdict;
+  takeovers: Takeovers;
+  /** Calls of the model, by the question. */
+  asked: CallCounts;
 }
 
 /** What the trial came to, for a reader at a terminal. */
-export function report({ log, faults, failovers, stored, lives, errors, verdict }: Trial): string {
+export function report({ log, faults, failovers, stored, lives, errors, verdict, ...calls }: Trial): string {
   const count = (kind: string) => String(log.tasks.filter((told) => told.kind === kind).length);
   return [
     table(
-      ['runs', 'streams', 'conversations', 'cancels', 'messages', 'requests made again', 'tasks in all'],
-      [[...['run', 'stream', 'conversation', 'cancel', 'message'].map(count), `${log.repeated}`, `${stored.length}`]],
+      ['runs', 'streams', 'conversations', 'questions', 'cancels', 'messages', 'requests made again', 'tasks in all'],
+      [
+        [
+          ...['run', 'stream', 'conversation', 'thought', 'cancel', 'message'].map(count),
+          `${log.repeated}`,
+          `${stored.length}`,
+        ],
+      ],
     ),
     ...(faults.size > 0 ? [table([...faults.keys()], [[...faults.values()].map(String)])] : []),
     ...(failovers.length > 0 ? [failoverTable(failovers, stored)] : []),
+    callsOf(calls),
     table(Object.keys(verdict), [Object.values(verdict).map((breaches: string[]) => String(breaches.length))]),
     ...Object.entries(verdict).flatMap(([promise, breaches]) => shown(promise, breaches as string[])),
     ...shown('logged as errors', errors),
     table(['replica', 'seconds', 'RSS MiB at its start', 'in the middle', 'at its end'], lives.map(memory)),
   ].join('\n\n');
+}
+
+function callsOf({ takeovers, asked }: Pick<Trial, 'takeovers' | 'asked'>): string {
+  const taken = [...takeovers.values()].reduce((sum, times) => sum + times.length, 0);
+  const calls = [...asked.values()].reduce((sum, count) => sum + count, 0);
+  return `Claims were taken over ${taken} times; a model was asked ${asked.size} questions in ${calls} calls.`;
 }
 
 /** What kills at every event came to. */

@@ -20,6 +20,8 @@ export interface Stage {
   slow: string;
   /** An agent that answers at once. */
   quick: string;
+  /** An agent that asks a model which takes its time. */
+  thoughtful: string;
   agents: FakeAgent[];
 }
 
@@ -45,6 +47,7 @@ export async function setStage(api: Api): Promise<Stage> {
   await api.save(linear('ask', ruled('patient', [ask(1), ask(2), bye], [{ fail: 'the history is not whole' }])));
   await api.save(linear('work', script('slow', { status: 'working' }, { sleep: 500 }, { complete: 'done' })));
   await api.save(linear('say', script('quick', { complete: 'hello' })));
+  await api.save(linear('think', echo('thinker')));
   const at = (workflow: string, node: string) => `workflows/${workflow}/nodes/${node}`;
   return {
     run: 'run',
@@ -53,6 +56,7 @@ export async function setStage(api: Api): Promise<Stage> {
     patient: at('ask', 'patient'),
     slow: at('work', 'slow'),
     quick: at('say', 'quick'),
+    thoughtful: at('think', 'thinker'),
     agents,
   };
 }

@@ -20,10 +20,17 @@ export class TriedDatabase implements ClusterDatabase {
     this.pool.on('error', () => undefined);
   }
 
-  /** @throws NoClusterHere where a fail-over is wanted and cannot be had */
-  static async start(failover: boolean, say: (line: string) => void): Promise<TriedDatabase> {
+  /**
+   * @param options of a single server (see OwnPostgres)
+   * @throws NoClusterHere where a fail-over is wanted and cannot be had
+   */
+  static async start(
+    failover: boolean,
+    say: (line: string) => void,
+    { settings = [], disk = false }: { settings?: readonly string[]; disk?: boolean } = {},
+  ): Promise<TriedDatabase> {
     if (!failover) {
-      const own = await OwnPostgres.start();
+      const own = await OwnPostgres.start(settings, disk);
       return new TriedDatabase(own.url, own, undefined);
     }
     const programs = clusterPrograms(say);

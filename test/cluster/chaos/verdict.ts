@@ -4,8 +4,10 @@ import type { Claimed } from '../../support/idle-claims.js';
 import { hasEnded, logProblems, type StoredLog } from '../../support/stored-log.js';
 import type { ClientLog, Told } from './client-log.js';
 import type { Failover } from './failover-driver.js';
+import { type CallCounts, overcalledAgents, overcalledModel } from './overcalls.js';
 import { type NodeHistory, nodeHistories } from './node-history.js';
 import { settlingMs } from './settling.js';
+import type { Takeovers } from './takeovers.js';
 
 const LATE_MS = 60_000;
 
@@ -29,6 +31,8 @@ export interface Verdict {
   asleep: string[];
   /** Tasks that took longer than a minute of time with a leader; none where PostgreSQL has no leaders. */
   late: string[];
+  /** Calls of an agent or a model beyond one, and one more for each takeover of the Task that makes them. */
+  overcalled: string[];
 }
 
 /** What there is to compare. */
@@ -39,10 +43,13 @@ export interface Evidence {
   claims: readonly Claimed[];
   asleep: readonly string[];
   failovers: readonly Failover[];
+  takeovers: Takeovers;
+  /** Calls of the model, by the question. */
+  asked: CallCounts;
 }
 
 /** Compares what clients and agents saw with what the database has. */
-export function verdict({ log, stored, agents, claims, asleep, failovers }: Evidence): Verdict {
+export function verdict({ log, stored, agents, claims, asleep, failovers, ...calls }: Evidence): Verdict {
   const byId = new Map(stored.map((it) => [it.taskId, it]));
   const nodes = stored.flatMap(nodeHistories);
   return {
@@ -67,6 +74,10 @@ export function verdict({ log, stored, agents, claims, asleep, failovers }: Evid
     idle: claims.map(({ taskId, agent, replicaId }) => `task ${taskId} (${agent}) is claimed by ${replicaId} alone`),
     asleep: asleep.map((taskId) => `task ${taskId} is due, and nobody has woken it`),
     late: failovers.length === 0 ? [] : stored.flatMap((it) => latenessOf(it, failovers)),
+    overcalled: [
+      ...overcalledAgents(stored, sendCounts(agents), calls.takeovers),
+      ...overcalledModel(stored, calls.asked, calls.takeovers),
+    ],
   };
 }
 
@@ -119,6 +130,14 @@ function doubledWork(nodes: readonly NodeHistory[], agents: readonly FakeAgent[]
       ...late.map(() => `run ${run}: ${node} was called after it was completed`),
     ];
   });
+}
+
+function sendCounts(agents: readonly FakeAgent[]): CallCounts {
+  const sends = Map.groupBy(
+    agents.flatMap((agent) => agent.sends),
+    ({ message }) => message?.messageId ?? '',
+  );
+  return new Map([...sends].map(([messageId, calls]) => [messageId, calls.length]));
 }
 
 function latenessOf(log: StoredLog, failovers: readonly Failover[]): string[] {

@@ -1,0 +1,18 @@
+import { SHIFTS_MS } from '../trial-replicas.js';
+import type { FaultKind } from './fault-kind.js';
+
+/** The clock of a replica steps, and stays off until it is shifted again. */
+export const CLOCK_SHIFT: FaultKind = {
+  name: 'clock',
+  share: 8,
+  draw: (random) => {
+    const shiftMs = random.pick([...SHIFTS_MS, 0]);
+    return {
+      title: `clock of a replica set to ${shiftMs} ms off`,
+      cause: ({ replicas }, target) => {
+        replicas.clockOf(replicas.awake(target))?.shift(shiftMs);
+        return Promise.resolve(true);
+      },
+    };
+  },
+};

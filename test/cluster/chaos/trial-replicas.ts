@@ -1,0 +1,176 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type OneWayLink, OneWayRelay } from '../../support/one-way-relay.js';
+import { type Parley, type ParleyOptions, startParley } from '../../support/parley.js';
+import { type ClusterDatabase, ReplicaCluster } from '../../support/replica-cluster.js';
+import type { SeededRandom } from '../../support/seeded-random.js';
+import { ShiftedClock } from '../../support/shifted-clock.js';
+import type { ReplicaErrors } from './replica-errors.js';
+import type { ReplicaMemory } from './replica-memory.js';
+
+/** Milliseconds by which the clock of a replica is off. */
+export const SHIFTS_MS = [-30_000, -300, 300, 30_000];
+/** What does not start for so long never will: a safety net. */
+const UNSTARTABLE_MS = 120_000;
+
+export interface TrialReplicasOptions {
+  database: ClusterDatabase;
+  replicas: number;
+  env: Record<string, string>;
+  random: SeededRandom;
+  /** True if the clocks of replicas are off, from their start on. */
+  clocks: boolean;
+  /** True if there is a link to cut before the database of each replica, and before the replica itself. */
+  links: boolean;
+  /** The main file of another version: all replicas run it at first. */
+  earlier: string | undefined;
+  memory: ReplicaMemory;
+  errors: ReplicaErrors;
+  say(line: string): void;
+}
+
+/** The links of one replica that may be cut. */
+interface ReplicaLinks {
+  database: OneWayLink;
+  callers: OneWayLink;
+}
+
+/** The replicas of a trial: which of them may be broken now, and what each of them has of its own. */
+export class TrialReplicas {
+  private readonly disturbed = new Set<Parley>();
+  private readonly clocks = new Map<number, ShiftedClock>();
+  private readonly links = new Map<number, ReplicaLinks>();
+  private readonly ofEarlier = new Set<number>();
+  private isEarlierNext: boolean;
+  private readonly relay: OneWayRelay | undefined;
+  private running: ReplicaCluster | undefined;
+
+  private constructor(private readonly options: TrialReplicasOptions) {
+    this.isEarlierNext = options.earlier !== undefined;
+    this.relay = options.links ? OneWayRelay.start() : undefined;
+  }
+
+  static async begin(options: TrialReplicasOptions): Promise<TrialReplicas> {
+    const { database, replicas, env } = options;
+    const trial = new TrialReplicas(options);
+    trial.running = await ReplicaCluster.start(database, { replicas, env, launch: (it) => trial.launch(it) });
+    return trial;
+  }
+
+  get cluster(): ReplicaCluster {
+    if (this.running === undefined) throw new Error('The replicas have not begun yet');
+    return this.running;
+  }
+
+  /** Returns one that is not disturbed: somebody is left who can work. */
+  awake(target: number): Parley {
+    const awake = this.cluster.replicas.filter((replica) => !this.disturbed.has(replica));
+    const chosen = awake[Math.floor(target * awake.length)];
+    if (chosen === undefined) throw new Error('There is no replica to break');
+    return chosen;
+  }
+
+  /**
+   * Disturbs one for a while; later faults choose others meanwhile.
+   * @returns false where fewer than two would be left
+   */
+  async disturb(target: number, work: (victim: Parley) => Promise<void>): Promise<boolean> {
+    if (this.disturbed.size + 2 > this.cluster.replicas.length) return false;
+    const victim = this.awake(target);
+    this.disturbed.add(victim);
+    try {
+      await work(victim);
+    } finally {
+      this.disturbed.delete(victim);
+    }
+    return true;
+  }
+
+  /** Starts one more, again and again as a supervisor does: while its database is away it cannot. */
+  async start(): Promise<Parley> {
+    const begun = performance.now();
+    for (;;) {
+      try {
+        return await this.cluster.add();
+      } catch (error) {
+        if (performance.now() - begun > UNSTARTABLE_MS) throw error;
+        this.options.say(`a replica could not start and is started again: ${(error as Error).message.split('\n')[0]}`);
+        await delay(1_000);
+      }
+    }
+  }
+
+  async kill(victim: Parley): Promise<void> {
+    this.options.memory.ended(victim);
+    await this.cluster.kill(victim);
+    this.forget(victim);
+  }
+
+  async retire(victim: Parley): Promise<void> {
+    this.options.memory.ended(victim);
+    await this.cluster.retire(victim);
+    this.forget(victim);
+  }
+
+  /** Returns the clock of a replica; undefined where all have the machine's. */
+  clockOf({ pid }: Parley): ShiftedClock | undefined {
+    return this.clocks.get(pid);
+  }
+
+  /** Returns the links of a replica; undefined where it has none. */
+  linksOf({ pid }: Parley): ReplicaLinks | undefined {
+    return this.links.get(pid);
+  }
+
+  isEarlier({ pid }: Parley): boolean {
+    return this.ofEarlier.has(pid);
+  }
+
+  /** Has the next replicas that start run this version, or the earlier one. */
+  chooseVersion(earlier: boolean): void {
+    this.isEarlierNext = earlier && this.options.earlier !== undefined;
+  }
+
+  async stop(): Promise<void> {
+    await this.cluster.stop();
+    await this.relay?.stop();
+    for (const clock of this.clocks.values()) clock.remove();
+  }
+
+  private async launch(options: ParleyOptions): Promise<Parley> {
+    const { clocks, random, memory, errors, database } = this.options;
+    const clock = clocks ? new ShiftedClock(random.pick(SHIFTS_MS)) : undefined;
+    const link = await this.relay?.linkTo(database.url);
+    const databaseUrl = link?.url ?? database.url;
+    const main = this.isEarlierNext ? this.options.earlier : undefined;
+    try {
+      const started = await startParley({
+        ...{ ...options, databaseUrl, env: { ...options.env, ...clock?.env } },
+        ...(main !== undefined && { main }),
+      });
+      if (main !== undefined) this.ofEarlier.add(started.pid);
+      const replica = link ? await this.linked(started, link) : started;
+      if (clock) this.clocks.set(replica.pid, clock);
+      memory.begun(replica);
+      errors.begun(replica);
+      return replica;
+    } catch (error) {
+      clock?.remove();
+      await link?.close();
+      throw error;
+    }
+  }
+
+  /** Returns a replica as its callers see it: behind a link. */
+  private async linked(replica: Parley, database: OneWayLink): Promise<Parley> {
+    const callers = await this.relay!.linkTo(replica.url);
+    this.links.set(replica.pid, { database, callers });
+    return { ...replica, url: callers.url };
+  }
+
+  private forget({ pid }: Parley): void {
+    this.clocks.get(pid)?.remove();
+    this.clocks.delete(pid);
+    for (const link of Object.values(this.links.get(pid) ?? {}) as OneWayLink[]) void link.close();
+    this.links.delete(pid);
+  }
+}
