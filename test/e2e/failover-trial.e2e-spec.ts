@@ -1,7 +1,8 @@
 import { grpcImpropriety, impropriety } from '../cluster/chaos/improper-answers.js';
 import { commandOf, kindsOf, readOptions } from '../cluster/chaos/options.js';
 import { faultPlan } from '../cluster/chaos/fault-plan.js';
-import { overcalledAgents, overcalledModel } from '../cluster/chaos/overcalls.js';
+import { overcalledAgents, QuestionLimits } from '../cluster/chaos/overcalls.js';
+import { type Takeovers, thefts } from '../cluster/chaos/takeovers.js';
 import { settlingMs } from '../cluster/chaos/settling.js';
 import { type ClusterPlan, haproxySettings, patroniSettings, TIMING } from '../support/patroni/cluster-settings.js';
 
@@ -96,7 +97,8 @@ describe('the count of calls beyond 1 + the takeovers of a Task', () => {
   });
   const run = log('run', note('a2a.sending', { messageId: 'm' }));
   const asked = log('task', { task: { history: [{ messageId: 'q', parts: [{ text: 'why?' }] }] } });
-  const taken = (taskId: string, ...seconds: number[]) => new Map([[taskId, seconds.map((it) => new Date(it * 1000))]]);
+  const taken = (taskId: string, ...seconds: number[]) =>
+    new Map([[taskId, seconds.map((it) => ({ at: new Date(it * 1000), fromPid: null }))]]);
 
   it('lets an agent be called again once for each takeover since the call was recorded', () => {
     expect(overcalledAgents([run], new Map([['m', 2]]), taken('run', 11))).toEqual([]);
@@ -104,10 +106,30 @@ describe('the count of calls beyond 1 + the takeovers of a Task', () => {
     expect(overcalledAgents([run], new Map([['m', 1]]), new Map())).toEqual([]);
   });
 
+  const overcalledModel = (calls: number, takeovers: Takeovers): string[] => {
+    const limits = new QuestionLimits(new Map([['why?', calls]]), takeovers);
+    limits.raise(asked);
+    return limits.exceeded();
+  };
+
   it('lets a model be asked again once for each takeover of the Task that asks', () => {
-    expect(overcalledModel([asked], new Map([['why?', 2]]), taken('task', 12))).toEqual([]);
-    expect(overcalledModel([asked], new Map([['why?', 3]]), taken('task', 12))).toHaveLength(1);
-    expect(overcalledModel([asked], new Map([['why?', 2]]), taken('run', 12))).toHaveLength(1);
+    expect(overcalledModel(2, taken('task', 12))).toEqual([]);
+    expect(overcalledModel(3, taken('task', 12))).toHaveLength(1);
+    expect(overcalledModel(2, taken('run', 12))).toHaveLength(1);
+  });
+});
+
+describe('the count of Tasks that were taken from a living replica', () => {
+  const taken: Takeovers = new Map([['t', [{ at: new Date(5_000), fromPid: 7 }]]]);
+
+  it('has those of a replica that nothing had happened to', () => {
+    expect(thefts(taken, new Map())).toEqual([expect.stringContaining('process 7')]);
+    expect(thefts(taken, new Map([[7, new Date(6_000)]]))).toHaveLength(1);
+  });
+
+  it('has none of a replica that was broken before, or whose lock was free', () => {
+    expect(thefts(taken, new Map([[7, new Date(4_000)]]))).toEqual([]);
+    expect(thefts(new Map([['t', [{ at: new Date(5_000), fromPid: null }]]]), new Map())).toEqual([]);
   });
 });
 

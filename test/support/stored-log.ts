@@ -30,6 +30,22 @@ export async function storedLogs(query: Query, taskIds?: readonly string[]): Pro
   );
 }
 
+/** Reads the rows and logs of all Tasks in pages, in the order of their ids. */
+export async function* storedPages(query: Query, size = 1_000): AsyncGenerator<StoredLog[]> {
+  for (let last = ''; ;) {
+    const rows = await query<{ id: string }>(
+      'SELECT task_id AS id FROM task WHERE task_id > $1 ORDER BY task_id LIMIT $2',
+      [last, size],
+    );
+    if (rows.length === 0) return;
+    yield await storedLogs(
+      query,
+      rows.map(({ id }) => id),
+    );
+    last = rows.at(-1)?.id ?? '';
+  }
+}
+
 export async function storedLog(query: Query, taskId: string): Promise<StoredLog> {
   const [log] = await storedLogs(query, [taskId]);
   if (log === undefined) throw new Error(`The database has no task ${taskId}`);

@@ -12,7 +12,7 @@ import { NoClusterHere } from '../../support/patroni/debian-packages.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
 import { ReplicaCluster } from '../../support/replica-cluster.js';
 import { SeededRandom } from '../../support/seeded-random.js';
-import { storedLogs } from '../../support/stored-log.js';
+import { storedPages } from '../../support/stored-log.js';
 import { until } from '../../support/until.js';
 import { Api } from '../../support/workflow.js';
 import { ClientLog } from './client-log.js';
@@ -40,7 +40,7 @@ import { ToolWorld } from '../agents/tool-world.js';
 import { killAtEvents, type TrialOptions } from '../events/kill-trial.js';
 import { behaviour, scenarios } from '../events/scenarios.js';
 import { TriedDatabase } from './tried-database.js';
-import { verdict } from './verdict.js';
+import { Judge } from './verdict.js';
 
 /** What has not ended so long after the last fault is stuck. */
 const RECOVERY_MS = 60_000;
@@ -52,6 +52,8 @@ const OVERDUE_SECONDS = 15;
 const LONGEST_PLAN_MS = 24 * 60 * 60_000;
 /** A held snapshot matters where dead rows are removed at all. */
 const VACUUMED = ['autovacuum=on', 'autovacuum_naptime=5s'];
+/** How often it is counted what clients were told of. */
+const COUNT_MS = 1_000;
 /** The exit code where this machine cannot do what was asked for. */
 const NOT_HERE = 3;
 
@@ -180,22 +182,30 @@ async function tryOut(options: ChaosOptions): Promise<Trial> {
   const stage = await setStage(new Api(cluster.balancer.url));
   for (const agent of stage.agents) ends.push(() => agent.stop());
   const log = new ClientLog();
-  const load = new Load(cluster.balancer.url, stage, log);
+  const load = new Load(cluster.balancer.url, stage, log, options.messengers);
   const callers = database.patroni && sdkCallers(options, cluster, stage.quick, log);
   const broken = await breakAll(options, kinds, { database, replicas, log });
   say('The faults are over; what was begun is finished and checked.');
   await Promise.all([load.stop(RECOVERY_MS), callers?.stop(RECOVERY_MS)]);
   await settled(database);
-  const [claims, asleep, stored] = [
+  const [claims, asleep] = [
     await claimsWithoutExecutor(database.query, cluster.replicas),
     await asleepThoughDue(database.query, OVERDUE_SECONDS),
-    await storedLogs(database.query),
   ];
   const calls = { asked: model.asked, takeovers: await takeovers(database.query) };
-  const found = verdict({
-    ...{ log, stored, claims, asleep, agents: stage.agents, failovers: broken.failovers, ...calls },
+  const judge = new Judge({
+    log,
+    claims,
+    asleep,
+    agents: stage.agents,
+    failovers: broken.failovers,
+    brokenAt: replicas.brokenAt,
+    ...calls,
   });
-  return { log, ...broken, stored, lives: memory.stop(), errors: errors.kinds(), verdict: found, ...calls };
+  for await (const page of storedPages(database.query)) judge.compare(page);
+  const { tasks, settledMs } = judge;
+  const verdict = judge.conclude();
+  return { log, ...broken, tasks, settledMs, lives: memory.stop(), errors: errors.kinds(), verdict, ...calls };
 }
 
 /**
@@ -216,7 +226,7 @@ function possible(kinds: FaultKind[], { faults }: ChaosOptions): FaultKind[] {
 
 /** Resolves when the time of the faults is over, and everything that was broken is whole again. */
 async function breakAll(
-  { minutes, seed, kills }: ChaosOptions,
+  { minutes, seed, kills, tasks }: ChaosOptions,
   kinds: readonly FaultKind[],
   { database, replicas, log }: { database: TriedDatabase; replicas: TrialReplicas; log: ClientLog },
 ): Promise<Pick<Trial, 'faults' | 'failovers'>> {
@@ -229,6 +239,7 @@ async function breakAll(
   const failover = patroni && new FailoverDriver(patroni, seed, say);
   const over = new AbortController();
   signal.addEventListener('abort', () => over.abort(), { once: true });
+  const watch = setInterval(() => log.tasks.length >= tasks && over.abort(), COUNT_MS);
   await Promise.all([
     driver.follow(plan, lengthMs, over.signal),
     failover
@@ -236,8 +247,11 @@ async function breakAll(
       .catch((error: Error) => log.absurd.push(`${error.message}\n${patroni?.logs()}`))
       .finally(() => over.abort()),
   ]);
-  const left = Number.isFinite(kills) ? 0 : Math.max(0, begun + lengthMs - performance.now());
-  await delay(left, undefined, { signal }).catch(() => undefined);
+  const left = Number.isFinite(kills)
+    ? 0
+    : Math.max(0, begun + Math.min(lengthMs, LONGEST_PLAN_MS) - performance.now());
+  await delay(left, undefined, { signal: over.signal }).catch(() => undefined);
+  clearInterval(watch);
   return { faults: driver.done, failovers: failover?.done ?? [] };
 }
 

@@ -28,6 +28,7 @@ export class Load {
     url: string,
     private readonly stage: Stage,
     private readonly log: ClientLog,
+    messengers = 0,
   ) {
     this.client = new PersistentClient(url, log, this.over.signal);
     this.done = Promise.all([
@@ -37,6 +38,7 @@ export class Load {
       ...this.crew(TALKERS, () => this.talk()),
       ...this.crew(CANCELERS, () => this.cancel()),
       ...this.crew(THINKERS, () => this.think()),
+      ...this.crew(messengers, () => this.say(), 0),
     ]);
   }
 
@@ -48,12 +50,12 @@ export class Load {
     clearTimeout(timer);
   }
 
-  private crew(size: number, work: () => Promise<void>): Promise<void>[] {
+  private crew(size: number, work: () => Promise<void>, pauseMs?: number): Promise<void>[] {
     return Array.from({ length: size }, async () => {
       while (this.going) {
         try {
           await work();
-          await this.client.pause();
+          await this.client.pause(pauseMs);
         } catch (error) {
           if (!(error instanceof TrialOver)) this.log.absurd.push((error as Error).message);
         }
@@ -128,6 +130,12 @@ export class Load {
   private async think(): Promise<void> {
     const told = await this.begin('thought', this.stage.thoughtful, `question ${randomUUID()}`);
     told.state = (await this.waiting(told, this.stage.thoughtful)).status.state;
+  }
+
+  private async say(): Promise<void> {
+    const messageId = randomUUID();
+    const task = await this.client.ask(this.stage.quick, messageId, 'hello?');
+    this.log.begin({ kind: 'message', taskId: task.id, messageId }).state = task.status.state;
   }
 
   private async begin(kind: Told['kind'], path: string, text = 'turn 1'): Promise<Told> {

@@ -5,6 +5,10 @@ import { faultKinds } from './fault-plan.js';
 
 export interface ChaosOptions {
   minutes: number;
+  /** After so many Tasks that clients were told of the faults are over. */
+  tasks: number;
+  /** Clients that only send Messages to an agent which answers at once. */
+  messengers: number;
   /** Of the fault plan. */
   seed: number;
   replicas: number;
@@ -24,11 +28,14 @@ export interface ChaosOptions {
   places: string[];
 }
 
-export const USAGE = `npm run chaos -- [--minutes 2] [--seed S] [--replicas 3] [--faults kill,database] [--beside HEAD~1] [--http]
+export const USAGE = `npm run chaos -- [--minutes 2] [--tasks N] [--messengers N] [--seed S] [--replicas 3] [--faults kill,database] [--beside HEAD~1] [--http]
 npm run chaos -- --faults failover [--kills 10] [--seed S] [--replicas 2]
 npm run chaos -- --each-event [--agents] [--replicas 4] [--places child,whole:12,late:3:before]
 
 --minutes   how long the faults go on; about one more to recover and to check
+--tasks     with it, the faults end when clients were told of so many Tasks, however long it takes, unless --minutes is
+            there as well
+--messengers  how many more clients send Messages to an agent that answers at once; none unless told otherwise
 --seed      the plan of faults to repeat; one by chance otherwise
 --replicas  how many processes share the database
 --faults    only these of ${FAULT_KINDS.map(({ name }) => name).join(', ')}; or
@@ -54,6 +61,8 @@ export function readOptions(args: string[]): ChaosOptions {
     options: {
       minutes: { type: 'string' },
       kills: { type: 'string' },
+      tasks: { type: 'string' },
+      messengers: { type: 'string', default: '0' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
       replicas: { type: 'string' },
       faults: { type: 'string', default: '' },
@@ -71,7 +80,9 @@ export function readOptions(args: string[]): ChaosOptions {
   const onServer = kindsOf({ faults }).find((it) => SERVER_FAULTS.includes(it));
   if (faults.includes(FAILOVER) && onServer) throw new Error(`--faults: ${FAILOVER}, or ${onServer.name}`);
   return {
-    minutes: above(0, 'minutes', values.minutes ?? (values.kills === undefined ? '2' : 'Infinity')),
+    minutes: above(0, 'minutes', values.minutes ?? ((values.kills ?? values.tasks) === undefined ? '2' : 'Infinity')),
+    tasks: above(0, 'tasks', values.tasks ?? 'Infinity'),
+    messengers: above(-1, 'messengers', values.messengers),
     seed: above(-1, 'seed', values.seed),
     replicas: above(1, 'replicas', values.replicas ?? (values.agents ? '2' : '3')),
     faults,
@@ -97,6 +108,8 @@ export function commandOf({ minutes, seed, replicas, faults, http, kills, ...eac
   return [
     'npm run chaos --',
     ...(Number.isFinite(minutes) ? ['--minutes', minutes] : []),
+    ...(Number.isFinite(each.tasks) ? ['--tasks', each.tasks] : []),
+    ...(each.messengers > 0 ? ['--messengers', each.messengers] : []),
     ...(Number.isFinite(kills) ? ['--kills', kills] : []),
     ...['--seed', seed, '--replicas', replicas],
     ...(faults.length > 0 ? ['--faults', faults.join(',')] : []),

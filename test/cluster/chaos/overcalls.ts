@@ -13,24 +13,35 @@ export type CallCounts = ReadonlyMap<string, number>;
 export function overcalledAgents(stored: readonly StoredLog[], sends: CallCounts, takeovers: Takeovers): string[] {
   return stored.flatMap(nodeHistories).flatMap(({ run, node, messageId, sendingAt }) => {
     if (messageId === undefined || sendingAt === undefined) return [];
-    const most = 1 + (takeovers.get(run) ?? []).filter((at) => at >= sendingAt).length;
+    const most = 1 + (takeovers.get(run) ?? []).filter(({ at }) => at >= sendingAt).length;
     const calls = sends.get(messageId) ?? 0;
     return calls > most ? [`run ${run}: ${node} was called ${calls} times, ${most} at most`] : [];
   });
 }
 
-/** Returns one sentence for each question that a model was asked more often than 1 + the takeovers of its Task. */
-export function overcalledModel(stored: readonly StoredLog[], asked: CallCounts, takeovers: Takeovers): string[] {
-  const most = new Map<string, number>();
-  for (const log of stored) {
+/** How often a model may be asked each question: 1 + the takeovers of the Task that asks it. */
+export class QuestionLimits {
+  private readonly most = new Map<string, number>();
+
+  constructor(
+    private readonly asked: CallCounts,
+    private readonly takeovers: Takeovers,
+  ) {}
+
+  /** Takes a Task into account, which may ask one. */
+  raise(log: StoredLog): void {
     const text = questionOf(log);
-    if (!asked.has(text)) continue;
-    most.set(text, (most.get(text) ?? 0) + 1 + (takeovers.get(log.taskId)?.length ?? 0));
+    if (!this.asked.has(text)) return;
+    this.most.set(text, (this.most.get(text) ?? 0) + 1 + (this.takeovers.get(log.taskId)?.length ?? 0));
   }
-  return [...asked].flatMap(([text, calls]) => {
-    const allowed = most.get(text) ?? 0;
-    return calls > allowed ? [`the model was asked "${text.slice(0, 100)}" ${calls} times, ${allowed} at most`] : [];
-  });
+
+  /** Returns one sentence for each question that was asked more often, once every Task is taken into account. */
+  exceeded(): string[] {
+    return [...this.asked].flatMap(([text, calls]) => {
+      const most = this.most.get(text) ?? 0;
+      return calls > most ? [`the model was asked "${text.slice(0, 100)}" ${calls} times, ${most} at most`] : [];
+    });
+  }
 }
 
 /** Returns the text of the Message that made a Task. */

@@ -31,7 +31,12 @@ export class PersistentClient {
 
   /** SendMessage that makes a Task; `messageId` is its key as well. */
   async begin(path: string, messageId: string, text: string): Promise<Task> {
-    const params = { message: userText(messageId, text), configuration: { returnImmediately: true } };
+    return this.ask(path, messageId, text, { returnImmediately: true });
+  }
+
+  /** The same, with the Task as it ended. */
+  async ask(path: string, messageId: string, text: string, configuration: JsonObject = {}): Promise<Task> {
+    const params = { message: userText(messageId, text), configuration };
     const { result } = await this.rpc<SendMessageResponse>(path, 'SendMessage', params, messageId);
     if (result === undefined || !('task' in result)) throw new Error(`No Task: ${JSON.stringify(result)}`);
     return result.task;

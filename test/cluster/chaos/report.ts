@@ -1,11 +1,9 @@
-import type { StoredLog } from '../../support/stored-log.js';
 import type { ClientLog } from './client-log.js';
 import type { Failover, Loss } from './failover-driver.js';
 import type { AgentTrialResult } from '../agents/agent-trial.js';
 import type { TrialResult } from '../events/kill-trial.js';
 import type { MemoryOfLife } from './replica-memory.js';
 import type { CallCounts } from './overcalls.js';
-import { settlingMs } from './settling.js';
 import type { Takeovers } from './takeovers.js';
 import type { Verdict } from './verdict.js';
 
@@ -16,7 +14,10 @@ export interface Trial {
   /** Number of faults of each kind. */
   faults: ReadonlyMap<string, number>;
   failovers: readonly Failover[];
-  stored: readonly StoredLog[];
+  /** Number of Tasks in the database. */
+  tasks: number;
+  /** The longest that a Task took with a leader there, in milliseconds. */
+  settledMs: number;
   lives: readonly MemoryOfLife[];
   /** What the replicas logged as errors. */
   errors: readonly string[];
@@ -27,7 +28,7 @@ export interface Trial {
 }
 
 /** What the trial came to, for a reader at a terminal. */
-export function report({ log, faults, failovers, stored, lives, errors, verdict, ...calls }: Trial): string {
+export function report({ log, faults, failovers, lives, errors, verdict, ...calls }: Trial): string {
   const count = (kind: string) => String(log.tasks.filter((told) => told.kind === kind).length);
   return [
     table(
@@ -36,12 +37,12 @@ export function report({ log, faults, failovers, stored, lives, errors, verdict,
         [
           ...['run', 'stream', 'conversation', 'thought', 'cancel', 'message'].map(count),
           `${log.repeated}`,
-          `${stored.length}`,
+          `${calls.tasks}`,
         ],
       ],
     ),
     ...(faults.size > 0 ? [table([...faults.keys()], [[...faults.values()].map(String)])] : []),
-    ...(failovers.length > 0 ? [failoverTable(failovers, stored)] : []),
+    ...(failovers.length > 0 ? [failoverTable(failovers, calls.settledMs)] : []),
     callsOf(calls),
     table(Object.keys(verdict), [Object.values(verdict).map((breaches: string[]) => String(breaches.length))]),
     ...Object.entries(verdict).flatMap(([promise, breaches]) => shown(promise, breaches as string[])),
@@ -73,8 +74,8 @@ export function agentReport({ counts: { calls, repeated, asked }, ...result }: A
 }
 
 /** Seconds without a leader by how it was lost, and the longest that a Task then took. */
-function failoverTable(failovers: readonly Failover[], stored: readonly StoredLog[]): string {
-  const settled = Math.max(0, ...stored.map((log) => settlingMs(log, failovers))) / 1000;
+function failoverTable(failovers: readonly Failover[], settledMs: number): string {
+  const settled = settledMs / 1000;
   const rows = (['killed', 'frozen', 'handed over'] satisfies Loss[]).map((loss) => {
     const gaps = failovers
       .filter((it) => it.loss === loss)

@@ -36,6 +36,8 @@ interface ReplicaLinks {
 
 /** The replicas of a trial: which of them may be broken now, and what each of them has of its own. */
 export class TrialReplicas {
+  /** When each process was first killed, told to end, stopped or cut off. */
+  readonly brokenAt = new Map<number, Date>();
   private readonly disturbed = new Set<Parley>();
   private readonly clocks = new Map<number, ShiftedClock>();
   private readonly links = new Map<number, ReplicaLinks>();
@@ -77,6 +79,7 @@ export class TrialReplicas {
     if (this.disturbed.size + 2 > this.cluster.replicas.length) return false;
     const victim = this.awake(target);
     this.disturbed.add(victim);
+    this.noteBroken(victim);
     try {
       await work(victim);
     } finally {
@@ -101,12 +104,14 @@ export class TrialReplicas {
 
   async kill(victim: Parley): Promise<void> {
     this.options.memory.ended(victim);
+    this.noteBroken(victim);
     await this.cluster.kill(victim);
     this.forget(victim);
   }
 
   async retire(victim: Parley): Promise<void> {
     this.options.memory.ended(victim);
+    this.noteBroken(victim);
     await this.cluster.retire(victim);
     this.forget(victim);
   }
@@ -134,6 +139,10 @@ export class TrialReplicas {
     await this.cluster.stop();
     await this.relay?.stop();
     for (const clock of this.clocks.values()) clock.remove();
+  }
+
+  private noteBroken({ pid }: Parley): void {
+    if (!this.brokenAt.has(pid)) this.brokenAt.set(pid, new Date());
   }
 
   private async launch(options: ParleyOptions): Promise<Parley> {

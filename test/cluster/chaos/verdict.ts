@@ -1,13 +1,13 @@
 import type { StreamResponse } from '#libs/protocol';
-import type { FakeAgent } from '../../support/fake-agent.js';
+import type { FakeAgent, FakeCall } from '../../support/fake-agent.js';
 import type { Claimed } from '../../support/idle-claims.js';
 import { hasEnded, logProblems, type StoredLog } from '../../support/stored-log.js';
 import type { ClientLog, Told } from './client-log.js';
 import type { Failover } from './failover-driver.js';
-import { type CallCounts, overcalledAgents, overcalledModel } from './overcalls.js';
+import { type CallCounts, overcalledAgents, QuestionLimits } from './overcalls.js';
 import { type NodeHistory, nodeHistories } from './node-history.js';
 import { settlingMs } from './settling.js';
-import type { Takeovers } from './takeovers.js';
+import { type Takeovers, thefts } from './takeovers.js';
 
 const LATE_MS = 60_000;
 
@@ -33,57 +33,112 @@ export interface Verdict {
   late: string[];
   /** Calls of an agent or a model beyond one, and one more for each takeover of the Task that makes them. */
   overcalled: string[];
+  /** Tasks that were taken from a replica which lived, and which no fault had stopped or cut off. */
+  stolen: string[];
 }
 
-/** What there is to compare. */
+/** What there is to compare with the database. */
 export interface Evidence {
   log: ClientLog;
-  stored: readonly StoredLog[];
   agents: readonly FakeAgent[];
   claims: readonly Claimed[];
   asleep: readonly string[];
   failovers: readonly Failover[];
   takeovers: Takeovers;
+  /** When each process was first killed, told to end, stopped or cut off. */
+  brokenAt: ReadonlyMap<number, Date>;
   /** Calls of the model, by the question. */
   asked: CallCounts;
 }
 
-/** Compares what clients and agents saw with what the database has. */
-export function verdict({ log, stored, agents, claims, asleep, failovers, ...calls }: Evidence): Verdict {
-  const byId = new Map(stored.map((it) => [it.taskId, it]));
-  const nodes = stored.flatMap(nodeHistories);
-  return {
-    lost: log.tasks.flatMap((told) => lossesOf(told, byId.get(told.taskId))),
-    doubled: [
-      ...log.tasks.flatMap((told) => doublesOf(told, byId.get(told.taskId))),
-      ...doubledTasks(stored),
-      ...doubledWork(nodes, agents),
-    ],
-    stuck: [
-      ...stored
-        .filter((it) => !hasEnded(it))
-        .map(({ taskId, agent, state }) => `task ${taskId} (${agent}) is ${state}`),
-      ...log.tasks.filter(({ state }) => state === undefined).map(({ kind, taskId }) => `${kind} ${taskId} has no end`),
-    ],
-    reordered: [...stored.flatMap(logProblems), ...log.tasks.flatMap(disorderOf)],
-    failed: [
-      ...log.absurd,
-      ...stored.filter(hasFailed).map((it) => `task ${it.taskId} (${it.agent}): ${reasonOf(it)}`),
-    ],
-    internal: log.improper,
-    idle: claims.map(({ taskId, agent, replicaId }) => `task ${taskId} (${agent}) is claimed by ${replicaId} alone`),
-    asleep: asleep.map((taskId) => `task ${taskId} is due, and nobody has woken it`),
-    late: failovers.length === 0 ? [] : stored.flatMap((it) => latenessOf(it, failovers)),
-    overcalled: [
-      ...overcalledAgents(stored, sendCounts(agents), calls.takeovers),
-      ...overcalledModel(stored, calls.asked, calls.takeovers),
-    ],
-  };
+/** Compares what clients and agents saw with what the database has, which is read in pages: it may be more than fits. */
+export class Judge {
+  /** Number of Tasks in the database. */
+  tasks = 0;
+  /** The longest that a Task took with a leader there (see settlingMs), in milliseconds. */
+  settledMs = 0;
+  private readonly verdict: Verdict;
+  private readonly told: Map<string, Told[]>;
+  private readonly sends: Map<string | undefined, FakeCall[]>;
+  private readonly sendCounts: CallCounts;
+  /** What made a Task: Messages, at agents. */
+  private readonly made = new Map<string, number>();
+  private readonly questions: QuestionLimits;
+
+  constructor(private readonly evidence: Evidence) {
+    const { log, agents, claims, asleep, asked, takeovers } = evidence;
+    this.told = Map.groupBy(log.tasks, ({ taskId }) => taskId);
+    this.sends = Map.groupBy(
+      agents.flatMap((agent) => agent.sends),
+      ({ message }) => message?.messageId,
+    );
+    this.sendCounts = new Map([...this.sends].map(([id, calls]) => [id ?? '', calls.length]));
+    this.questions = new QuestionLimits(asked, takeovers);
+    this.verdict = {
+      ...{ lost: [], doubled: [], late: [], overcalled: [] },
+      stuck: log.tasks
+        .filter(({ state }) => state === undefined)
+        .map(({ kind, taskId }) => `${kind} ${taskId} has no end`),
+      reordered: log.tasks.flatMap(disorderOf),
+      failed: [...log.absurd],
+      internal: log.improper,
+      idle: claims.map(({ taskId, agent, replicaId }) => `task ${taskId} (${agent}) is claimed by ${replicaId} alone`),
+      asleep: asleep.map((taskId) => `task ${taskId} is due, and nobody has woken it`),
+      stolen: thefts(takeovers, evidence.brokenAt),
+    };
+  }
+
+  /** Looks at some Tasks, each once. */
+  compare(stored: readonly StoredLog[]): void {
+    const { failovers, takeovers } = this.evidence;
+    const { verdict } = this;
+    this.tasks += stored.length;
+    for (const it of stored) {
+      this.compareTold(it);
+      const message = `Message ${userMessages(it)[0]} at ${it.agent}`;
+      this.made.set(message, (this.made.get(message) ?? 0) + 1);
+      if (!hasEnded(it)) verdict.stuck.push(`task ${it.taskId} (${it.agent}) is ${it.state}`);
+      if (hasFailed(it)) verdict.failed.push(`task ${it.taskId} (${it.agent}): ${reasonOf(it)}`);
+      verdict.reordered.push(...logProblems(it));
+      if (failovers.length > 0) verdict.late.push(...this.latenessOf(it));
+      this.questions.raise(it);
+    }
+    verdict.doubled.push(...doubledWork(stored.flatMap(nodeHistories), this.sends));
+    verdict.overcalled.push(...overcalledAgents(stored, this.sendCounts, takeovers));
+  }
+
+  /** Returns what came of it, once every Task of the database was compared. */
+  conclude(): Verdict {
+    const { verdict } = this;
+    for (const told of [...this.told.values()].flat()) {
+      verdict.lost.push(`${told.kind} ${told.taskId} is gone`);
+      verdict.doubled.push(...doublesOf(told, undefined));
+    }
+    for (const [message, tasks] of this.made) if (tasks > 1) verdict.doubled.push(`${message} made ${tasks} Tasks`);
+    verdict.overcalled.push(...this.questions.exceeded());
+    return verdict;
+  }
+
+  private compareTold(log: StoredLog): void {
+    for (const told of this.told.get(log.taskId) ?? []) {
+      this.verdict.lost.push(...lossesOf(told, log));
+      this.verdict.doubled.push(...doublesOf(told, log));
+    }
+    this.told.delete(log.taskId);
+  }
+
+  private latenessOf(log: StoredLog): string[] {
+    const ms = settlingMs(log, this.evidence.failovers);
+    this.settledMs = Math.max(this.settledMs, ms);
+    if (ms <= LATE_MS) return [];
+    return [
+      `task ${log.taskId} (${log.agent}) had its last event ${(ms / 1000).toFixed(1)} s after there was a leader`,
+    ];
+  }
 }
 
-function lossesOf(told: Told, log: StoredLog | undefined): string[] {
+function lossesOf(told: Told, log: StoredLog): string[] {
   const name = `${told.kind} ${told.taskId}`;
-  if (log === undefined) return [`${name} is gone`];
   const changed = told.seen.filter(({ sequence, json }) => {
     const event = log.events[sequence - 1];
     return event === undefined || (json !== undefined && json !== normalised(event.json));
@@ -111,17 +166,7 @@ function disorderOf({ kind, taskId, seen }: Told): string[] {
   return wrong < 0 ? [] : [`${kind} ${taskId}: a reader was told ${seen[wrong]?.sequence} as the ${wrong + 1}th event`];
 }
 
-/** Messages that made more than one Task of the same agent, be they of clients or of runs. */
-function doubledTasks(stored: readonly StoredLog[]): string[] {
-  const made = stored.map((log) => `Message ${userMessages(log)[0]} at ${log.agent}`);
-  return repeated(made).map((it) => `${it} made two Tasks`);
-}
-
-function doubledWork(nodes: readonly NodeHistory[], agents: readonly FakeAgent[]): string[] {
-  const sends = Map.groupBy(
-    agents.flatMap((agent) => agent.sends),
-    ({ message }) => message?.messageId,
-  );
+function doubledWork(nodes: readonly NodeHistory[], sends: Map<string | undefined, FakeCall[]>): string[] {
   return nodes.flatMap(({ run, node, messageId, completedAt }) => {
     const end = completedAt[0]?.getTime() ?? Infinity;
     const late = (sends.get(messageId) ?? []).filter(({ time }) => time > end);
@@ -130,20 +175,6 @@ function doubledWork(nodes: readonly NodeHistory[], agents: readonly FakeAgent[]
       ...late.map(() => `run ${run}: ${node} was called after it was completed`),
     ];
   });
-}
-
-function sendCounts(agents: readonly FakeAgent[]): CallCounts {
-  const sends = Map.groupBy(
-    agents.flatMap((agent) => agent.sends),
-    ({ message }) => message?.messageId ?? '',
-  );
-  return new Map([...sends].map(([messageId, calls]) => [messageId, calls.length]));
-}
-
-function latenessOf(log: StoredLog, failovers: readonly Failover[]): string[] {
-  const ms = settlingMs(log, failovers);
-  if (ms <= LATE_MS) return [];
-  return [`task ${log.taskId} (${log.agent}) had its last event ${(ms / 1000).toFixed(1)} s after there was a leader`];
 }
 
 function userMessages({ events }: StoredLog): string[] {
