@@ -8,4 +8,5 @@ export { CARD_PATH, hostCardUrl, isOfService, ownCardUrl } from './card-places.j
 export { RequestSigners, type RequestAuth, sign, type SigningRequest } from './request-signers.js';
 export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-security.js';
 export { CalledTask } from './called-task.js';
+export { sseEvents } from './sse-events.js';
 export { HttpAgentDirectory, type LocalAgents } from './http-agent-directory.js';

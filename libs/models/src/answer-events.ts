@@ -8,6 +8,7 @@ import { isJsonObject, type JsonValue, tryParseJson } from '#libs/protocol';
 import type { ModelEnd, ModelEvent, ModelUsage, ToolCall } from './model.js';
 import { ModelError } from './model-error.js';
 import type { ModelProvider } from './model-settings.js';
+import { DONE_REASON } from './repaired-streams.js';
 
 type Content = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 type Growing = Extract<Content[number], { type: 'text' | 'reasoning' }>;
@@ -67,7 +68,9 @@ export class AnswerEvents {
     }
     const usage = usageOf(finish!);
     const kept = this.#kept();
-    return { reason, ...(usage && { usage }), ...(kept !== undefined && { kept }) };
+    const isUnexplained = finish!.finishReason.raw === DONE_REASON;
+    const note = isUnexplained ? { note: 'its answer ended with [DONE] and without a finish_reason' } : {};
+    return { reason, ...(usage && { usage }), ...(kept !== undefined && { kept }), ...note };
   }
 
   #grow(

@@ -9,6 +9,7 @@ import { inputModes, type ModelSettings, PROVIDER_OPTIONS } from './model-settin
 import { asJson, promptOf } from './prompt.js';
 import { modelFailure } from './provider-failure.js';
 import { languageModel } from './provider-packages.js';
+import { repairedStreams } from './repaired-streams.js';
 import { SignedFetch } from './signed-fetch.js';
 import { streamingWholeAnswers } from './whole-answers.js';
 
@@ -84,7 +85,7 @@ export class ProviderModel implements Model {
 
   #way(wire: SignedFetch): typeof fetch {
     const bounded = boundedFetch(wire.send, MAX_ANSWER_BYTES);
-    return this.options.provider === 'openai-compatible' ? streamingWholeAnswers(bounded) : bounded;
+    return this.options.provider === 'openai-compatible' ? repairedStreams(streamingWholeAnswers(bounded)) : bounded;
   }
 }
 

@@ -1,0 +1,79 @@
+import { isJsonObject, type JsonValue } from '#libs/protocol';
+
+/** Members of a piece of a call; each is empty where the piece has none. */
+interface CallPiece {
+  id: string;
+  name: string;
+  args: string;
+}
+
+/** Knows the calls of one streamed answer, and tells when one of them is sent again. Reads each character once. */
+export class RepeatedCalls {
+  /** The last call at each index. */
+  private readonly open = new Map<number, GrowingCall>();
+  /** Each call that another one followed at its index. */
+  private readonly ended = new Set<string>();
+
+  /** @returns true if the piece repeats a call that is complete: its index, its id, its name and all its arguments */
+  take(sent: JsonValue): boolean {
+    if (!isJsonObject(sent) || typeof sent['index'] !== 'number') return false;
+    const { index, id } = sent;
+    const { name, arguments: args } = isJsonObject(sent['function']) ? sent['function'] : {};
+    const piece = { id: textOf(id), name: textOf(name), args: textOf(args) };
+    const open = this.open.get(index);
+    const isNamed = piece.id !== '' && piece.name !== '';
+    if (isNamed && (open?.isRepeatedBy(piece) || this.ended.has(keyOf(index, piece)))) return true;
+    if (open && !(piece.name !== '' && open.isComplete)) open.add(piece);
+    else {
+      if (open) this.ended.add(keyOf(index, open));
+      this.open.set(index, new GrowingCall(piece));
+    }
+    return false;
+  }
+}
+
+/** A call whose pieces may still come. */
+class GrowingCall implements CallPiece {
+  id = '';
+  name = '';
+  args = '';
+  private depth = 0;
+  private inString = false;
+  private escaped = false;
+
+  constructor(piece: CallPiece) {
+    this.add(piece);
+  }
+
+  /** True if each list and object of the arguments has ended. */
+  get isComplete(): boolean {
+    return this.args !== '' && this.depth === 0 && !this.inString;
+  }
+
+  add({ id, name, args }: CallPiece): void {
+    this.id ||= id;
+    this.name ||= name;
+    this.args += args;
+    for (const character of args) this.read(character);
+  }
+
+  isRepeatedBy({ id, name, args }: CallPiece): boolean {
+    return this.isComplete && this.id === id && this.name === name && this.args === args;
+  }
+
+  private read(character: string): void {
+    if (this.escaped) this.escaped = false;
+    else if (character === '"') this.inString = !this.inString;
+    else if (this.inString) this.escaped = character === '\\';
+    else if (character === '{' || character === '[') this.depth += 1;
+    else if (character === '}' || character === ']') this.depth -= 1;
+  }
+}
+
+function keyOf(index: number, { id, name, args }: CallPiece): string {
+  return JSON.stringify([index, id, name, args]);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
