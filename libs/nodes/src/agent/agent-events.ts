@@ -28,6 +28,8 @@ export interface ModelResponse {
   step: number;
   usage: ModelUsage;
   toolCalls?: AskedCall[];
+  /** What was odd about the answer, as a part of a sentence about the model. */
+  note?: string;
 }
 
 export interface ModelFailure {

@@ -15,6 +15,11 @@ export class AnswerInPieces {
 
   constructor(private readonly turn: Pick<AgentTurn, 'node' | 'context' | 'structure'>) {}
 
+  /** True if the model has said nothing so far and called nothing. */
+  get isEmpty(): boolean {
+    return this.calls.length === 0 && this.parts.length === 0 && this.text === undefined && !this.isReported;
+  }
+
   say(text: string): void {
     if (text !== '') this.text = (this.text ?? '') + text;
   }

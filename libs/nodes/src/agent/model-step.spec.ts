@@ -27,6 +27,37 @@ describe('the step of a model', () => {
     );
   });
 
+  it.each([1, 2, 3])(
+    'asks the next model first where %d of three give an empty answer, and notes it',
+    async (empty) => {
+      const names = ['first', 'second', 'third'];
+      const answer: Answering = (_, model) => says(names.indexOf(model) < empty ? '' : 'here');
+      const { driver, models } = notedAgent(answer, { model: 'first', fallbacks: ['second', 'third'] });
+      await driver.run();
+      expect(driver.state).toBe('completed');
+      expect(lastWord(driver)).toBe(empty === 3 ? '' : 'here');
+      const asked = names.slice(0, Math.min(empty + 1, 3));
+      expect(models.calls.map(({ model }) => model)).toEqual(asked);
+      expect(payloads(driver, 'model.error').map(({ message }) => message)).toEqual(
+        asked.slice(0, -1).map((it) => `model "${it}" gave an empty answer`),
+      );
+      const [response] = payloads(driver, 'model.response');
+      expect(response).toMatchObject({ model: asked.at(-1), ...(empty === 3 && { note: 'gave an empty answer' }) });
+      if (empty < 3) expect(response).not.toHaveProperty('note');
+    },
+  );
+
+  it('asks no other model where one calls a tool without a word, and notes what was odd about an end', async () => {
+    const answer: Answering = (call) =>
+      call.messages.length < 2
+        ? asks(call, ['calculator', { expression: '1 + 1' }])
+        : [{ text: 'two' }, { end: { reason: 'other', note: 'was odd' } }];
+    const { driver, models } = notedAgent(answer, { model: 'first', fallbacks: ['second'], tools: ['calculator'] });
+    await driver.run();
+    expect(models.calls.map(({ model }) => model)).toEqual(['first', 'first']);
+    expect(payloads(driver, 'model.response').map(({ note }) => note)).toEqual([undefined, 'was odd']);
+  });
+
   it('goes on with the model whose turn it was, after a crash', async () => {
     const answer: Answering = (_, model) => (model === 'second' ? says('here') : refuse(429, true));
     const { driver, models } = notedAgent(answer, { model: 'first', fallbacks: ['second'] });

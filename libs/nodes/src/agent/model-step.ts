@@ -7,6 +7,8 @@ import { type AgentTurn, conversation } from './agent-turn.js';
 import { AnswerInPieces } from './answer-in-pieces.js';
 import { coalesced } from './coalesced.js';
 
+const EMPTY = 'gave an empty answer';
+
 type Steps = AsyncGenerator<NodeEvent, void, void>;
 
 /**
@@ -24,7 +26,7 @@ export async function* modelStep(turn: AgentTurn): Steps {
   for (let at = Math.max(first, 0); ; at += 1) {
     try {
       const model = await models.find(names[at], { tenant: context.call.scope.tenant, signal: context.signal });
-      return yield* askedFor(turn, model, step);
+      return yield* askedFor(turn, model, { step, isLast: at + 1 >= names.length });
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
       const { message, status, outage, retryAfter } = error;
@@ -45,7 +47,8 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentTurn): void {
     throw new NodeFailure(`the model was called ${maxSteps} times (maxSteps) and has no answer yet`);
 }
 
-async function* askedFor(turn: AgentTurn, model: Model, step: number): Steps {
+/** @throws ModelError where the answer is empty and another model may be asked */
+async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step: number; isLast: boolean }): Steps {
   const { context, settings, structure } = turn;
   yield modelRequest(context, model.name, step);
   const tools = modelTools(turn.tools, turn.wire);
@@ -69,10 +72,13 @@ async function* askedFor(turn: AgentTurn, model: Model, step: number): Steps {
   }
   signal.throwIfAborted();
   if (end === undefined) throw new ModelError(`model "${model.name}" broke off`, { fallback: true });
+  if (answer.isEmpty && !isLast) throw new ModelError(`model "${model.name}" ${EMPTY}`, { fallback: true });
+  const note = answer.isEmpty ? EMPTY : end.note;
   yield* answer.last();
   const toolCalls = askedCalls(turn, answer.calls, step);
   const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
-  const response = { model: model.name, step, usage, ...(toolCalls.length > 0 && { toolCalls }) };
+  const calls = toolCalls.length > 0 && { toolCalls };
+  const response = { model: model.name, step, usage, ...calls, ...(note !== undefined && { note }) };
   yield modelResponse(context, response, end.kept);
 }
 
