@@ -1,4 +1,5 @@
 import { getTask, outline, rpc, sendParams, sendTask, stream } from '../support/a2a.js';
+import type { FakeAgent } from '../support/fake-agent.js';
 import { ends } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
@@ -13,6 +14,49 @@ const asks = ruled('ask', [
 
 function painter(): Workflow {
   return linear(unique('paint'), input('in'), asks, output('out', { prompt: 'Result: {{ask}}' }));
+}
+
+describe('an agent elsewhere that a workflow calls', () => {
+  const say = async (name: string, text: string, contextId?: string) =>
+    sendTask(stage.api.base(name), text, contextId === undefined ? {} : { fields: { contextId } });
+
+  it('is called in its own context of earlier turns, and in a new one from any other', async () => {
+    const agent = await stage.fake();
+    const { name } = await stage.api.save(linear(unique('talk'), external('x', agent.url)));
+    const { contextId } = await say(name, 'one');
+    await say(name, 'two', contextId);
+    await say(name, 'three', unique('other'));
+    const [first, second, third] = agent.sends.map(({ message }) => message?.contextId);
+    const [task] = await tasksOf(agent);
+    expect([first, second, third]).toEqual([undefined, task?.contextId, undefined]);
+    expect(agent.texts).toEqual(['one', 'two', 'three']);
+    const base = stage.api.base(name, 'x');
+    const direct = await sendTask(base, 'four');
+    await sendTask(base, 'five', { fields: { contextId: direct.contextId } });
+    const [fourth, fifth] = agent.sends.slice(3).map(({ message }) => message?.contextId);
+    expect([fourth, fifth]).toEqual([undefined, (await tasksOf(agent))[3]?.contextId]);
+  });
+
+  it('is called in one context by the iterations of a loop, and in others by the entries of a list', async () => {
+    const agent = await stage.fake();
+    const loop = linear(unique('loop'), external('x', agent.url));
+    loop.edges.push({ from: 'x', to: 'x', loop: { max_iterations: 3 } } as never);
+    const each = { each: { items: '[1, 2]', concurrency: 1 } };
+    const list = linear(unique('list'), { ...external('x', agent.url, { prompt: '{{item}}' }), ...each } as never);
+    const forgets = linear(unique('forgets'), external('x', agent.url, { history: 'none' }));
+    for (const workflow of [loop, list, forgets]) {
+      const { name } = await stage.api.save(workflow);
+      const { contextId } = await say(name, 'go');
+      if (workflow !== loop) await say(name, 'go', contextId);
+    }
+    const contexts = agent.sends.map(({ message }) => message?.contextId);
+    const [task] = await tasksOf(agent);
+    expect(contexts).toEqual([undefined, task?.contextId, task?.contextId, ...Array(6).fill(undefined)]);
+  });
+});
+
+async function tasksOf(agent: FakeAgent): Promise<{ contextId: string }[]> {
+  return Promise.all(agent.taskIds().map((id) => getTask(`${agent.url}/a2a`, id)));
 }
 
 describe('several turns through a workflow', () => {

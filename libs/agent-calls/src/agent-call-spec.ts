@@ -1,6 +1,7 @@
 import type { CallOptions } from '#libs/a2a-client';
 import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
 import type { Part, SendMessageRequest } from '#libs/protocol';
+import type { KeptContext } from './kept-context.js';
 
 /** Who calls, what for, and by which right: what the cancel of a call needs as well. */
 export type CallIdentity = Pick<CallOptions, 'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts'>;
@@ -36,6 +37,8 @@ export interface AgentCallSpec {
    * the file. Told of those files, of none as well, once before the Message leaves.
    */
   adapt?(unread: readonly Part[]): void;
+  /** The agent's context of earlier calls: a Message that begins a Task is sent in it. Absent: in none. */
+  context?: KeptContext;
   /** Where the agent is. Part of the call: what it throws, the call fails with. */
   target(): CallTarget | Promise<CallTarget>;
   /** The last word before the agent is called, after the check for loops; part of the call. */

@@ -11,6 +11,7 @@ import {
   type StreamResponse,
 } from '#libs/protocol';
 import type { AgentCallSpec } from './agent-call-spec.js';
+import { AgentContext } from './kept-context.js';
 import { CallEnd } from './call-end.js';
 import { callOptions, cancelOptions, chained } from './call-options.js';
 import { type CallFailure, type CallOutcome, failureOf, outcomeOf, timedOut } from './call-outcome.js';
@@ -62,6 +63,7 @@ export class AgentCall {
   private unsent: AgentCallError | undefined;
   private leaving: Promise<void> | undefined;
   private ended: CallOutcome | undefined;
+  private readonly context: AgentContext;
   /** The Parts of the Message as the agent takes them. */
   private adapted: { parts: Part[] } | undefined;
 
@@ -70,6 +72,7 @@ export class AgentCall {
     private readonly spec: AgentCallSpec,
   ) {
     this.answer.taskId = spec.known ?? spec.request.message.taskId;
+    this.context = new AgentContext(spec.context);
     this.end = new CallEnd(spec.signal, (reason) => this.onCallerEnd(reason));
   }
 
@@ -106,7 +109,11 @@ export class AgentCall {
       if (by && !by.staysHere) await by.context.flush();
       end.throwIfGivenUp();
       end.begin(limit, since);
-      for await (const response of this.responses()) yield this.take(response);
+      for await (const response of this.responses()) {
+        this.context.take(response);
+        yield this.take(response);
+      }
+      await this.context.settled();
       end.throwIfGivenUp();
       this.ended = outcomeOf(this.answer);
     } catch (error) {
@@ -228,12 +235,27 @@ export class AgentCall {
     const before = this.sent;
     this.sent = true;
     try {
-      yield* client.send(await this.adaptedRequest(client, request, options), options);
+      yield* this.send(client, await this.adaptedRequest(client, request, options), options);
     } catch (error) {
       if (error instanceof AgentCallError && error.unsent) this.sent = before;
       const { taskId } = request.message;
       if (taskId === undefined || !(await this.isLate(client, taskId, options, error))) throw error;
       yield* client.follow(taskId, options);
+    }
+  }
+
+  /** Sends the Message in the agent's context of earlier calls; once without, where the agent has forgotten that. */
+  private async *send(
+    client: AgentClient,
+    request: SendMessageRequest,
+    options: CallOptions,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const inContext = await this.context.applied(request);
+    try {
+      yield* client.send(inContext, options);
+    } catch (error) {
+      if (this.met || !this.context.refuses(inContext, error)) throw error;
+      yield* client.send(request, options);
     }
   }
 

@@ -9,3 +9,5 @@ export {
   withStatusText,
 } from './call-outcome.js';
 export { type CallCancelOutcome, type CanceledCall, cancelTask } from './cancel-task.js';
+export type { KeptContext } from './kept-context.js';
+export { RemoteContexts, type RemoteTalk, talkKey } from './remote-contexts.js';

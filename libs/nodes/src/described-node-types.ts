@@ -16,7 +16,19 @@ export async function describedNodeTypes(modules: readonly string[], ...others: 
   const plugins = await Plugins.load(modules);
   const tools = builtInTools({ fetch }, limits, plugins);
   const servers = new AbsentServers();
-  return nodeTypes(limits, absent(), tools, absent(), absent(), absent(), absent(), plugins, servers, ...others);
+  return nodeTypes(
+    limits,
+    absent(),
+    tools,
+    absent(),
+    absent(),
+    absent(),
+    absent(),
+    plugins,
+    servers,
+    undefined,
+    ...others,
+  );
 }
 
 /** Stands where an executor would find what it works with. */

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { AgentDirectory, CalledTask } from '#libs/a2a-client';
-import { AgentCall, type CallIdentity, type CallOutcome } from '#libs/agent-calls';
+import {
+  AgentCall,
+  type CallIdentity,
+  type CallOutcome,
+  type KeptContext,
+  type RemoteContexts,
+} from '#libs/agent-calls';
 import {
   type AgentDeclaration,
   type CallChains,
@@ -28,6 +34,7 @@ import {
   urlProblem,
   userMessage,
 } from '#libs/protocol';
+import { untilReached } from '#libs/postgres';
 import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js';
 import { NodeFailure } from './node-failure.js';
 import { ANYTHING } from './result-parts.js';
@@ -54,6 +61,7 @@ export class ExternalExecutor extends NodeExecutor {
     node: NodeSpec,
     private readonly agents: AgentDirectory,
     private readonly chains: CallChains,
+    private readonly contexts?: RemoteContexts,
   ) {
     super(node);
     this.order = `Execute external node ${node.id}`;
@@ -85,6 +93,7 @@ export class ExternalExecutor extends NodeExecutor {
   /** After a crash the remote Task of this turn is followed; where none was seen the same Message is sent again. */
   #call(context: RequestContext, url: string, known: KnownRemote | undefined, since: number | undefined): AgentCall {
     const { userMessage: asked, metadata, task, taskId, token, call } = context;
+    const kept = this.#context(context, url);
     const links = task ? keptChain(task.metadata) : chainOf({ message: asked, ...(metadata && { metadata }) });
     return new AgentCall(this.agents, {
       identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#credential() },
@@ -93,6 +102,7 @@ export class ExternalExecutor extends NodeExecutor {
         message: userMessage(this.#parts(asked.parts), { messageId: messageIdOf(context), ...known?.remote }),
       },
       adapt: () => undefined,
+      ...(kept && { context: kept }),
       target: () => ({ url }),
       by: {
         context,
@@ -110,6 +120,17 @@ export class ExternalExecutor extends NodeExecutor {
     const first = asked.find(({ text }) => text !== undefined);
     const others = asked.filter((part) => part !== first && part.text !== '');
     return [first === undefined ? textPart(this.order) : { mediaType: 'text/plain', ...first }, ...others];
+  }
+
+  /** The agent's context is that of all Messages of one context to this node, unless its config says otherwise. */
+  #context({ call, contextId, taskId, signal }: RequestContext, agentUrl: string): KeptContext | undefined {
+    const { contexts } = this;
+    if (!contexts || this.node.config.history === 'none') return undefined;
+    const talk = { ...call.scope, contextId, workflow: call.agent, node: this.node.id, agentUrl };
+    return {
+      find: () => untilReached(() => contexts.of(talk), signal),
+      keep: (remote) => contexts.keep(talk, remote, taskId).catch(() => undefined),
+    };
   }
 
   #credential(): Pick<CallIdentity, 'credential'> {

@@ -1,4 +1,5 @@
 import type { AgentDirectory } from '#libs/a2a-client';
+import type { RemoteContexts } from '#libs/agent-calls';
 import type { AgentExecutor, CallChains, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
 import { hasUserinfo, type JsonValue, LONGEST_URL, NO_USERINFO, TOO_LONG_URL } from '#libs/protocol';
 import { ConfigProblems } from './config-problems.js';
@@ -35,6 +36,11 @@ export class ExternalNode implements NodeType {
         description: 'Seconds until the call counts as failed.',
       },
       auth: { type: 'string', pattern: CREDENTIAL_NAME.source, description: 'The name of a stored credential.' },
+      history: {
+        enum: ['context', 'none'],
+        description:
+          "context (unless set): the agent's context of earlier turns of the same context is used again; none: not.",
+      },
       prompt: PROMPT,
       data: DATA,
     },
@@ -44,6 +50,7 @@ export class ExternalNode implements NodeType {
   constructor(
     private readonly agents: AgentDirectory,
     private readonly chains: CallChains,
+    private readonly contexts?: RemoteContexts,
   ) {}
 
   problems(node: NodeSpec): NodeProblem[] {
@@ -61,12 +68,13 @@ export class ExternalNode implements NodeType {
         'endpoint_url',
       )
       .check('timeout', `must be a number of seconds, from 1 to ${LONGEST_TIMEOUT_SECONDS}`, isTimeout)
+      .check('history', 'must be context or none', (it) => it === 'context' || it === 'none')
       .check('auth', 'must be the name of a credential', (it) => typeof it === 'string' && CREDENTIAL_NAME.test(it))
       .strings('prompt').found;
   }
 
   executor(node: NodeSpec): AgentExecutor {
-    return new ExternalExecutor(node, this.agents, this.chains);
+    return new ExternalExecutor(node, this.agents, this.chains, this.contexts);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
+import { RemoteContexts } from '#libs/agent-calls';
 import { CallChainModule, CallChains, type NodeType, NodeTypes } from '#libs/executor';
 import { McpTools } from '#libs/mcp-client';
 import { Models } from '#libs/models';
@@ -63,8 +64,9 @@ export class NodesModule {
             CallChains,
             SecretBox,
             Plugins,
-            // A stand-alone agent has none.
+            // A stand-alone agent has neither.
             { token: McpTools, optional: true },
+            { token: RemoteContexts, optional: true },
             ...others.map(({ type }) => type),
           ],
           useFactory: nodeTypes,
@@ -100,6 +102,7 @@ export function nodeTypes(
   secrets: SecretBox,
   plugins: Plugins,
   mcp: McpTools | undefined,
+  contexts: RemoteContexts | undefined,
   ...others: NodeType[]
 ): NodeTypes {
   const own = [
@@ -107,7 +110,7 @@ export function nodeTypes(
     new AgentNode({ models, tools: agentTools(tools, mcp), memory: new AgentMemory(tasks) }),
     new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),
-    new ExternalNode(agents, chains),
+    new ExternalNode(agents, chains, contexts),
     new ScriptNode(content),
     new SetNode(content.renderedText),
     new WaitNode(),

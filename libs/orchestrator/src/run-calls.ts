@@ -9,6 +9,7 @@ import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseEndpoint, workflowPath } from './node-address.js';
+import { nodeContext } from './node-context.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
 import { leftOutPayload, partsOf, unreadPayload } from './passed-content.js';
 import { partsLeftOut } from './control-steps.js';
@@ -230,6 +231,9 @@ export class RunCalls {
     const callerMessageId = node.answer?.messageId ?? state.begunBy;
     const run = { contextId: context.contextId, revision, ...(callerMessageId && { callerMessageId }) };
     const limit = nodeTimeout(definition);
+    const isRerun = state.origin !== undefined;
+    const url = this.urlOf(node) ?? '';
+    const kept = nodeContext(this.services.contexts, { context, definition: graph.definition, isRerun }, node, url);
     // Each attempt is a Message of its own, and another one is the run's business.
     const resends = definition.retry && 0;
     return {
@@ -239,6 +243,7 @@ export class RunCalls {
       ...(node.answer === undefined && {
         adapt: (unread) => this.reportLeftOut(node, [...content.leftOut, ...unread]),
       }),
+      ...(kept && { context: kept }),
       target: () => this.target(node, fault),
       callsNobody: !callsOthers(node),
       staysHere: this.isLocal(node),

@@ -1,3 +1,4 @@
+import type { RemoteContexts } from '#libs/agent-calls';
 import type { WorkBudget } from '#libs/executor';
 import type { ProcessServices } from '#libs/process';
 import type { ContentLimits } from '#libs/service';
@@ -12,6 +13,7 @@ import type { RunChildStore } from './run-child-store.js';
 export interface RunServices extends ProcessServices {
   tasks: Pick<TaskStore, 'recordedChildren' | 'headers' | 'load' | 'events'>;
   children: RunChildStore;
+  contexts: RemoteContexts;
   cancels: Pick<CancelOutcomes, 'keep'>;
   origins: RerunOrigins;
   /** Where the nodes of this service are called; read at each call, since it is known only after listening. */

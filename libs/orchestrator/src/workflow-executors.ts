@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
+import { RemoteContexts } from '#libs/agent-calls';
 import { CallChains, WorkBudget } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { AppConfig, Metrics } from '#libs/service';
@@ -23,6 +24,7 @@ export class WorkflowExecutors {
     directory: AgentDirectory,
     tasks: TaskStore,
     children: RunChildStore,
+    contexts: RemoteContexts,
     cancels: CancelOutcomes,
     origins: RerunOrigins,
     chains: CallChains,
@@ -37,6 +39,7 @@ export class WorkflowExecutors {
       directory,
       tasks,
       children,
+      contexts,
       cancels,
       origins,
       chains,

@@ -45,7 +45,10 @@ export interface CalledAgent extends Pick<AgentCallSpec, 'target' | 'own'> {
 export interface PlannedCall
   extends
     CalledAgent,
-    Pick<AgentCallSpec, 'request' | 'adapt' | 'admit' | 'forgotten' | 'limit' | 'since' | 'resends' | 'timeouts'> {
+    Pick<
+      AgentCallSpec,
+      'request' | 'adapt' | 'context' | 'admit' | 'forgotten' | 'limit' | 'since' | 'resends' | 'timeouts'
+    > {
   /** It is not told what led to the call then. */
   callsNobody?: boolean;
   /** The agent works in this process. */

@@ -1,10 +1,12 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { RemoteContexts } from '#libs/agent-calls';
 import { CallChainModule, WorkBudgetModule } from '#libs/executor';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import { ChildRunNode } from '../child-run-node.js';
 import { RerunOrigins } from '../rerun/rerun-origins.js';
 import { RunChildStore } from '../run-child-store.js';
 import { PostgresCancelOutcomes } from '../storage/postgres-cancel-outcomes.js';
+import { PostgresRemoteContexts } from '../storage/postgres-remote-contexts.js';
 import { PostgresRunChildStore } from '../storage/postgres-run-child-store.js';
 import { PostgresWorkflowStore } from '../storage/postgres-workflow-store.js';
 import { StoredRerunOrigins } from '../storage/stored-rerun-origins.js';
@@ -22,12 +24,21 @@ export class RunAgentsModule {
       providers: [
         { provide: WorkflowStore, useClass: PostgresWorkflowStore },
         { provide: RunChildStore, useClass: PostgresRunChildStore },
+        { provide: RemoteContexts, useClass: PostgresRemoteContexts },
         { provide: CancelOutcomes, useClass: PostgresCancelOutcomes },
         { provide: RerunOrigins, useClass: StoredRerunOrigins },
         WorkflowExecutors,
         ChildRunNode,
       ],
-      exports: [WorkflowStore, RunChildStore, CancelOutcomes, RerunOrigins, WorkflowExecutors, ChildRunNode],
+      exports: [
+        WorkflowStore,
+        RunChildStore,
+        RemoteContexts,
+        CancelOutcomes,
+        RerunOrigins,
+        WorkflowExecutors,
+        ChildRunNode,
+      ],
     };
   }
 }

@@ -5,6 +5,7 @@ import {
   WakeClaimedRuns1700000000380,
 } from './child-news-migration.js';
 import { FillRunQuestions1700000000330 } from './question-migration.js';
+import { CreateRemoteContext1700000000381 } from './remote-context-migration.js';
 import { CreateRunRevision1700000000342 } from './run-revision-migration.js';
 import { CreateWorkflowSummary1700000000341 } from './summary-migration.js';
 
@@ -185,4 +186,5 @@ export const ORCHESTRATOR_MIGRATIONS = [
   IndexRunChildTask1700000000944,
   CreateWorkflowSummary1700000000341,
   CreateRunRevision1700000000342,
+  CreateRemoteContext1700000000381,
 ];

@@ -1,3 +1,4 @@
+import { RemoteContexts, type RemoteTalk, talkKey } from '#libs/agent-calls';
 import {
   CallChains,
   endsTurn,
@@ -51,10 +52,24 @@ export class FakeRunChildren extends RunChildStore {
   }
 }
 
+export class FakeRemoteContexts extends RemoteContexts {
+  private readonly kept = new Map<string, string>();
+
+  override async of(talk: RemoteTalk): Promise<string | undefined> {
+    return this.kept.get(talkKey(talk));
+  }
+
+  override async keep(talk: RemoteTalk, contextId: string): Promise<void> {
+    this.kept.set(talkKey(talk), contextId);
+  }
+}
+
 /** Runs a WorkflowExecutor as an ExecutionRegistry does, over a log in memory, and watches what it yields. */
 export class DrivenRun {
   readonly log: TaskEvent[] = [];
   readonly children = new FakeRunChildren();
+  /** Those that its agents gave, and gave earlier runs. */
+  contexts: RemoteContexts = new FakeRemoteContexts();
   /** How cancels of Tasks came out that the run gave up. */
   readonly keptCancels: LaterOutcome[] = [];
   /** Children in the service's own store: `node#attempt` to Task id. */
@@ -236,6 +251,7 @@ export class DrivenRun {
         load: async (taskId: string) => ({ task: { status: { message: this.waitingMessages.get(taskId) } } }),
       } as unknown as TaskStore,
       children: this.children,
+      contexts: this.contexts,
       cancels: { keep: async (outcome) => void this.keptCancels.push(outcome) },
       origins: { find: async (runId) => this.origins.get(runId) },
       chains: new CallChains(Buffer.from('a secret')),

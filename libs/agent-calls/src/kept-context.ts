@@ -1,0 +1,62 @@
+import { AgentCallError } from '#libs/a2a-client';
+import { A2A_ERRORS, type SendMessageRequest, type StreamResponse } from '#libs/protocol';
+
+/** Where a call finds the context of earlier calls at an agent elsewhere, and keeps that of its own. */
+export interface KeptContext {
+  /** Returns the agent's `contextId`, if there is one; rejects only where the call is over. */
+  find(): Promise<string | undefined>;
+  /** Never rejects. */
+  keep(contextId: string): Promise<void>;
+}
+
+/** The agent's context in one call. */
+export class AgentContext {
+  private isRefused = false;
+  private found: Promise<string | undefined> | undefined;
+  private keeping: Promise<void> | undefined;
+
+  constructor(private readonly kept: KeptContext | undefined) {}
+
+  /** Returns the request in the context of earlier calls, unless it names one, or the agent has refused that. */
+  async applied(request: SendMessageRequest): Promise<SendMessageRequest> {
+    const { message } = request;
+    if (!this.kept || this.isRefused || message.taskId !== undefined || message.contextId !== undefined) return request;
+    const contextId = await (this.found ??= this.kept.find());
+    return contextId === undefined ? request : { ...request, message: { ...message, contextId } };
+  }
+
+  /**
+   * Takes in what a request failed with, and returns true if it is to be sent once more, without the context: the agent
+   * has forgotten that, and has done nothing.
+   */
+  refuses(request: SendMessageRequest, error: unknown): boolean {
+    const { contextId, taskId } = request.message;
+    if (this.found === undefined || contextId === undefined || taskId !== undefined || this.isRefused) return false;
+    this.isRefused = isRefusal(error);
+    return this.isRefused;
+  }
+
+  /** Begins to keep the context that an answer names first. */
+  take(response: StreamResponse): void {
+    const contextId = contextOf(response);
+    if (this.kept && contextId) this.keeping ??= this.kept.keep(contextId);
+  }
+
+  /** Resolves when the context is kept, or cannot be. */
+  async settled(): Promise<void> {
+    await this.keeping;
+  }
+}
+
+/** True for TaskNotFound and InvalidParams, which have no code of A2A over REST. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof AgentCallError)) return false;
+  const { kind, code } = error;
+  return kind === 'not-found' || code === A2A_ERRORS.INVALID_PARAMS.code || code === 400 || code === 404;
+}
+
+function contextOf(response: StreamResponse): string | undefined {
+  if ('task' in response) return response.task.contextId;
+  if ('message' in response) return response.message.contextId;
+  return 'statusUpdate' in response ? response.statusUpdate.contextId : response.artifactUpdate.contextId;
+}

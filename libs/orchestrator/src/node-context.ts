@@ -1,0 +1,50 @@
+import { Logger } from '@nestjs/common';
+import type { KeptContext, RemoteContexts, RemoteTalk } from '#libs/agent-calls';
+import type { RequestContext } from '#libs/executor';
+import { throughOutage } from '#libs/postgres';
+import type { NodeRun } from './node-run.js';
+import type { WorkflowDefinition } from './workflow.js';
+
+const logger = new Logger('NodeContext');
+
+interface CallingRun {
+  context: Pick<RequestContext, 'taskId' | 'contextId' | 'call' | 'signal'>;
+  definition: WorkflowDefinition;
+  isRerun: boolean;
+}
+
+/**
+ * Returns where the context of an external node's agent is kept. The turns of the run's context and the iterations of a
+ * loop share it. A rerun has one of its own, and so has a run that is called for one entry of a list; entries themselves,
+ * and nodes with `history: "none"`, have none that is kept.
+ */
+export function nodeContext(
+  contexts: RemoteContexts,
+  run: CallingRun,
+  node: Pick<NodeRun, 'id' | 'type' | 'index'>,
+  agentUrl: string,
+): KeptContext | undefined {
+  const { context, definition } = run;
+  const config = definition.nodes.find(({ id }) => id === node.id)?.config;
+  if (node.type !== 'external' || node.index !== undefined || config?.['history'] === 'none') return undefined;
+  const { taskId, call, signal } = context;
+  const { tenant, owner } = call.scope;
+  const part = partOf(run);
+  const contextId = part === undefined ? context.contextId : `${context.contextId}/${part}`;
+  const workflow = definition.name;
+  const talk: RemoteTalk = { tenant, owner, contextId, workflow, node: node.id, agentUrl };
+  return {
+    find: () => throughOutage(() => contexts.of(talk), signal),
+    keep: (remote) =>
+      contexts.keep(talk, remote, taskId).catch((error: unknown) => {
+        logger.warn({ err: error, taskId }, "The context of a node's agent could not be kept");
+      }),
+  };
+}
+
+/** Names the part of a context that a run's agents share it in; `undefined`: all of it. */
+function partOf({ context, isRerun }: CallingRun): string | undefined {
+  if (isRerun) return context.taskId;
+  const { parent } = context.call;
+  return parent?.reference.includes('[') ? `${parent.taskId}/${parent.reference}` : undefined;
+}
