@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject, Task } from '#libs/protocol';
 import { rpc, stream } from '../support/a2a.js';
 import { useCluster } from '../support/cluster-stage.js';
-import { testRandom } from '../support/seeded-random.js';
+import { testRandom } from '../support/test-random.js';
 import { logProblems, stateOf, storedLog } from '../support/stored-log.js';
 import { linear, script, unique } from '../support/workflow.js';
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FakeAgent, FakeCall } from '../support/fake-agent.js';
 import { type FakeBehaviour, holds } from '../support/fake-behaviour.js';
 import { useCluster } from '../support/cluster-stage.js';
-import { testRandom } from '../support/seeded-random.js';
+import { testRandom } from '../support/test-random.js';
 import { logProblems, storedLogs } from '../support/stored-log.js';
 import { orphans, TraceCollector } from '../support/trace-collector.js';
 import { until } from '../support/until.js';

@@ -3,7 +3,7 @@ import type { FakeAgent, FakeCall } from '../support/fake-agent.js';
 import { type FakeBehaviour, when } from '../support/fake-behaviour.js';
 import { useCluster } from '../support/cluster-stage.js';
 import type { Parley } from '../support/parley.js';
-import { testRandom } from '../support/seeded-random.js';
+import { testRandom } from '../support/test-random.js';
 import { range } from '../support/sse.js';
 import { logProblems, type StoredLog, storedLog, storedLogs } from '../support/stored-log.js';
 import { until } from '../support/until.js';

@@ -1,7 +1,8 @@
 import type { JsonObject } from '#libs/protocol';
 import { sendTask, subscribe } from '../support/a2a.js';
 import { useCluster } from '../support/cluster-stage.js';
-import { type SeededRandom, testRandom } from '../support/seeded-random.js';
+import { type SeededRandom } from '../support/seeded-random.js';
+import { testRandom } from '../support/test-random.js';
 import { range, type SseFrame, type SseReader } from '../support/sse.js';
 import { logProblems, type StoredLog, storedLog } from '../support/stored-log.js';
 import { Api, linear, script, unique } from '../support/workflow.js';
