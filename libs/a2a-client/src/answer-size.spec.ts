@@ -29,4 +29,11 @@ describe('AnswerSize', () => {
     for (const id of ['b', 'c']) size.take(update(id, 700));
     expect(() => size.take(update('d', 700))).toThrow("the agent's answer has more than 2500 characters (TASK_LIMIT)");
   });
+
+  it('limits the number of Artifacts that have no content', () => {
+    const size = new AnswerSize(limits);
+    expect(() => {
+      for (let it = 0; it < 100; it += 1) size.take(update(`a${it}`, 0));
+    }).toThrow("the agent's answer has more than 2500 characters (TASK_LIMIT)");
+  });
 });

@@ -2,6 +2,9 @@ import { type Artifact, contentLength, type StreamResponse } from '#libs/protoco
 import type { ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 
+/** Characters that an Artifact counts beside its id: a million empty ones are too many to remember. */
+const NAME_LENGTH = 64;
+
 /**
  * How much an agent elsewhere has answered in one call. Each of its events is short enough; without an end they would
  * still be too much to keep.
@@ -9,6 +12,8 @@ import { AgentCallError } from './agent-call-error.js';
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
   private total = 0;
+  /** Of the names of Artifacts, which count apart from their content. */
+  private names = 0;
   private exceeded = false;
 
   constructor(private readonly limits: Pick<ContentLimits, 'artifact' | 'task'>) {}
@@ -24,18 +29,21 @@ export class AnswerSize {
     if (!('task' in response)) return;
     this.artifacts.clear();
     this.total = 0;
+    this.names = 0;
     for (const artifact of response.task.artifacts ?? []) this.add(artifact, false);
   }
 
   private add({ artifactId, parts }: Artifact, append: boolean | undefined): void {
     const before = this.artifacts.get(artifactId) ?? 0;
     const after = contentLength(parts) + (append ? before : 0);
+    if (!this.artifacts.has(artifactId)) this.names += artifactId.length + NAME_LENGTH;
     this.artifacts.set(artifactId, after);
     this.total += after - before;
     this.exceeded = after > this.limits.artifact || this.total > this.limits.task;
     if (after > this.limits.artifact)
       throw tooLarge('an artifact of the agent', this.limits.artifact, 'ARTIFACT_LIMIT');
-    if (this.total > this.limits.task) throw tooLarge("the agent's answer", this.limits.task, 'TASK_LIMIT');
+    if (Math.max(this.total, this.names) > this.limits.task)
+      throw tooLarge("the agent's answer", this.limits.task, 'TASK_LIMIT');
   }
 }
 

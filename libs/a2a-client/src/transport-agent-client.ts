@@ -8,13 +8,14 @@ import {
   type Task,
 } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
-import { AgentCallError } from './agent-call-error.js';
+import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 import { AnswerSize } from './answer-size.js';
 import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';
 import type { AgentTransport } from './agent-transport.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { CallOutcomes } from './call-outcomes.js';
 import { exchange, once, pause, pauseAfter } from './exchange.js';
+import { StreamPace } from './stream-pace.js';
 import { TurnStart } from './turn-start.js';
 
 const CANCEL_TOTAL_MS = 5_000;
@@ -26,6 +27,9 @@ const LONGEST_PAUSE_MS = 3_000;
 const LONGEST_POLL_MS = 1_000;
 /** With the pauses between them, about three seconds for an agent to begin with a follow-up that it has taken. */
 const MAX_UNCHANGED = 5;
+
+const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
+const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
 
 /** One call while it is under way. */
 interface OpenCall {
@@ -199,10 +203,12 @@ export class TransportAgentClient extends AgentClient {
     const { options, limits, size } = call;
     if (!this.transport.streaming) return yield* this.#poll(taskId, call, turn);
     const open = (attempt: CallAttempt) => this.transport.subscribe(taskId, attempt.options(options));
+    const pace = new StreamPace();
     for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
       let asked = 0;
+      pace.begin();
       try {
-        for await (const event of exchange(limits, open)) {
+        for await (const event of exchange(limits, open, 0, 0)) {
           size.take(event);
           if (!('task' in event)) lost = 0;
           yield event;
@@ -210,11 +216,13 @@ export class TransportAgentClient extends AgentClient {
         }
       } catch (error) {
         if (isUnsupported(error)) break;
-        if (lost === MAX_LOST_CONNECTIONS || !isPassing(error, limits)) throw error;
+        if (lost >= MAX_LOST_CONNECTIONS || !isPassing(error, limits, FOLLOWED)) throw error;
+        // Each of these was waited for already.
+        if (error.kind === 'timeout') lost += 1;
         asked = pauseAfter(error);
       }
       if (turn.isAll && lost === MAX_UNCHANGED) return;
-      await pause(Math.max(nthPause(lost), asked), limits);
+      await pause(Math.max(pace.nextPause(), asked), limits);
     }
     yield* this.#poll(taskId, call, turn);
   }
@@ -255,8 +263,12 @@ function taskIdOf(event: StreamResponse): string | undefined {
   return undefined;
 }
 
-function isLostConnection(error: unknown, limits: CallDeadlines): error is AgentCallError {
-  return !limits.over && error instanceof AgentCallError && ['connect', 'server-error'].includes(error.kind);
+function isLostConnection(
+  error: unknown,
+  limits: CallDeadlines,
+  kinds: readonly AgentCallFailure[] = LOST,
+): error is AgentCallError {
+  return !limits.over && error instanceof AgentCallError && kinds.includes(error.kind);
 }
 
 /** True if the agent told an error of its protocol, or something that is not of it, in an answer that had begun. */
@@ -265,8 +277,14 @@ function isOfTheAnswer(error: unknown): error is AgentCallError {
 }
 
 /** Whether a Task that was asked after may be asked after again: nothing was said of it. */
-function isPassing(error: unknown, limits: CallDeadlines): error is AgentCallError {
-  return isLostConnection(error, limits) || (!limits.over && error instanceof AgentCallError && error.rateLimited);
+function isPassing(
+  error: unknown,
+  limits: CallDeadlines,
+  kinds: readonly AgentCallFailure[] = LOST,
+): error is AgentCallError {
+  return (
+    isLostConnection(error, limits, kinds) || (!limits.over && error instanceof AgentCallError && error.rateLimited)
+  );
 }
 
 /** A Task that has ended, or waits, has no stream at some agents (section 3.1.6); others have none at all. */
