@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort } from '../support/free-port.mjs';
 import { KilledCommand } from '../support/killed-command.js';
@@ -75,6 +75,30 @@ describe('parley with workflows in files', () => {
     expect(late.err).toContain(`the workflow "${name}" has the revision 2, and the revision 1 was expected`);
     expect(late.err).toContain('parley diff');
     expect((await other.run('apply', '--force')).out).toBe(`${name} updated\n`);
+  });
+
+  it('replaces a workflow that it has never seen only when told to, or after an export', async () => {
+    const [name, other] = [unique('foreign'), unique('new')];
+    for (const it of [name, other]) await stage.api.save({ name: it, nodes: [{ id: 'a', type: 'input' }], edges: [] });
+    asks('one.yaml', name);
+    for (const more of [[], ['--dry-run'], ['--prune']]) {
+      const refused = await parley.run('apply', ...more);
+      expect([refused.code, refused.out, refused.err]).toEqual([
+        1,
+        '',
+        expect.stringContaining('parley apply --adopt'),
+      ]);
+      expect(refused.err).toContain(`workflows/one.yaml:2 name: the workflow "${name}" is there with the revision 1`);
+    }
+    expect((await parley.run('diff')).out).toContain(`${name} differs`);
+    expect(await parley.run('apply', '--adopt')).toMatchObject({ code: 0, out: `${name} updated\n` });
+    asks('one.yaml', name, 'Again?');
+    // A copy of the folder as a repository has it: with its mark, and without what this copy has seen.
+    rmSync(join(parley.folder, 'workflows/.parley/seen.json'));
+    expect(await parley.run('apply')).toMatchObject({ code: 0, out: `${name} updated\n` });
+    await parley.run('export', other);
+    asks(`${other}.yaml`, other);
+    expect((await parley.run('apply')).out).toContain(`${other} updated\n`);
   });
 
   it('deletes nothing while a file that was meant as a workflow cannot be read', async () => {
@@ -252,6 +276,7 @@ export default defineAgent({ name: 'echo', run: async (ctx) => words(ctx.text) }
     serving.child.kill('SIGINT');
     expect(await serving.ended()).toMatchObject({ code: 0, err: '' });
     expect(await alone.run('agent')).toMatchObject({ code: 2, err: expect.stringContaining('Give serve and a file') });
+    expect((await alone.run('agent', '--help')).out).toMatch(/\nExamples:\n {2}parley agent serve /);
   });
 
   it('says what is wrong with a call, and how it ended', async () => {

@@ -52,7 +52,12 @@ export const USAGE = `A stand-alone A2A agent (in the repository: npm run agent 
                         a database of its own, not the one of another agent or of Parley
   --call-log file       append one JSON line per executed Message
 
-  GRPC_PORT in the environment serves it over gRPC too.`;
+  GRPC_PORT in the environment serves it over gRPC too.
+
+Examples:
+  parley agent serve echo.ts --port 4001
+  parley agent --script waiter.json --name waiter
+  LLM_BASE_URL=http://127.0.0.1:11434/v1 LLM_MODEL=llama3.2 parley agent --llm --system-prompt 'You are a poet.'`;
 
 const OPTIONS = {
   script: { type: 'string' },

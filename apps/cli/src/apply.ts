@@ -20,11 +20,17 @@ function warnings({ problems = [] }: Applied['workflows'][number]): string {
   return problems.map(({ path, detail }) => `\n  ${path}: ${detail}`).join('');
 }
 
+const HOW_TO_ADOPT =
+  'See what differs with `parley diff`, take it with `parley export`, or replace it with `parley apply --adopt`. ' +
+  'A folder is known by .parley/mark: commit that file.';
+
 /** How files are applied. */
 export interface SendOptions {
   dryRun?: boolean | undefined;
   prune?: boolean | undefined;
   force?: boolean | undefined;
+  /** False: workflows of the service that were never applied from this folder are not replaced. */
+  adopt?: boolean | undefined;
   mark?: string;
   seen?: ReadonlyMap<string, string>;
 }
@@ -35,12 +41,18 @@ export async function applyFiles(
   files: readonly WorkflowFile[],
   options: SendOptions,
 ): Promise<Applied> {
-  const { dryRun = false, prune, force, mark, seen } = options;
+  const { dryRun = false, prune, force, adopt, mark, seen } = options;
   const workflows = files.map(({ definition }) => {
     const revision = force ? undefined : seen?.get(definition.name);
     return { definition, ...(revision !== undefined && { revision }) };
   });
-  const body = { workflows, ...(mark !== undefined && { mark }), ...(prune && { prune }) };
+  const keepsOthers = adopt === false && !force;
+  const body = {
+    workflows,
+    ...(mark !== undefined && { mark }),
+    ...(prune && { prune }),
+    ...(keepsOthers && { adopt: false }),
+  };
   try {
     return await session.client.call<Applied>('/api/apply', {
       method: 'POST',
@@ -57,7 +69,8 @@ export async function applyFiles(
 /** What the service refuses, by file and line. */
 function refusal({ status, reason, errors }: ParleyError, files: readonly WorkflowFile[]): CommandError {
   const found = errors.map((entry) => ({ ...entry, ...placeOf(files, entry.path) }));
-  const message = found.map(({ shown, detail }) => `${shown}: ${detail}`).join('\n');
+  const lines = found.map(({ shown, detail }) => `${shown}: ${detail}`);
+  const message = [...lines, ...(reason === 'NOT_ADOPTED' ? [HOW_TO_ADOPT] : [])].join('\n');
   const code = status === 422 || status === 400 ? EXIT.differs : EXIT.failed;
   return new CommandError(message, code, { status, reason, errors: found.map(({ shown: _shown, ...entry }) => entry) });
 }

@@ -33,6 +33,7 @@ async function apply(session: Session, folder: string): Promise<void> {
   const answer = await applyFiles(session, files, {
     mark: state.mark(),
     prune: true,
+    adopt: false,
     seen: await seen(session, state),
   });
   state.see(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));

@@ -1144,6 +1144,11 @@ export interface components {
         };
         ApplyBody: {
             /**
+             * @description False: a workflow that is there, was last applied under another mark or none, and differs is not replaced unless its expected revision is sent; nothing is saved then.
+             * @default true
+             */
+            adopt: boolean;
+            /**
              * @description Says of all of them where they come from, such as a folder.
              * @example team-a/workflows
              */
@@ -2890,7 +2895,7 @@ export interface components {
         };
         RunNodeWait: {
             /**
-             * @description What its agent says.
+             * @description What its agent says; for a node with a list, the questions of its entries, a line each.
              * @example Which language?
              */
             message?: string;
@@ -3547,7 +3552,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A workflow has another revision than was expected. */
+            /** @description A workflow has another revision than was expected, or `adopt` is false and it is not of this mark. */
             412: {
                 headers: {
                     [name: string]: unknown;

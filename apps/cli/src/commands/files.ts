@@ -25,6 +25,7 @@ interface ApplyOptions extends FolderOptions {
   prune?: boolean;
   dryRun?: boolean;
   force?: boolean;
+  adopt?: boolean;
 }
 
 /** `check`, `schema`, `diff`, `apply`, `export`: workflows that are kept in files. */
@@ -56,7 +57,8 @@ export function addFileCommands(program: Command, session: Session): void {
     .option(...folder)
     .option('--prune', 'delete workflows that were applied from this folder before and are in none of its files')
     .option('--dry-run', 'only say what would be done; 2 where anything would')
-    .option('--force', 'also replace what others have changed since')
+    .option('--adopt', 'also replace workflows that were never applied from this folder')
+    .option('--force', 'also replace what others have changed since; includes --adopt')
     .addHelpText('after', examples('parley apply --dry-run', 'parley apply --prune', 'parley apply -f flows/ --json'))
     .action((options: ApplyOptions) => apply(session, options));
   program
@@ -121,7 +123,12 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
     throw new CommandError(`--prune needs the whole folder: beside ${options.folder} there may be more workflows`);
   const files = readWorkflowFiles(options.folder, terminal.env);
   const state = new FolderState(folderOf(options.folder), url);
-  const answer = await applyFiles(session, files, { ...options, mark: state.mark(), seen: state.seen() });
+  const answer = await applyFiles(session, files, {
+    ...options,
+    adopt: options.adopt ?? false,
+    mark: state.mark(),
+    seen: state.seen(),
+  });
   const changed = answer.workflows.some(({ action }) => action !== 'unchanged');
   if (options.dryRun && changed) session.code = EXIT.differs;
   if (!options.dryRun) state.see(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));

@@ -67,6 +67,16 @@ export class ApplyBody {
   @IsBoolean({ message: 'must be true or false' })
   prune?: boolean;
 
+  @ApiPropertyOptional({
+    description:
+      'False: a workflow that is there, was last applied under another mark or none, and differs is not replaced unless ' +
+      'its expected revision is sent; nothing is saved then.',
+    default: true,
+  })
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  adopt?: boolean;
+
   /** A member that is null counts as left out. */
   static from(sent: JsonObject): ApplyBody {
     const { workflows } = sent;

@@ -104,6 +104,40 @@ describe('ApplyController', () => {
     expect((await apply([{ definition: named('c'), revision: null }])).status).toBe(200);
   });
 
+  it('replaces with adopt false only what has the same mark or the expected revision, and names all else', async () => {
+    await apply([{ definition: named('console') }]);
+    await apply([{ definition: named('other') }], { mark: 'n' });
+    await apply([{ definition: named('mine') }], { mark: 'm' });
+    const mine = { mark: 'm', adopt: false };
+    const sent = ['mine', 'other', 'console', 'new'].map((name) => ({ definition: named(name, 'changed') }));
+    for (const query of ['', '?dryRun=true']) {
+      const { status, body } = await apply(sent, mine, query);
+      expect([status, body.reason]).toEqual([412, 'NOT_ADOPTED']);
+      expect(body.errors.map(({ path }: JsonObject) => path)).toEqual([
+        'workflows[1].definition.name',
+        'workflows[2].definition.name',
+      ]);
+      expect(body.detail).toContain('"console" is there with the revision 1');
+    }
+    expect((await apply(sent, { adopt: false })).body.errors).toHaveLength(3);
+    expect(await names()).toEqual(['console', 'mine', 'other']);
+    expect((await store.get('mine'))?.revision).toBe('1');
+    expect((await apply([sent[0]!, sent[3]!], mine)).status).toBe(200);
+    expect((await apply([{ definition: named('console') }], mine)).body.workflows).toMatchObject([
+      { action: 'unchanged' },
+    ]);
+    expect((await apply([{ ...sent[1]!, revision: '1' }], mine)).status).toBe(200);
+    expect((await apply([{ definition: named('other', 'again') }], mine)).status).toBe(200);
+  });
+
+  it('replaces any workflow where adopt is true or left out', async () => {
+    const adoptions: JsonObject[] = [{}, { adopt: true }, { adopt: null }];
+    for (const more of adoptions) {
+      await apply([{ definition: named('a') }]);
+      expect((await apply([{ definition: named('a', 'changed') }], { mark: 'm', ...more })).status).toBe(200);
+    }
+  });
+
   it('saves what a workflow runs before it, and the workflow again where that has changed', async () => {
     const sent = [{ definition: parent('a', 'b') }, { definition: named('b') }];
     expect((await apply(sent)).status).toBe(200);
@@ -139,6 +173,7 @@ describe('ApplyController', () => {
     [{ workflows: [{}] }, 'workflows[0].definition.name'],
     [{ workflows: [{ definition: named('a') }, { definition: named('a') }] }, 'workflows[1].definition.name'],
     [{ workflows: [{ definition: named('a'), revision: 7 }] }, 'workflows[0].revision'],
+    [{ workflows: [], adopt: 'no' }, 'adopt'],
     [{ workflows: [], prune: true }, 'mark'],
     [{ workflows: [], mark: null, prune: true }, 'mark'],
     [{ workflows: [], mark: 'a b' }, 'mark'],

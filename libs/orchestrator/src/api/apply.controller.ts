@@ -28,7 +28,7 @@ export class ApplyController {
   @ApiBody({ type: ApplyBody, examples: APPLY_EXAMPLES })
   @ApiOkResponse({ type: AppliedView })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(412, 'A workflow has another revision than was expected.')
+  @ApiProblem(412, 'A workflow has another revision than was expected, or `adopt` is false and it is not of this mark.')
   @ApiProblem(422, 'A graph is invalid: one entry per problem.')
   applyWorkflows(
     @Body() body: ApplyBody,

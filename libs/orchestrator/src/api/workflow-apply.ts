@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '#libs/http';
+import { type ProblemEntry, ProblemError } from '#libs/http';
 import { isDeepStrictEqual } from 'node:util';
 import { namingNodes } from '../named-workflows.js';
 import type { WorkflowRevision } from '../workflow.js';
@@ -35,7 +35,8 @@ export class WorkflowApply {
 
   /**
    * @param dryRun whether all is only said, and nothing is saved
-   * @throws ProblemError 412 where a workflow has another revision than was expected, 422 for definitions with errors
+   * @throws ProblemError 412 where a workflow has another revision than was expected, 412 `NOT_ADOPTED` naming every
+   * workflow that `adopt: false` keeps from being replaced, 422 for definitions with errors
    */
   async apply(body: ApplyBody, dryRun: boolean, tenant: string): Promise<AppliedView> {
     const names = body.workflows.map(({ definition }) => definition.name).filter(canBeKept);
@@ -57,6 +58,9 @@ export class WorkflowApply {
 class OneApply {
   private readonly errors: WorkflowProblem[] = [];
   private readonly refused = new Set<string>();
+  private readonly foreign: ProblemEntry[] = [];
+  /** Workflows that were last applied under the mark; absent where any workflow may be replaced. */
+  private own?: ReadonlySet<string>;
 
   constructor(
     private readonly store: WorkflowStore,
@@ -65,6 +69,8 @@ class OneApply {
   ) {}
 
   async outcomes(): Promise<Outcome[]> {
+    const { adopt = true, mark } = this.body;
+    if (!adopt) this.own = new Set(mark === undefined ? [] : await this.store.marked(mark));
     const outcomes: Outcome[] = [];
     for (const sent of childrenFirst(this.body.workflows)) {
       const outcome = await this.one(sent);
@@ -72,6 +78,9 @@ class OneApply {
     }
     if (this.errors.length > 0) {
       throw new ProblemError(422, this.errors.map(({ detail }) => detail).join('; '), this.errors, 'INVALID_WORKFLOW');
+    }
+    if (this.foreign.length > 0) {
+      throw new ProblemError(412, this.foreign.map(({ detail }) => detail).join('; '), this.foreign, 'NOT_ADOPTED');
     }
     if (this.body.prune) outcomes.push(...(await this.pruned()));
     return outcomes.toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -89,10 +98,18 @@ class OneApply {
     if (found && isDeepStrictEqual(plain(found.definition), plain(definition))) {
       return { name, action: 'unchanged', revision: found.revision, problems };
     }
+    if (found && expected === undefined && this.own?.has(name) === false) this.reportForeign(body, found.revision);
     const saved = found ? await this.store.replace(definition, [found.revision]) : await this.store.create(definition);
     if (!saved) throw new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
     if (this.body.mark !== undefined && !found) await this.store.mark(name, this.body.mark);
     return { name, action: found ? 'updated' : 'created', revision: saved.revision, problems };
+  }
+
+  /** The transaction is rolled back at its end: until then all others are looked at as well. */
+  private reportForeign(body: SentWorkflow['definition'], revision: string): void {
+    const index = this.body.workflows.findIndex(({ definition }) => definition === body);
+    const detail = `the workflow "${body.name}" is there with the revision ${revision}, and was not applied from here before`;
+    this.foreign.push({ path: `workflows[${index}].definition.name`, detail });
   }
 
   private async checked(body: SentWorkflow['definition']): Promise<CheckedWorkflow | undefined> {
