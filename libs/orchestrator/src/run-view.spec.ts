@@ -6,7 +6,7 @@ import { nodeDetail, runView } from './run-view.js';
 import { answering } from './testing/answering-agents.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { extended } from './testing/extended-workflow.js';
-import { FakeAgents } from './testing/fake-agents.js';
+import { FakeAgents, type FakeCall } from './testing/fake-agents.js';
 
 const header: TaskHeader = {
   taskId: 'run-1',
@@ -133,5 +133,34 @@ describe('runView', () => {
     await run.start();
     const until = run.payloads('node.waiting')[0]?.['until'];
     expect(viewOf(run).nodes['a']).toMatchObject({ status: 'running', waitsFor: { state: 'timer', until } });
+  });
+
+  test('shows a node whose open entries all ask as one that waits, with their questions', async () => {
+    const definition = extended(workflowOf('a', '', { language: 2 }), {
+      a: { config: { prompt: '${item}' }, each: { items: '[1, 2, 3]', onFailure: 'collect' } },
+    });
+    const questions = new Map([
+      ['a[0]#1', 'Which tea?'],
+      ['a[1]#1', 'With milk?'],
+    ]);
+    const asks = (call: FakeCall): void => {
+      const question = questions.get(call.attempt);
+      if (question === undefined) call.task();
+      else call.finish('TASK_STATE_INPUT_REQUIRED', question);
+    };
+    const run = new DrivenRun(definition, new FakeAgents(asks));
+    const turn = run.start();
+    const last = await run.agents.called('a', 3);
+    while (run.state.find('a[1]')?.status !== 'input-required') await new Promise((resolve) => setImmediate(resolve));
+    expect(viewOf(run).nodes['a']).toMatchObject({ status: 'running' });
+    expect(viewOf(run).nodes['a']).not.toHaveProperty('waitsFor');
+    last.complete('done');
+    expect(await turn).toBe('TASK_STATE_INPUT_REQUIRED');
+    const waits = { state: 'input-required', message: 'a[0]: Which tea?\na[1]: With milk?' };
+    expect(viewOf(run)).toMatchObject({
+      status: 'input-required',
+      nodes: { a: { status: 'input-required', waitsFor: waits } },
+    });
+    expect(detailOf(run, 'a')).toMatchObject({ status: 'input-required', waitsFor: waits });
   });
 });

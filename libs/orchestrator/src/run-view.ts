@@ -11,6 +11,7 @@ import type { CanceledChild, NodeRun, NodeStatus, RunError, RunStatus } from './
 import { isOwn } from './node-sets.js';
 import { RunEvaluation } from './run-evaluation.js';
 import { knownRun } from './run-known.js';
+import { askingEntries, questionsText } from './list-questions.js';
 import { readRunMetadata } from './run-metadata.js';
 import { questionText } from './run-questions.js';
 import { type InstanceCounts, instanceCounts } from './run-instances.js';
@@ -19,7 +20,11 @@ import { runStatus, RunState } from './run-state.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
-/** What a node waits for: `message` is what its agent says, `until` (ISO 8601) how long nothing is done. */
+/**
+ * What a node waits for.
+ * - `message`: what its agent says; for a node with a list, the questions of its entries, a line each.
+ * - `until`: how long nothing is done (ISO 8601).
+ */
 export interface NodeWait {
   state: 'input-required' | 'auth-required' | 'timer' | 'retry';
   message?: string;
@@ -209,12 +214,13 @@ function nodeView(
   known: ReadonlyMap<string, string>,
 ): NodeView {
   const taskId = run.taskId ?? known.get(childReference(run.instance, run.attempts));
+  const asking = run.status === 'input-required' ? [run] : askingEntries(run);
   return {
-    status: run.status,
+    status: asking.length > 0 ? 'input-required' : run.status,
     attempts: run.attempts,
     ...(taskId !== undefined && { taskId }),
     agentUrl: withoutUserinfo(run.agentUrl ?? nodeUrl(definition.name, node, baseUrl) ?? ''),
-    ...(run.status === 'input-required' ? { waitsFor: waitsFor(run) } : run.waitsFor && { waitsFor: run.waitsFor }),
+    ...(asking.length > 0 ? { waitsFor: answerWait(run, asking) } : run.waitsFor && { waitsFor: run.waitsFor }),
     artifacts: run.artifacts,
     ...(run.error !== undefined && { error: run.error }),
     ...(run.origin !== undefined && { origin: run.origin }),
@@ -223,6 +229,9 @@ function nodeView(
   };
 }
 
-function waitsFor(node: NodeRun): NodeWait {
-  return { state: node.wantsAuth ? AUTH_REQUIRED : 'input-required', message: questionText(node) };
+function answerWait(node: NodeRun, asking: readonly NodeRun[]): NodeWait {
+  return {
+    state: asking.every(({ wantsAuth }) => wantsAuth) ? AUTH_REQUIRED : 'input-required',
+    message: node.each ? questionsText(asking) : questionText(node),
+  };
 }

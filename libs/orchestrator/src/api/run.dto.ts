@@ -255,7 +255,11 @@ export class RunPage {
 
 class RunNodeWait implements NodeWait {
   @ApiProperty({ enum: ['input-required', 'auth-required', 'timer', 'retry'] }) state!: NodeWait['state'];
-  @ApiPropertyOptional({ description: 'What its agent says.', example: 'Which language?' }) message?: string;
+  @ApiPropertyOptional({
+    description: 'What its agent says; for a node with a list, the questions of its entries, a line each.',
+    example: 'Which language?',
+  })
+  message?: string;
   @ApiPropertyOptional({ ...TIME, description: 'Until when nothing is done.' }) until?: string;
 }
 
