@@ -67,6 +67,28 @@ export function describeTaskReads(name: string, open: () => TaskStore): void {
       });
     });
 
+    describe('completedBefore', () => {
+      it.each([-300, -20, 20, 300])(
+        'goes by commits: the clock of the replica that completes Tasks is %d ms away',
+        async (skew) => {
+          const [contextId, owner] = [randomUUID(), `owner-${randomUUID()}`];
+          const now = Date.now();
+          const draftAt = (at: number) => newDraft({ contextId, owner, at: new Date(at) });
+          const [open, first, second] = [draftAt(now), draftAt(now + skew), draftAt(now + 2 * skew)];
+          const elsewhere = newDraft({ owner, at: new Date(now) });
+          await store.write([open.created(), elsewhere.created(elsewhere.status('TASK_STATE_COMPLETED', 'done'))]);
+          for (const draft of [first, second])
+            await store.write([draft.created(draft.status('TASK_STATE_COMPLETED', 'done'))]);
+          const own = draftAt(now);
+          await store.write([own.created()]);
+          await store.write([open.continued(open.token, 1, open.status('TASK_STATE_COMPLETED', 'too late'))]);
+          const found = await store.completedBefore(own.taskId, 10);
+          expect(found.map(({ taskId }) => taskId)).toEqual([second.taskId, first.taskId]);
+          expect(await store.completedBefore(first.taskId, 10)).toEqual([]);
+        },
+      );
+    });
+
     describe('load', () => {
       it('answers each of many who ask at once with its own', async () => {
         const drafts = Array.from({ length: 80 }, (_, index) => newDraft({ owner: index % 2 ? 'bob' : 'alice' }));

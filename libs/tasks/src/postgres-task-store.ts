@@ -4,6 +4,7 @@ import { BatchLoader, Database, livenessCheckBy } from '#libs/postgres';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { CANCEL_WISH } from './cancel-wish.js';
 import { CountFolding } from './count-folding.js';
+import { completedBefore } from './earlier-tasks.js';
 import { JournalSession } from './journal-session.js';
 import { batchStatement, JOURNAL_SETTINGS, PLANS_BY_INDEX } from './journal-statement.js';
 import { MOST_AT_ONCE, StoredTaskReader } from './stored-task-reader.js';
@@ -128,6 +129,10 @@ export class PostgresTaskStore extends TaskStore {
 
   page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
     return this.reader.page(query, admission);
+  }
+
+  completedBefore(taskId: string, limit: number): Promise<TaskHeader[]> {
+    return completedBefore(this.pool, taskId, limit);
   }
 
   count(filter: TaskFilter): Promise<number> {

@@ -27,6 +27,7 @@ export function conditionsOf(filter: TaskFilter): { conditions: string[]; values
     const ids = `$${values.push(elsewhere)}::text[]`;
     add((it) => `(parent_task_id = ${it} OR task_id = ANY(${ids}))`, taskId);
   }
+  if (filter.taskIds !== undefined) add((it) => `task_id = ANY(${it}::text[])`, filter.taskIds);
   if (filter.contextId !== undefined) add((it) => `context_id = ${it}`, filter.contextId);
   if (filter.state !== undefined) add((it) => `state = ${it}`, filter.state);
   if (filter.updatedAfter !== undefined) add((it) => `updated_at >= ${it}`, filter.updatedAfter);

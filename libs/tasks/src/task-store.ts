@@ -126,6 +126,8 @@ export interface TaskFilter {
   /** The Tasks that a Task has called for in this process, and those of these ids, which it has called for elsewhere. */
   calledBy?: { taskId: string; elsewhere: readonly string[] };
   contextId?: string;
+  /** The Tasks of these ids. */
+  taskIds?: readonly string[];
   state?: TaskState;
   updatedAfter?: Date;
   /** What the agent's path has in it after its first slash, in any case of letters, or the Task's id begins with. */
@@ -217,6 +219,15 @@ export abstract class TaskStore {
 
   /** The same as a page of at most `limit`, within what it may take. */
   abstract page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage>;
+
+  /**
+   * Returns the headers of Tasks that completed before a Task began, in its context, with its agent and owner: at most
+   * `limit` of them, the last one to complete first.
+   *
+   * - The order is that of commits, by the one clock of the store: the clocks of replicas take no part.
+   * - A Task that was still open when this one began is left out, however often the store is asked.
+   */
+  abstract completedBefore(taskId: string, limit: number): Promise<TaskHeader[]>;
 
   /** How many Tasks match, exactly. By tenant, owner, agent and state at the same cost however many there are. */
   abstract count(filter: TaskFilter): Promise<number>;

@@ -99,6 +99,10 @@ export class MemoryTaskStore extends TaskStore {
     return this.matching(filter).length;
   }
 
+  override completedBefore(): Promise<never> {
+    throw new Error('Not part of this fake');
+  }
+
   private matching({ scope, agent, contextId, state, updatedAfter }: TaskFilter): StoredTask[] {
     return [...this.rows.values()]
       .filter(({ header }) => inScope(header, scope))

@@ -57,11 +57,18 @@ export interface CallQuestion {
 
 /** What a provider wants back with its answer: beside the step, which tells callers what they may see. */
 const KEPT_KEY = 'parley/kept';
+/** The Tasks whose Messages and answers the model was told before this Task's own. */
+const REMEMBERED_KEY = 'parley/remembered';
 /** What the Task waits for. */
 const QUESTION_KEY = 'parley/question';
 
-export function modelRequest(task: TaskReference, model: string, step: number): NodeEvent {
-  return stepEvent(task, 'model.request', { model, step });
+/** @param remembered ids of earlier Tasks, the oldest first; absent where the log names them already, or none is looked for */
+export function modelRequest(
+  task: TaskReference,
+  { model, step }: { model: string; step: number },
+  remembered?: readonly string[],
+): NodeEvent {
+  return stepEvent(task, 'model.request', { model, step }, remembered && { [REMEMBERED_KEY]: [...remembered] });
 }
 
 export function modelResponse(task: TaskReference, response: ModelResponse, kept?: JsonValue): NodeEvent {
@@ -100,6 +107,12 @@ export function callQuestion(task: TaskReference, question: CallQuestion, words:
 /** What the metadata of a status says beside the step. */
 export function keptOf(metadata: JsonObject | undefined): JsonValue | undefined {
   return metadata?.[KEPT_KEY];
+}
+
+/** The Tasks that a `model.request` says are remembered, the oldest first; `undefined` where it says nothing of that. */
+export function rememberedOf(metadata: JsonObject | undefined): string[] | undefined {
+  const ids = metadata?.[REMEMBERED_KEY];
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : undefined;
 }
 
 export function questionOf(metadata: JsonObject | undefined): CallQuestion | undefined {

@@ -5,11 +5,11 @@ import {
   type NodeSpec,
   type RequestContext,
 } from '#libs/executor';
-import { ECHO_MODEL, type ModelMessage, type Models } from '#libs/models';
+import { ECHO_MODEL, type Models } from '#libs/models';
 import { dataPart, failedUpdate, type Part, statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
-import type { AgentMemory } from './agent-memory.js';
+import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-memory.js';
 import { AgentLog } from './agent-log.js';
 import { type AgentSettings, agentSettings } from './agent-settings.js';
 import type { AgentTools } from './agent-tools.js';
@@ -75,9 +75,9 @@ export class ModelExecutor extends AgentExecutor {
     const { settings, structure } = this;
     const { models, memory } = this.services;
     const tools = settings.tools.length > 0 ? await this.services.tools.find(settings.tools, callerOf(context)) : [];
-    let remembered: Promise<ModelMessage[]> | undefined;
-    const earlier = (): Promise<ModelMessage[]> =>
-      (remembered ??= memory?.earlier(context, settings) ?? Promise.resolve([]));
+    let remembered: Promise<Remembered> | undefined;
+    const earlier = (): Promise<Remembered> =>
+      (remembered ??= memory?.earlier(context, settings, log.remembered) ?? Promise.resolve(NOTHING_REMEMBERED));
     const wire = new WireNames(tools.map(({ name }) => name));
     const turn: AgentTurn = { node: this.node.id, context, settings, models, tools, wire, structure, log, earlier };
     while (log.question === undefined) {

@@ -21,6 +21,7 @@ import {
   type ModelFailure,
   type ModelResponse,
   questionOf,
+  rememberedOf,
   type ToolOutcome,
 } from './agent-events.js';
 
@@ -49,6 +50,8 @@ export class AgentLog {
   readonly opening: Message[] = [];
   /** When that was (ISO 8601). */
   begunAt: string | undefined;
+  /** The earlier Tasks that the model was told of, the oldest first; `undefined` before that was decided. */
+  remembered: readonly string[] | undefined;
   /** What was said since, without what is under way; tools have the names that events say. */
   readonly said: ModelMessage[] = [];
   /** The last step, from 1. */
@@ -106,7 +109,10 @@ export class AgentLog {
   private take({ metadata }: TaskStatusUpdateEvent): void {
     const note = runEventNote(metadata);
     const payload = note?.payload as unknown;
-    if (note?.type === 'model.request') this.request(payload as OpenStep);
+    if (note?.type === 'model.request') {
+      this.request(payload as OpenStep);
+      this.remembered ??= rememberedOf(metadata);
+    }
     if (note?.type === 'model.response') this.respond(payload as ModelResponse, metadata);
     if (note?.type === 'model.error') this.fail(payload as ModelFailure, metadata);
     if (note?.type === 'tool.call') this.make(payload as AskedCall);

@@ -1,7 +1,7 @@
 import type { ModelCall, ModelEvent } from '#libs/models';
 import type { NodeEvent } from '../node-executor.js';
 import { asks, says } from '../testing/fake-models.js';
-import { lastWord, notedAgent, payloads } from '../testing/noted-agent.js';
+import { agentWith, lastWord, notedAgent, NotedTools, payloads } from '../testing/noted-agent.js';
 import type { TaskDriver } from '../testing/task-driver.js';
 import { outline } from '../testing/turn.js';
 
@@ -44,6 +44,28 @@ describe('the loop of an agent', () => {
     expect(payloads(driver, 'tool.call')[1]).toEqual({ ...calls[1], step: 1 });
     expect(payloads(driver, 'tool.result')[1]).toEqual({ tool: 'write', id: 'c1', result: 'write done' });
     expect(lastWord(driver)).toContain('"look done";"write done"');
+  });
+
+  it('names what it remembers with the first request, and remembers that again after a crash', async () => {
+    const asked: (readonly string[] | undefined)[] = [];
+    const memory = {
+      earlier: async (_context: unknown, _settings: unknown, noted?: readonly string[]) => {
+        asked.push(noted);
+        const taskIds = noted ?? ['one', 'two'];
+        return { taskIds, messages: taskIds.map((text) => ({ role: 'user' as const, parts: [{ text }] })) };
+      },
+    };
+    const { driver, models } = agentWith(new NotedTools(), fiveSteps, { tools: ['look', 'write'] }, memory);
+    await driver.run(6);
+    await driver.run();
+    expect(asked).toEqual([undefined, ['one', 'two']]);
+    const named = driver.log.map((event) => 'statusUpdate' in event && event.statusUpdate.metadata);
+    expect(named.filter((metadata) => metadata && 'parley/remembered' in metadata)).toEqual([
+      expect.objectContaining({ 'parley/remembered': ['one', 'two'] }),
+    ]);
+    const beginnings = models.calls.map(({ call }) => call.messages.slice(0, 2));
+    for (const messages of beginnings)
+      expect(messages).toMatchObject([{ parts: [{ text: 'one' }] }, { parts: [{ text: 'two' }] }]);
   });
 
   const whole = async (): Promise<{ text: unknown; events: number }> => {

@@ -26,30 +26,33 @@ function stored(id: number, header: Partial<TaskHeader> = {}): StoredTask {
   };
 }
 
-/** A store of these Tasks, the newest first, that notes what it is asked. */
+/** A store of these Tasks, the last one to complete first, that notes what it is asked. */
 function memoryOf(tasks: StoredTask[], own: Partial<TaskHeader> = {}, bytes = 0) {
   const queries: TaskQuery[] = [];
   const store = {
     header: async () => ({ ...OWN, ...own }),
+    completedBefore: async (_taskId: string, limit: number) => tasks.slice(0, limit).map(({ header }) => header),
     page: async (query: TaskQuery, admission: PageAdmission) => {
       queries.push(query);
       await admission.admit(bytes);
-      const rest = tasks.filter(({ header }) => header.updatedAt < query.before!.updatedAt);
-      return { tasks: rest.slice(0, query.limit), more: rest.length > query.limit };
+      const found = tasks.filter(({ header }) => query.taskIds!.includes(header.taskId));
+      found.sort((a, b) => b.header.updatedAt.getTime() - a.header.updatedAt.getTime());
+      return { tasks: found.slice(0, query.limit), more: found.length > query.limit };
     },
   };
-  return { queries, memory: new AgentMemory(store) };
+  return { queries, store, memory: new AgentMemory(store) };
 }
 
-const texts = async (memory: AgentMemory, historyTokens = 32_000): Promise<(string | undefined)[]> =>
-  (await memory.earlier(turn('now'), { history: 'context', historyTokens })).map((it) =>
+const ROOM = { history: 'context', historyTokens: 32_000 } as const;
+
+const texts = async (memory: AgentMemory, historyTokens = 32_000, noted?: string[]): Promise<(string | undefined)[]> =>
+  (await memory.earlier(turn('now'), { ...ROOM, historyTokens }, noted)).messages.map((it) =>
     'parts' in it ? it.parts[0]?.text : undefined,
   );
 
 describe('what an agent remembers', () => {
   it('waits for a database that is away', async () => {
-    const { memory } = memoryOf([stored(1)]);
-    const store = memory['store'];
+    const { memory, store } = memoryOf([stored(1)]);
     const { page } = store;
     store.page = async () => {
       store.page = page;
@@ -62,17 +65,43 @@ describe('what an agent remembers', () => {
     const { memory, queries } = memoryOf([stored(1), stored(2)]);
     expect(await texts(memory)).toEqual(['question 2', 'answer 2', 'question 1', 'answer 1']);
     expect(queries).toEqual([
-      {
-        scope: { tenant: 't', owner: 'o' },
-        agent: OWN.agent,
-        contextId: 'context',
-        state: 'TASK_STATE_COMPLETED',
-        urgent: true,
-        before: { updatedAt: WHEN, taskId: 'task' },
-        artifacts: false,
-        limit: 10,
-      },
+      { scope: { tenant: 't', owner: 'o' }, taskIds: ['t1', 't2'], urgent: true, artifacts: false, limit: 10 },
     ]);
+  });
+
+  it.each([-300, -20, 20, 300])(
+    'follows the order of commits where the replica that answered last has a clock %d ms away',
+    async (skew) => {
+      const last = stored(1, { updatedAt: new Date(WHEN.getTime() + skew) });
+      const first = stored(2, { updatedAt: new Date(WHEN.getTime() - 5) });
+      expect(await texts(memoryOf([last, first]).memory)).toEqual(['question 2', 'answer 2', 'question 1', 'answer 1']);
+    },
+  );
+
+  it('is what the log of the Task names, whatever was completed meanwhile', async () => {
+    const { memory } = memoryOf([stored(3), stored(1), stored(2)]);
+    const { taskIds } = await memoryOf([stored(1), stored(2)]).memory.earlier(turn('now'), ROOM);
+    expect(taskIds).toEqual(['t2', 't1']);
+    expect(await texts(memory, 32_000, ['t2', 'deleted', 't1'])).toEqual([
+      'question 2',
+      'answer 2',
+      'question 1',
+      'answer 1',
+    ]);
+    expect(await texts(memory, 32_000, [])).toEqual([]);
+  });
+
+  it('reads on where the logs of a page are too large together, and ends at one that is too large alone', async () => {
+    const { memory, store } = memoryOf([stored(1), stored(2), stored(3), stored(4)]);
+    const { page } = store;
+    store.page = async (query, admission) => {
+      // The store gives the Tasks that its clocks call newest first, here in turn another order.
+      const { tasks } = await page(query, admission);
+      const [newest] = tasks.toReversed();
+      if (newest?.header.taskId === 't4') await admission.admit(query.taskIds!.length === 1 ? 100_000_000 : 0);
+      return { tasks: newest ? [newest] : [], more: tasks.length > 1 };
+    };
+    expect(await texts(memory)).toEqual(['question 3', 'answer 3', 'question 2', 'answer 2', 'question 1', 'answer 1']);
   });
 
   it('ends where there is no room for a whole turn, and reads no further', async () => {
@@ -84,7 +113,7 @@ describe('what an agent remembers', () => {
 
   it('is nothing where the config says so, or what is there is too large to be read', async () => {
     const { memory, queries } = memoryOf([stored(1)]);
-    expect(await memory.earlier(turn('now'), { history: 'none', historyTokens: 100 })).toEqual([]);
+    expect(await memory.earlier(turn('now'), { history: 'none', historyTokens: 100 })).toEqual({ messages: [] });
     expect(queries).toEqual([]);
     expect(await texts(memoryOf([stored(1)], {}, 100_000_000).memory)).toEqual([]);
   });

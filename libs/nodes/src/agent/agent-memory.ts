@@ -16,67 +16,111 @@ const TOKEN = 4;
 /** What an agent may remember of what was said before. */
 export type Remembering = Pick<AgentSettings, 'history' | 'historyTokens'>;
 
+/** What an agent remembers, the oldest first. */
+export interface Remembered {
+  /** Tasks that `messages` are of; absent where the agent looks for none. */
+  readonly taskIds?: readonly string[];
+  readonly messages: readonly ModelMessage[];
+}
+
+export const NOTHING_REMEMBERED: Remembered = { messages: [] };
+
+interface Turn {
+  taskId: string;
+  messages: { role: 'user' | 'assistant'; parts: Part[] }[];
+}
+
 /**
  * What was said earlier between an agent and an owner in the same context: the Message and the answer of each Task that
- * was completed before this one began, the newest as far as there is room for them. Reads what is stored, so the same
- * Task is given the same wherever it goes on. The calls of one run for one node are no turns of a talk.
+ * was completed before this one began, the newest as far as there is room for them. The calls of one run for one node are
+ * no turns of a talk.
+ *
+ * - Which Tasks those are follows from the order of commits, whatever the clocks of replicas say.
+ * - Tasks that the log of this one names are read again: a replica that adopts the Task remembers the same.
  */
 export class AgentMemory {
-  constructor(private readonly store: Pick<TaskStore, 'header' | 'page'>) {}
+  constructor(private readonly store: Pick<TaskStore, 'header' | 'completedBefore' | 'page'>) {}
 
-  /** Waits for a database that is out of reach. */
-  async earlier(context: RequestContext, { history, historyTokens }: Remembering): Promise<ModelMessage[]> {
-    if (history === 'none' || historyTokens <= 0) return [];
+  /**
+   * Waits for a database that is out of reach.
+   * @param noted ids of the Tasks that were chosen when the model was asked first
+   */
+  async earlier(
+    context: RequestContext,
+    { history, historyTokens }: Remembering,
+    noted?: readonly string[],
+  ): Promise<Remembered> {
+    if (history === 'none' || historyTokens <= 0) return NOTHING_REMEMBERED;
     // A Task that has just begun is only known to the store when that is durable.
     await context.flush();
-    return untilReached(() => this.read(context.taskId, historyTokens), context.signal);
+    const { taskId, signal } = context;
+    return untilReached(async () => {
+      const own = await this.store.header(taskId);
+      if (!own) return NOTHING_REMEMBERED;
+      return remembered(noted ? await this.again(own, noted) : await this.choose(own, historyTokens));
+    }, signal);
   }
 
-  private async read(taskId: string, historyTokens: number): Promise<ModelMessage[]> {
-    const own = await this.store.header(taskId);
-    if (!own) return [];
-    const turns: ModelMessage[][] = [];
+  /** The newest first, as far as there is room. */
+  private async choose(own: TaskHeader, historyTokens: number): Promise<Turn[]> {
+    const before = await this.store.completedBefore(own.taskId, MOST_TURNS);
+    const ids = before.filter((header) => !isOfSameRun(own, header)).map(({ taskId }) => taskId);
+    const turns: Turn[] = [];
     let room = historyTokens * TOKEN;
-    for await (const { task } of this.turns(own)) {
-      const turn = messagesOf(task);
-      room -= turn.reduce((sum, { parts }) => sum + contentLength(parts), 0);
+    for await (const turn of this.turns(own, ids)) {
+      room -= turn.messages.reduce((sum, { parts }) => sum + contentLength(parts), 0);
       if (room < 0) break;
-      turns.unshift(turn);
+      turns.push(turn);
     }
-    return turns.flat();
+    return turns;
   }
 
-  /** The newest first. */
-  private async *turns(own: TaskHeader): AsyncGenerator<StoredTask> {
-    const { tenant, owner, agent, contextId } = own;
-    const filter = { scope: { tenant, owner }, agent, contextId, state: 'TASK_STATE_COMPLETED' as const };
-    let before = { updatedAt: own.createdAt, taskId: own.taskId };
-    for (let read = 0; read < MOST_TURNS; read += PAGE) {
-      const page = await this.page({ ...filter, before });
-      for (const stored of page.tasks) if (!isOfSameRun(own, stored.header)) yield stored;
-      const last = page.tasks.at(-1)?.header;
-      if (!page.more || !last) return;
-      before = { updatedAt: last.updatedAt, taskId: last.taskId };
+  private again(own: TaskHeader, noted: readonly string[]): Promise<Turn[]> {
+    return Array.fromAsync(this.turns(own, noted.toReversed()));
+  }
+
+  /** In the order of the ids. Tasks that retention has deleted are left out. */
+  private async *turns(own: TaskHeader, ids: readonly string[]): AsyncGenerator<Turn> {
+    let limit = PAGE;
+    for (let at = 0; at < ids.length;) {
+      const wanted = ids.slice(at, at + limit);
+      const { tasks, more } = await this.page(own, wanted);
+      const read = new Map(tasks.map((stored) => [stored.header.taskId, stored]));
+      // Together they are more than is read at once: those from the first that is missing are read next.
+      const missing = more ? wanted.findIndex((taskId) => !read.has(taskId)) : -1;
+      const taken = missing < 0 ? wanted : wanted.slice(0, missing);
+      for (const taskId of taken) {
+        const stored = read.get(taskId);
+        if (stored) yield { taskId, messages: messagesOf(stored.task) };
+      }
+      if (taken.length === 0 && limit === 1) return;
+      limit = taken.length === 0 ? 1 : PAGE;
+      at += taken.length;
     }
   }
 
-  private async page(query: Omit<Parameters<TaskStore['page']>[0], 'limit'>): ReturnType<TaskStore['page']> {
+  /** Has `more` where the Tasks are more than is read at once. */
+  private async page({ tenant, owner }: TaskHeader, taskIds: readonly string[]): ReturnType<TaskStore['page']> {
     const admit = async (bytes: number): Promise<void> => {
       if (bytes > MOST_BYTES) throw new TooMuch();
     };
+    const query = { scope: { tenant, owner }, taskIds, urgent: true, artifacts: false, limit: PAGE };
     try {
-      return await this.store.page(
-        { ...query, urgent: true, artifacts: false, limit: PAGE },
-        { bytes: MOST_BYTES, admit },
-      );
+      return await this.store.page(query, { bytes: MOST_BYTES, admit });
     } catch (error) {
-      if (error instanceof TooMuch) return { tasks: [], more: false };
+      if (error instanceof TooMuch) return { tasks: [], more: true };
       throw error;
     }
   }
 }
 
 class TooMuch extends Error {}
+
+/** @param turns the newest first */
+function remembered(turns: readonly Turn[]): Remembered {
+  const inOrder = turns.toReversed();
+  return { taskIds: inOrder.map(({ taskId }) => taskId), messages: inOrder.flatMap(({ messages }) => messages) };
+}
 
 /** A run calls a node again for other iterations, items and attempts, which know nothing of each other. */
 function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: TaskHeader): boolean {
@@ -85,7 +129,7 @@ function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: Ta
   return own.parentTaskId !== undefined && parentTaskId === own.parentTaskId && called === node;
 }
 
-function messagesOf({ history = [], status }: StoredTask['task']): { role: 'user' | 'assistant'; parts: Part[] }[] {
+function messagesOf({ history = [], status }: StoredTask['task']): Turn['messages'] {
   const [asked] = history;
   if (!asked || !status.message) return [];
   return [

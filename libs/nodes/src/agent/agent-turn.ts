@@ -2,6 +2,7 @@ import type { RequestContext } from '#libs/executor';
 import { ECHO_MODEL, type ModelMessage, type Models } from '#libs/models';
 import type { Message } from '#libs/protocol';
 import type { AgentLog } from './agent-log.js';
+import type { Remembered } from './agent-memory.js';
 import type { AgentSettings } from './agent-settings.js';
 import type { AgentTool, ToolCaller } from './agent-tools.js';
 import type { StructuredAnswer } from './structured-answer.js';
@@ -19,8 +20,8 @@ export interface AgentTurn {
   /** What the answer has to be, where that is said. */
   structure: StructuredAnswer | undefined;
   log: AgentLog;
-  /** What was said before the Task. */
-  earlier(): Promise<ModelMessage[]>;
+  /** Reads what was said before the Task, once for the turn. */
+  earlier(): Promise<Remembered>;
 }
 
 /** For whom the tools of a turn are called. */
@@ -36,7 +37,7 @@ export async function conversation(turn: AgentTurn, model: string): Promise<Mode
     log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
   return [
     ...(systemPrompt === undefined ? [] : [{ role: 'system' as const, parts: [{ text: systemPrompt }] }]),
-    ...(model === ECHO_MODEL ? [] : await turn.earlier()),
+    ...(model === ECHO_MODEL ? [] : (await turn.earlier()).messages),
     ...opening.map(modelMessage),
     ...log.said.map((said) => onWire(said, turn.wire)),
   ];

@@ -1,4 +1,4 @@
-import { type Model, type ModelEnd, ModelError, type ModelEvent, type ToolCall } from '#libs/models';
+import { ECHO_MODEL, type Model, type ModelEnd, ModelError, type ModelEvent, type ToolCall } from '#libs/models';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type AskedCall, modelError, modelRequest, modelResponse } from './agent-events.js';
@@ -49,8 +49,10 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentTurn): void {
 
 /** @throws ModelError where the answer is empty and another model may be asked */
 async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step: number; isLast: boolean }): Steps {
-  const { context, settings, structure } = turn;
-  yield modelRequest(context, model.name, step);
+  const { context, log, settings, structure } = turn;
+  // Decided once, and kept: whoever adopts the Task gives the model the same memory.
+  const isDecided = log.remembered !== undefined || model.name === ECHO_MODEL;
+  yield modelRequest(context, { model: model.name, step }, isDecided ? undefined : (await turn.earlier()).taskIds);
   const tools = modelTools(turn.tools, turn.wire);
   const { signal } = context;
   const answer = new AnswerInPieces(turn);

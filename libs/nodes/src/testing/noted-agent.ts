@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { ModelExecutor } from '../agent/agent-executor.js';
+import { type AgentServices, ModelExecutor } from '../agent/agent-executor.js';
 import { type AgentTool, AgentTools, type ToolCaller } from '../agent/agent-tools.js';
 import type { ToolOutcome } from '../agent/agent-events.js';
 import { type Answering, FakeModels } from './fake-models.js';
@@ -35,9 +35,16 @@ export function notedAgent(answer: Answering, config: JsonObject = {}) {
 }
 
 /** An agent with whatever tools, and a Task of it. */
-export function agentWith(tools: AgentTools, answer: Answering, config: JsonObject) {
+export function agentWith(
+  tools: AgentTools,
+  answer: Answering,
+  config: JsonObject,
+  memory?: NonNullable<AgentServices['memory']>,
+) {
   const models = new FakeModels(answer);
-  const driver = new TaskDriver(new ModelExecutor({ id: 'a', type: 'agent', config }, { models, tools }));
+  const driver = new TaskDriver(
+    new ModelExecutor({ id: 'a', type: 'agent', config }, { models, tools, ...(memory && { memory }) }),
+  );
   return { models, driver };
 }
 
