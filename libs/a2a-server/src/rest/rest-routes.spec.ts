@@ -40,6 +40,21 @@ describe('the REST binding', () => {
     expect(response.json()).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 
+  it.each(['/a2a/workflows/echo', '/a2a/echo', '/a2a/workflows/echo/v1'])(
+    'sends to %s where the colon is percent-encoded',
+    async (base) => {
+      const old = base.endsWith('/v1');
+      const message = { messageId: 'm', role: 'ROLE_USER', content: [{ text: 'hi' }] };
+      for (const colon of ['%3A', '%3a'])
+        for (const action of ['send', 'stream']) {
+          const body = old ? { message: { ...message, messageId: colon + action } } : textRequest('hi');
+          const headers: Record<string, string> = old ? { 'a2a-version': '0.3' } : {};
+          const response = await request('POST', `${base}/message${colon}${action}`, body, headers);
+          expect([response.statusCode, response.body]).toEqual([200, expect.stringContaining('COMPLETED')]);
+        }
+    },
+  );
+
   it('answers plain JSON to a caller that wants only that', async () => {
     const response = await request('GET', '/a2a/tasks', undefined, { accept: 'application/json' });
     expect(response.headers['content-type']).toMatch(/^application\/json/);

@@ -18,10 +18,19 @@ import { sendRestError } from './rest-response.js';
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
+const SEND: RestCall = { operation: OPERATIONS.SendMessage, read: bodyParameters };
+const STREAM: RestCall = { operation: OPERATIONS.SendStreamingMessage, read: bodyParameters };
+
+/**
+ * Where the colon is percent-encoded (RFC 3986, section 2.2), as some clients do it: a router compares static paths as they
+ * were sent, and parameters decoded.
+ */
+const ENCODED_SEND = '/:spelled(^message:(?:send|stream)$)';
+
 /** Routes that carry one operation, below a base URL or below a base URL and a tenant; `::` is a colon. */
 const ROUTES: readonly (readonly [Method, string, RestCall])[] = [
-  ['POST', '/message::send', { operation: OPERATIONS.SendMessage, read: bodyParameters }],
-  ['POST', '/message::stream', { operation: OPERATIONS.SendStreamingMessage, read: bodyParameters }],
+  ['POST', '/message::send', SEND],
+  ['POST', '/message::stream', STREAM],
   ['GET', '/tasks', { operation: OPERATIONS.ListTasks, read: listTasksParameters }],
   [
     'POST',
@@ -78,6 +87,11 @@ function registerOperations(
   for (const [method, path, call] of ROUTES) {
     add(method, `${prefix}${path}`, (request, reply) => answer(request).handle(base, call, request, reply));
   }
+  add('POST', `${prefix}${ENCODED_SEND}`, (request, reply) => {
+    const { spelled } = request.params as { spelled: string };
+    const call = spelled === 'message:stream' ? STREAM : SEND;
+    return answer(request).handle(base, call, request, reply);
+  });
   for (const method of ['GET', 'POST'] as const) {
     add(method, `${prefix}/tasks/:id`, (request, reply) => handleTask(answer(request), base, method, request, reply));
   }
