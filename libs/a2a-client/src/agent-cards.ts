@@ -16,7 +16,7 @@ import { type AgentHttp, fetchRequester } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { ReceivedCard } from './card-guard.js';
-import { CARD_PATH, hostCardUrl, ownCardUrl } from './card-places.js';
+import { CARD_PATH, hostCardUrl, legacyCardUrls, ownCardUrl } from './card-places.js';
 import { keepSecurity } from './card-security.js';
 import { once } from './exchange.js';
 
@@ -35,7 +35,8 @@ interface KeptCard {
 }
 
 /**
- * Finds the card of an agent: at its URL if that names a card, else under the URL, else at the origin. The same text
+ * Finds the card of an agent: at its URL if that names a card, else under the URL, else at the origin, else where
+ * A2A 0.2 had it. The same text
  * always gives the same object, so that what was made of a card can be kept with it.
  */
 export class AgentCards {
@@ -76,9 +77,23 @@ export class AgentCards {
       return card;
     }
     const own = await this.#read(ownCardUrl(url), limits, credentials);
-    if (own !== undefined || pathname === '/') return own;
-    const host = await this.#read(hostCardUrl(url), limits, credentials);
-    return host && !isAboveUrl(host, url) ? host : undefined;
+    if (own !== undefined) return own;
+    const host = pathname === '/' ? undefined : await this.#read(hostCardUrl(url), limits, credentials);
+    if (host !== undefined) return isAboveUrl(host, url) ? undefined : host;
+    return this.#findLegacy(url, limits, credentials);
+  }
+
+  /** Finds the card of an agent of A2A 0.2; one of 1.0 has no business where that would be. */
+  async #findLegacy(
+    url: string,
+    limits: CallDeadlines,
+    credentials: Readonly<Record<string, string>>,
+  ): Promise<SdkAgentCard | undefined> {
+    for (const place of legacyCardUrls(url)) {
+      const card = await this.#read(place, limits, credentials);
+      if (card !== undefined) return isLegacyCard(card) && !isAboveUrl(card, url) ? card : undefined;
+    }
+    return undefined;
   }
 
   async #read(
@@ -121,6 +136,10 @@ export function readAgentCard(text: string): SdkAgentCard | undefined {
     if (cause instanceof AgentCallError) throw cause;
     throw new AgentCallError('invalid-response', 'the agent card is not one of A2A', { cause });
   }
+}
+
+function isLegacyCard({ supportedInterfaces }: SdkAgentCard): boolean {
+  return supportedInterfaces.every(({ protocolVersion }) => protocolVersion.startsWith('0.'));
 }
 
 function parsed(url: string): URL {

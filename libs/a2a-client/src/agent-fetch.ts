@@ -1,10 +1,11 @@
+import { A2A_ERRORS } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
-import { networkFailure, statusFailure } from './call-failure.js';
+import { errorOf, errorText, networkFailure, rpcFailure, statusFailure } from './call-failure.js';
 import { sign } from './request-signers.js';
 import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';
-import { readableAnswer, readableFrame } from './legacy-frames.js';
+import { objectOf, readableAnswer, readableFrame } from './legacy-frames.js';
 import { sseEvents } from './sse-events.js';
 import { tracing, type TransportOptions } from './agent-transport.js';
 
@@ -38,7 +39,7 @@ export function agentFetch(
       throw networkFailure(error);
     });
     const watched = watch(response, alive);
-    if (!watched.ok) throw await failureOf(watched);
+    if (!watched.ok) throw await failureOf(watched, given?.body);
     return parsableResponse(watched, jsonMembers);
   };
 }
@@ -51,12 +52,13 @@ function headersOf(init: RequestInit | undefined): Record<string, string> {
   return Object.fromEntries(new Headers(init?.headers));
 }
 
-async function failureOf(response: Response): Promise<AgentCallError> {
+async function failureOf(response: Response, body?: RequestInit['body']): Promise<AgentCallError> {
   const { status } = response;
   const retryAfter = response.headers.get('retry-after') ?? undefined;
-  if (status < 500) return statusFailure(status, await response.text().catch(() => ''), retryAfter);
+  const refused = { retryAfter, sentBytes: typeof body === 'string' ? Buffer.byteLength(body) : undefined };
+  if (status < 500) return statusFailure(status, await response.text().catch(() => ''), refused);
   await response.body?.cancel().catch(() => undefined);
-  return statusFailure(status, '', retryAfter);
+  return statusFailure(status, '', refused);
 }
 
 function watch(response: Response, alive: (() => void) | undefined): Response {
@@ -79,10 +81,20 @@ async function parsableResponse(response: Response, mostMembers: number): Promis
 async function* framesOf(pieces: AsyncIterable<Uint8Array>, mostMembers: number): AsyncIterable<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const { type, data } of sseEvents(pieces, MAX_ANSWER_BYTES)) {
-    const lines = readableFrame(parsable(data, mostMembers))?.split('\n');
+    const frame = parsable(data, mostMembers);
+    const failure = restFailure(type, frame);
+    if (failure) throw failure;
+    const lines = readableFrame(frame)?.split('\n');
     if (lines === undefined) continue;
     yield encoder.encode(`event: ${type}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`);
   }
+}
+
+/** The error that an event of a stream over REST tells: the SDK reads it in one of its forms. */
+function restFailure(type: string, frame: string): AgentCallError | undefined {
+  const body = objectOf(frame);
+  if (body === undefined || 'jsonrpc' in body) return undefined;
+  return errorOf(body) ?? (type === 'error' ? rpcFailure(A2A_ERRORS.INTERNAL.code, errorText(body)) : undefined);
 }
 
 function isShort({ headers }: Response): boolean {

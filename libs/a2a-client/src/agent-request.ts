@@ -56,9 +56,10 @@ export function agentRequest(
         };
       }
       const retryAfter = answer.header('retry-after');
-      if (status < 500) throw statusFailure(status, await answer.text(MAX_ANSWER_BYTES).catch(() => ''), retryAfter);
+      const refused = { retryAfter, sentBytes: call.body === undefined ? undefined : Buffer.byteLength(call.body) };
+      if (status < 500) throw statusFailure(status, await answer.text(MAX_ANSWER_BYTES).catch(() => ''), refused);
       answer.discard();
-      throw statusFailure(status, '', retryAfter);
+      throw statusFailure(status, '', refused);
     } catch (error) {
       throw networkFailure(error);
     }

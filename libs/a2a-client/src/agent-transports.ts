@@ -1,5 +1,6 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { briefText } from '#libs/protocol';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
 import type { RequestSigners } from './request-signers.js';
@@ -89,6 +90,11 @@ function chosenInterface(card: SdkAgentCard): AgentInterface {
   const legacy = spoken.filter(isLegacy);
   const chosen = preferred(spoken) ?? legacy.find((it) => /^JSONRPC$/i.test(it.protocolBinding)) ?? legacy[0];
   if (chosen !== undefined) return chosen;
+  const relative = card.supportedInterfaces.find(({ url }) => !URL.canParse(url));
+  if (relative !== undefined) {
+    const text = `the agent card names the URL "${briefText(relative.url)}", which must be absolute`;
+    throw new AgentCallError('invalid-response', text);
+  }
   const text = 'the agent card offers neither JSON-RPC nor HTTP+JSON of A2A 1.x or 0.3';
   throw new AgentCallError('invalid-response', text);
 }

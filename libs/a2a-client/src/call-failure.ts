@@ -103,19 +103,32 @@ function isError(value: unknown): value is Error {
   return value instanceof Error || isNativeError(value);
 }
 
-/**
- * The failure that an HTTP status other than 2xx stands for; a 4xx may tell more in its body.
- * @param retryAfter the header of that name
- */
-export function statusFailure(status: number, body: string, retryAfter?: string): AgentCallError {
-  const answered = { status, retryAfter: requestedPause(retryAfter) };
+/** What is known of a call that was answered with an HTTP status other than 2xx. */
+export interface RefusedCall {
+  /** The header of that name. */
+  retryAfter?: string | undefined;
+  /** Bytes of the request's body. */
+  sentBytes?: number | undefined;
+}
+
+/** The failure that an HTTP status other than 2xx stands for; a 4xx may tell more in its body. */
+export function statusFailure(status: number, body: string, call: RefusedCall = {}): AgentCallError {
+  const answered = { status, retryAfter: requestedPause(call.retryAfter) };
   if (status >= 500) return new AgentCallError('server-error', `HTTP ${status}`, { code: status, ...answered });
-  const reported = errorOf(parsed(body));
+  const json = parsed(body);
+  const reported = errorOf(json) ?? wordsOf(json, status);
   if (status === 401 || status === 403) return refusal(status, reported);
+  if (status === 413)
+    return new AgentCallError('client-error', tooLarge(call, reported), { code: status, ...answered });
   if (reported === undefined)
     return new AgentCallError('client-error', `HTTP ${status}`, { code: status, ...answered });
   const { kind, message, code, cause } = reported;
   return new AgentCallError(kind, message, { code, cause, ...answered });
+}
+
+function tooLarge({ sentBytes }: RefusedCall, reported: AgentCallError | undefined): string {
+  const size = sentBytes === undefined ? '' : ` of ${sentBytes} bytes`;
+  return `HTTP 413: the Message${size} is larger than the agent takes${reported ? `: ${reported.message}` : ''}`;
 }
 
 /** 401: the agent wants to know who calls; 403: it knows, and forbids it (A2A 1.0, section 7.4). */
@@ -125,15 +138,57 @@ function refusal(status: 401 | 403, reported: AgentCallError | undefined): Agent
   return new AgentCallError('unauthorized', `HTTP ${status}: ${text}${detail}`, { code: status });
 }
 
-/** The error of a JSON-RPC response, or of a `google.rpc.Status` as the REST binding writes it (section 11.6). */
+/**
+ * The error that a body tells in one of the forms of A2A: of a JSON-RPC response; a `google.rpc.Status`, as the REST binding
+ * writes it (section 11.6); a problem of RFC 9457; or a code of JSON-RPC at the top, as servers of 0.3 write it over REST.
+ */
 export function errorOf(body: JsonObject | undefined): AgentCallError | undefined {
-  if (body === undefined || !isJsonObject(body.error)) return undefined;
-  const { code, message, details } = body.error;
-  const text = typeof message === 'string' ? message : 'no message';
+  if (body === undefined) return undefined;
+  const error = isJsonObject(body.error) ? body.error : 'jsonrpc' in body ? undefined : body;
+  if (error === undefined) return undefined;
+  const { code, details, type } = error;
+  const text = errorText(body);
   if ('jsonrpc' in body) return rpcFailure(Number(code), text);
   const reasons = Array.isArray(details) ? details.filter(isJsonObject).map((it) => it.reason) : [];
-  const known = reasons.map(codeOfReason).find((it) => it !== undefined);
-  return known === undefined ? undefined : rpcFailure(known, text);
+  const known = [...reasons, reasonOfType(type)].map(codeOfReason).find((it) => it !== undefined);
+  if (known !== undefined) return rpcFailure(known, text);
+  return isRpcCode(code) ? rpcFailure(code, text) : undefined;
+}
+
+/** What a body says of an error, in words. */
+export function errorText(body: JsonObject): string {
+  const { message, detail, title } = isJsonObject(body.error) ? body.error : body;
+  return [message, detail, title].find((it) => typeof it === 'string') ?? 'no message';
+}
+
+/** The range that JSON-RPC 2.0 keeps for itself and for servers, which A2A lies in. */
+function isRpcCode(code: unknown): code is number {
+  return typeof code === 'number' && code >= -32_768 && code <= -32_000;
+}
+
+/** `https://a2a-protocol.org/errors/task-not-found` is the reason `TASK_NOT_FOUND`. */
+function reasonOfType(type: unknown): string | undefined {
+  const [, name] = typeof type === 'string' ? (/\/errors\/([a-z-]+)$/.exec(type) ?? []) : [];
+  return name?.replaceAll('-', '_').toUpperCase();
+}
+
+/** The statuses by which servers that write nothing but a message tell an error of A2A 0.3 over REST. */
+const LEGACY_STATUSES: ReadonlyMap<number, number> = new Map([
+  [400, A2A_ERRORS.INVALID_PARAMS.code],
+  [404, A2A_ERRORS.TASK_NOT_FOUND.code],
+  [409, A2A_ERRORS.TASK_NOT_CANCELABLE.code],
+  [415, A2A_ERRORS.CONTENT_TYPE_NOT_SUPPORTED.code],
+  [422, A2A_ERRORS.INVALID_PARAMS.code],
+]);
+
+/** The error of a body that tells of it in words alone. */
+function wordsOf(body: JsonObject | undefined, status: number): AgentCallError | undefined {
+  if (body === undefined) return undefined;
+  const { message } = isJsonObject(body.error) ? body.error : body;
+  if (typeof message !== 'string') return undefined;
+  const code = Object.keys(body).length === 1 && 'message' in body ? LEGACY_STATUSES.get(status) : undefined;
+  if (code !== undefined) return rpcFailure(code, message);
+  return new AgentCallError('client-error', `HTTP ${status}: ${message}`, { code: status });
 }
 
 function parsed(text: string): JsonObject | undefined {

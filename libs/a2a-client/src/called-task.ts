@@ -59,7 +59,7 @@ export class CalledTask {
   private takeArtifact({ taskId, contextId, artifact, append }: TaskArtifactUpdateEvent): void {
     this.identify(taskId, contextId);
     const before = append ? this.held.get(artifact.artifactId) : undefined;
-    if (before) before.parts.push(...artifact.parts);
+    if (before) addChunk(before, artifact);
     else this.held.set(artifact.artifactId, ownCopy(artifact));
   }
 
@@ -71,6 +71,12 @@ export class CalledTask {
 
 function heldArtifacts(artifacts: readonly Artifact[] = []): Map<string, Artifact> {
   return new Map(artifacts.map((artifact) => [artifact.artifactId, ownCopy(artifact)]));
+}
+
+/** What a later chunk says of the Artifact besides its Parts joins what is known of it; the later word counts. */
+function addChunk(before: Artifact, { parts, artifactId: _id, metadata, ...said }: Artifact): void {
+  before.parts.push(...parts);
+  Object.assign(before, said, metadata && { metadata: { ...before.metadata, ...metadata } });
 }
 
 /** Chunks are added to it. */

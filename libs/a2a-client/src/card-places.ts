@@ -17,6 +17,12 @@ export function hostCardUrl(url: string): string {
   return `${new URL(url).origin}${WELL_KNOWN}`;
 }
 
+/** Where an agent of A2A 0.2 has its card, of its own or for its host. */
+export function legacyCardUrls(url: string): string[] {
+  const places = [withoutTrailing(url, '/'), new URL(url).origin];
+  return [...new Set(places)].map((place) => `${place}/.well-known/agent.json`);
+}
+
 /** Whether a URL, as `URL.href` writes it, names an agent or a card of the service at one of these base URLs. */
 export function isOfService(url: string, bases: readonly string[]): boolean {
   return bases.some(

@@ -72,7 +72,8 @@ function kindOf({ artifact, parts, status, id }: JsonObject): string | undefined
   return id === undefined ? 'status-update' : 'task';
 }
 
-function objectOf(data: string): JsonObject | undefined {
+/** Returns the JSON object that a text is, if it is one. */
+export function objectOf(data: string): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(data);
     return isJsonObject(json) ? json : undefined;

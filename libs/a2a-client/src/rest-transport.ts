@@ -1,6 +1,5 @@
 import {
   A2A_ERRORS,
-  isJsonObject,
   readStreamItem,
   readStreamResponse,
   readTask,
@@ -20,7 +19,7 @@ import {
   tracing,
   type TransportOptions,
 } from './agent-transport.js';
-import { errorOf, rpcFailure } from './call-failure.js';
+import { errorOf, errorText, rpcFailure } from './call-failure.js';
 
 /** Reaches an agent of A2A 1.x over HTTP+JSON (section 11). */
 export class RestTransport implements AgentTransport {
@@ -120,6 +119,5 @@ function refuseError(body: string): void {
 /** What an `error` event of a stream stands for. */
 function streamFailure(data: string): AgentCallError {
   const body = jsonObjectOf(data);
-  const text = isJsonObject(body.error) && typeof body.error.message === 'string' ? body.error.message : 'no message';
-  return errorOf(body) ?? rpcFailure(A2A_ERRORS.INTERNAL.code, text);
+  return errorOf(body) ?? rpcFailure(A2A_ERRORS.INTERNAL.code, errorText(body));
 }
