@@ -2,10 +2,12 @@
  * Rules for code that reads texts of others: no pattern whose time grows faster than the text, and no cut through a
  * character. A rule looks at one line, so it knows patterns as they are written, not where a text comes from.
  */
-const ATOM = String.raw`(?:\\.|\[(?:\\.|[^\]\\])*\]|[^\\[\](){}^$|?*+.]|\.)`;
+/** One character of a pattern, or what stands for one; escapes such as `\uFFFD` have several letters. */
+const ATOM = String.raw`(?:\\u\{[^}]*\}|\\u[\dA-Fa-f]{4}|\\x[\dA-Fa-f]{2}|\\[pP]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|[^\\[\](){}^$|?*+.]|\.)`;
 /** A literal between slashes, where a value may stand. */
 const LITERAL = /(?<=[(,=:&|!?\s[{]|^)\/(?![/*])((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([dgimsuvy]*)/g;
-const REPEATED_FIRST = new RegExp(`^${ATOM}(?:[+*]|\\{\\d+,\\})\\??(?![|?]|$)`);
+/** Groups may be open before the first character. */
+const REPEATED_FIRST = new RegExp(`^(?:\\((?:\\?:|\\?<\\w+>)?)*${ATOM}(?:[+*]|\\{\\d+,\\})\\??(?!\\)*(?:[|?]|$))`);
 const REPEATED_LAST = new RegExp(`^(${ATOM})(${ATOM})[+*]\\$$`);
 const COUNTED = /\{(\d+)(?:,\d*)?\}/g;
 /** A pattern tries so many characters again at each place, at most. */
@@ -41,8 +43,10 @@ function isSquare({ source, flags }) {
 }
 
 function overlaps(first, repeated) {
-  const all = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
-  const [one, other] = [first, repeated].map((atom) => new RegExp(`^${atom}$`, 's'));
+  const all = Array.from({ length: 2 ** 16 }, (_, code) => String.fromCharCode(code));
+  const [one, other] = [first, repeated].map(
+    (atom) => new RegExp(`^${atom}$`, /\\[pP]\{|\\u\{/.test(atom) ? 'su' : 's'),
+  );
   return all.some((character) => one.test(character) && other.test(character));
 }
 
