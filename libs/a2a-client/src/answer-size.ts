@@ -12,7 +12,7 @@ const NAME_LENGTH = 64;
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
   private total = 0;
-  /** Of the names of Artifacts, which count apart from their content. */
+  /** Size of the names of Artifacts, which count apart from their content. */
   private names = 0;
   private exceeded = false;
 

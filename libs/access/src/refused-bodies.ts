@@ -60,7 +60,7 @@ export class RefusedBodies {
   }
 }
 
-/** One body, from its refusal to its end or that of its connection. */
+/** A body, from its refusal to its end or that of its connection. */
 class RefusedBody {
   private readonly socket: Socket;
   private turn: NodeJS.Timeout | undefined;

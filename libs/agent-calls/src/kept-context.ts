@@ -1,7 +1,7 @@
 import { AgentCallError } from '#libs/a2a-client';
 import { A2A_ERRORS, type SendMessageRequest, type StreamResponse } from '#libs/protocol';
 
-/** Where a call finds the context of earlier calls at an agent elsewhere, and keeps that of its own. */
+/** Keeps the context of a call at an agent elsewhere, and finds that of earlier calls. */
 export interface KeptContext {
   /** Returns the agent's `contextId`, if there is one; rejects only where the call is over. */
   find(): Promise<string | undefined>;

@@ -38,7 +38,7 @@ export class ChildEndings {
     });
   }
 
-  /** Also ends what Tasks called for elsewhere. */
+  /** Ends also what Tasks called for elsewhere. */
   also(ending: RemoteEnding): void {
     this.remote.push(ending);
   }

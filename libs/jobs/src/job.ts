@@ -20,7 +20,7 @@ export interface Job {
 export const DEFAULT_ATTEMPTS = 10;
 
 /**
- * What a job is for. Each purpose has its own slots, so jobs of one purpose never wait for those of another:
+ * Purpose of a job. Each purpose has its own slots, so jobs of one purpose never wait for those of another:
  * - `work`: what somebody waits for, such as waking a Task. The default.
  * - `push`: short steps of push notifications; the notifications themselves are sent outside job slots.
  * - `upkeep`: purges and other housekeeping, which may take hours.

@@ -33,7 +33,7 @@ function reasonOf(text: string | undefined, data: JsonValue | undefined, blocks:
   return text.trim() === '' && data !== undefined ? JSON.stringify(data) : text;
 }
 
-/** What a block of each kind has beside its type, all of it texts. */
+/** Members of a block of each kind beside its type, all of them texts. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   image: ['data', 'mimeType'],

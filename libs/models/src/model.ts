@@ -82,7 +82,7 @@ export interface ModelEnd {
   usage?: ModelUsage;
   /** What this provider wants back with this answer in later calls, such as signatures of its thoughts. */
   kept?: JsonValue;
-  /** What was odd about the end, as a part of a sentence about the model. */
+  /** Oddity of the end, as a part of a sentence about the model. */
   note?: string;
 }
 

@@ -35,7 +35,7 @@ async function* repairedEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** One data field for each line, as the data may have several. */
+/** Writes a data field for each line: the data may have several. */
 function event(data: string): string {
   return `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
 }

@@ -34,7 +34,7 @@ export function sizeProblems(definition: WorkflowDefinition): WorkflowProblem[] 
   ];
 }
 
-/** What a tenant keeps beside a workflow, and the bytes of that one; 0 where there is none. */
+/** Usage of a tenant beside a workflow, and the bytes of that one; 0 where there is none. */
 export interface HeldDefinitions {
   others: number;
   otherBytes: number;

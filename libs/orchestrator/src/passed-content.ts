@@ -17,7 +17,7 @@ import {
   UNREAD_PARTS,
 } from '#libs/protocol';
 
-/** What a node has answered, as the next node is told it. */
+/** Answer of a node as the next node gets it. */
 export interface SaidContent {
   text: string;
   /** Everything that the text does not say: data, files, further texts and Artifacts, in their order. */

@@ -2,7 +2,7 @@ import { firstData, type Artifact, type JsonValue, type RunEventNote, textStart 
 import type { NodeRun } from './node-run.js';
 import { NodeStep } from './run-step.js';
 
-/** As many are reported of one value. */
+/** Number of rounded numbers that are reported of one value. */
 const MOST_REPORTED = 10;
 const LONGEST_PATH = 200;
 /** All integers up to it are exact. */

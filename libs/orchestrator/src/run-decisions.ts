@@ -251,7 +251,7 @@ function needed({ total }: EachRun, { onFailure, minSuccess = 0 }: EachConfig): 
   return Math.ceil((total * Number.parseFloat(minSuccess)) / 100 - 1e-9);
 }
 
-/** What the element of an entry does not say of its result. */
+/** Returns the Parts of an entry's result that its element does not have. */
 function unsaidByElement({ instance, artifacts }: NodeRun): Part[] {
   const [first] = artifacts;
   const data = firstData(first?.parts ?? []);

@@ -76,7 +76,7 @@ export function askingMessage(reference: TaskReference, node: NodeRun, more: Jso
 }
 
 /**
- * What a status says of the questions of a run: all of them while they are few. Of many it names those that are new, as
+ * Returns the metadata of a status that asks: all questions while they are few. Of many it names those that are new, as
  * far as there is room, how many are open, and where all of them are: so what a run logs grows with its questions, and not
  * with their square.
  * @param runId of the run, whose instances that wait are listed

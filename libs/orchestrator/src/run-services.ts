@@ -23,7 +23,7 @@ export interface RunServices extends ProcessServices {
   /** How large what a run puts together may be. */
   content: ContentLimits;
   clock: RunClock;
-  /** What runs may use of this process together. */
+  /** Budget that runs share in this process. */
   work: WorkBudget;
   metrics?: NodeMetrics;
 }

@@ -21,7 +21,7 @@ import { AUTH_REQUIRED } from './run-steps.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
 /**
- * What a node waits for.
+ * Wait of a node.
  * - `message`: what its agent says; for a node with a list, the questions of its entries, a line each.
  * - `until`: how long nothing is done (ISO 8601).
  */
@@ -128,7 +128,7 @@ function foldedTask([first, ...rest]: readonly TaskEvent[]): Partial<Task> {
   return fold.task();
 }
 
-/** What callers see of a run whose definition is gone: what its Task says, and nothing of its nodes. */
+/** Returns the view of a run whose definition is gone: what its Task says, and nothing of its nodes. */
 export function undefinedRunView({ header, events }: Omit<RunSource, 'definition'>, workflow: string): RunView {
   const { artifacts, metadata, status: last } = foldedTask(events);
   const status = runStatus(header.state);

@@ -9,7 +9,7 @@ export interface WorkflowListing {
   description?: string;
 }
 
-/** What a workflow takes and makes, with an example, as callers that the service knows are told. */
+/** Inputs and outputs of a workflow, with an example, for callers that the service knows. */
 export interface WorkflowInterface extends SkillSchema {
   /** Absent: it has no inputs. */
   example?: string;
@@ -24,7 +24,7 @@ export interface ListedNode {
   description?: string;
 }
 
-/** What is said of a workflow to those who do not run it; bounded, whatever size the definition has. */
+/** Outline of a workflow for those who do not run it; bounded, whatever size the definition has. */
 export interface WorkflowSummary {
   description?: string;
   interface: WorkflowInterface;

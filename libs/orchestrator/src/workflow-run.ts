@@ -44,7 +44,7 @@ import type { Timer } from './timers.js';
 import type { WorkflowRevision } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** What a run waits for: what comes of a call, that it is time, or that there is room for nodes. */
+/** Event that a run waits for: news of a call, a due time, or room for nodes. */
 type News = ChildNews | 'time' | 'room';
 
 /**

@@ -47,9 +47,9 @@ export abstract class WorkflowStore {
   abstract list(limit: number, afterName?: string): Promise<WorkflowRevision[]>;
   /** A page of the newest revisions by name, as texts, of which nothing is kept in memory. */
   abstract texts(page: TextPageRequest): Promise<TextPage>;
-  /** What the card of the service says of workflows, by name; no definition is read for it. */
+  /** Returns the columns for the card of the service, by name; reads no definition. */
   abstract published(): Promise<WorkflowListing[]>;
-  /** What workflows take and make, by name; no definition is read for it. */
+  /** Returns the inputs and outputs of workflows, by name; reads no definition. */
   abstract interfaces(): Promise<Map<string, WorkflowInterface>>;
   /** Workflows with their nodes, by name, after one or from one on; no definition is read for it. */
   abstract listed(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]>;

@@ -14,7 +14,7 @@ export function summaryOf(revision: WorkflowRevision): WorkflowSummary {
   };
 }
 
-/** What the nodes of a workflow take and make. */
+/** Returns the inputs and outputs of the nodes of a workflow. */
 export function interfaceOf(nodes: readonly WorkflowNode[]): WorkflowInterface {
   const inputs = nodes.filter(({ type }) => type === 'input').map(({ id }) => id);
   const artifacts = nodes.filter(({ type }) => type === 'output').map(({ id }) => id);
@@ -22,7 +22,7 @@ export function interfaceOf(nodes: readonly WorkflowNode[]): WorkflowInterface {
   return { input: inputsSchema(nodes), artifacts, ...(inputs.length > 0 && { example }) };
 }
 
-/** What the author of a node wrote for callers to read. */
+/** Returns the description that the author of a node wrote for callers, if any. */
 export function writtenOf({ config: { description } }: Pick<WorkflowNode, 'config'>): string | undefined {
   return typeof description === 'string' && description.trim() !== '' ? description : undefined;
 }

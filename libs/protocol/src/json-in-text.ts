@@ -7,7 +7,7 @@ const READS_A_CHARACTER = 4;
 const FENCE = '```';
 const THOUGHTS = ['<think>', '</think>'] as const;
 
-/** How the JSON in a text is read. */
+/** Options for reading the JSON in a text. */
 export interface JsonReading {
   /** Parses a text that may be JSON; `undefined` where it is none. What it throws ends the search. */
   read: (json: string) => JsonValue | undefined;

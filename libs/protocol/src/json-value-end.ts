@@ -1,13 +1,13 @@
 import { endOfJsonString } from './json-text.js';
 
-/** What may come next in JSON. */
+/** Kind of token that may come next in JSON. */
 type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end';
 
 const [QUOTE, COLON, COMMA] = [0x22, 0x3a, 0x2c];
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 const LITERALS = ['true', 'false', 'null'];
 
-/** Where a value ends, or where it turned out to be none. */
+/** Place where a value ends, or where it turned out to be none. */
 export interface ValueEnd {
   end: number;
   isWhole: boolean;

@@ -65,7 +65,7 @@ export function joinedText(parts: readonly Part[]): string | undefined {
   return row.map(({ text }) => text).join('');
 }
 
-/** Where the Parts stand that `joinedText` joins: from `start` on, before `end`; `start` is -1 where there are none. */
+/** Returns the range of Parts that `joinedText` joins: from `start` to before `end`; `start` is -1 without any. */
 export function firstTextRow(parts: readonly Part[]): { start: number; end: number } {
   const start = parts.findIndex((part) => part.text !== undefined && !isThought(part));
   if (start < 0) return { start, end: start };

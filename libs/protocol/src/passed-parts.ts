@@ -108,7 +108,7 @@ function oneLine(text: string): string {
   return textStart(text, LONGEST_NAME).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
 }
 
-/** How many bytes base64 stands for. */
+/** Returns the number of bytes that base64 stands for. */
 function sizeOf(raw: string): number {
   const padding = raw.endsWith('==') ? 2 : raw.endsWith('=') ? 1 : 0;
   return Math.floor((raw.length * 3) / 4) - padding;

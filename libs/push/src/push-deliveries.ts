@@ -11,7 +11,7 @@ import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter } from './re
 
 /** Events of one Task that are sent before others of the same queue have their turn. */
 const PAGE = 10;
-/** How long a lane works off one queue before those of other callers have their turn. */
+/** Time for which a lane works off one queue before those of other callers have their turn. */
 const TURN_MS = 1_000;
 /** An answer that takes longer costs so much of a place that the receiver counts with those that gave none. */
 const PROMPT_MS = 3_000;
@@ -20,7 +20,7 @@ const FAULT_PAUSE_MS = 30_000;
 /** After the loss of a session with the database. */
 const LOSS_PAUSE_MS = 1_000;
 
-/** How long a lane goes on, and how long one attempt of it may take. */
+/** Turn of a lane: when it ends, and how long one attempt of it may take. */
 interface LaneTurn {
   lane: PushLane;
   until: number;

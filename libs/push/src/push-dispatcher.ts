@@ -8,7 +8,7 @@ import { type DueQueue, type PushCaller, type PushLane, PushQueues } from './pus
 
 /** Finds queues whose time has come, and those that another process made due and has no place for. */
 const LOOK_MS = 1_000;
-/** How often lanes of replicas that are gone are looked for; most are freed as soon as a replica is found dead. */
+/** Number of looks between two searches for lanes of gone replicas; most lanes are freed as soon as a replica dies. */
 const LOST_EVERY = 10;
 /** The whole of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
 const ATTEMPT_MS = 10_000;

@@ -13,7 +13,7 @@ const QUEUES_OF_A_CALLER = 4;
 /** Lanes of one receiver, over all replicas and callers: so many attempts at it are under way at once. */
 const LANES = 2;
 
-/** What waits for a receiver (the origin of its webhooks), of one caller. */
+/** Queue of one caller for one receiver (the origin of its webhooks). */
 export interface PushQueue {
   tenant: string;
   owner: string;

@@ -8,7 +8,7 @@ export interface Repeat {
   sequence: number;
 }
 
-/** One that a lane has in hand. */
+/** Notification that a lane has in hand. */
 export interface TakenRepeat extends Repeat {
   number: string;
 }

@@ -1,7 +1,7 @@
 import type { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 
-/** How long after a commit its differences are folded. */
+/** Time from a commit until its differences are folded. */
 const FOLD_AFTER_MS = 2_000;
 const FOLDED_AT_ONCE = 5_000;
 

@@ -1,12 +1,12 @@
 import type { QueryConfig } from 'pg';
 import type { TaskFilter, TaskQuery } from './task-store.js';
 
-/** So many agents are looked up one by one; the Tasks of more of them are passed on the way through those of all. */
+/** Most agents that are looked up one by one; the Tasks of more of them are passed on the way through those of all. */
 const MOST_LOOKED_UP = 50;
 /** Sorts behind whatever begins with a prefix, as bytes. */
 const LAST = '\u{10ffff}';
 
-/** What a search comes down to: Tasks of these agents, or Tasks whose id begins so. */
+/** Result of reading a search: Tasks of these agents, or Tasks whose id begins so. */
 export interface FoundAgents {
   agents: readonly string[];
   idPrefix: string;

@@ -4,7 +4,7 @@ import { layout, placed, type Shape } from './layout.js';
 /** A graph of so many nodes is laid out within a frame or two. */
 const FEW = 40;
 
-/** Whether `placed` may be called where a frame is drawn: it takes seconds for hundreds of nodes. */
+/** True if `placed` may be called where a frame is drawn: it takes seconds for hundreds of nodes. */
 export function isQuicklyPlaced({ nodes }: Graph): boolean {
   return nodes.length <= FEW || nodes.every(({ position }) => position !== undefined);
 }

@@ -85,7 +85,7 @@ function failureOf(error: unknown): Failure {
   return { code: code ?? status.UNKNOWN, details: details ?? '', metadata };
 }
 
-/** What the protocol says to a caller that compresses: what is taken (gRPC, "Compression"). */
+/** Returns the failure that tells a caller that compresses which encodings are accepted (gRPC, "Compression"). */
 function COMPRESSED(): Failure {
   const metadata = new Metadata();
   metadata.set(ACCEPT_ENCODING, IDENTITY);

@@ -93,7 +93,7 @@ export class GrpcConnections {
   }
 }
 
-/** One connection, until somebody with credentials calls on it. */
+/** A connection on which no call with credentials has come yet. */
 export class GrpcConnection {
   private isKnown = false;
   private publicCalls = 0;

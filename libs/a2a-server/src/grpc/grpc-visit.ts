@@ -6,7 +6,7 @@ import type { GrpcAccess } from './grpc-access.js';
 import { headersOf } from './grpc-call.js';
 import type { GrpcConnection } from './grpc-connections.js';
 
-/** Who was let in, and what the caller says of itself. */
+/** Caller that was let in, and what it says of itself. */
 export interface Admission {
   caller: Caller;
   headers: IncomingHttpHeaders;
@@ -31,7 +31,7 @@ export function admissionOf(metadata: Metadata): Admission {
   return admission;
 }
 
-/** One call, from its metadata to its end. */
+/** A call, from its metadata to its end. */
 export abstract class GrpcVisit {
   private leave: (() => void) | undefined;
   private late: NodeJS.Timeout | undefined;

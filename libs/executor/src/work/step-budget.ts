@@ -37,7 +37,7 @@ interface StepTree {
   readonly root: string;
   /** Steps up to which it has had its turn, as its caller counts them. */
   had: number;
-  /** What goes on when it is its turn. */
+  /** Callbacks that continue steps when their turn comes. */
   readonly waiting: Set<() => void>;
   runs: number;
 }
@@ -51,7 +51,7 @@ interface StepCaller {
   had: number;
 }
 
-/** What StepBudget measures time with: in milliseconds. */
+/** Clock of StepBudget, in milliseconds. */
 export interface StepClock {
   now(): number;
   /** Calls back later. @returns what forgets that */
@@ -115,7 +115,7 @@ export class StepBudget {
     this.all.use(cost, now);
   }
 
-  /** In milliseconds; 0 where nothing has to be waited for. */
+  /** Returns the wait in milliseconds; 0 where nothing has to be waited for. */
   pause({ bucket }: StepCaller): number {
     const now = this.clock.now();
     const isLight = bucket.left(now) >= LIGHT * this.limits.callerSteps;

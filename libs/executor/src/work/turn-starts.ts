@@ -1,4 +1,4 @@
-/** How long what starts in one turn of the event loop may take of the processor, in milliseconds. */
+/** Processor time that starts in one turn of the event loop may take, in milliseconds. */
 const LONGEST_TURN = 20;
 
 /** Limits what starts in one turn of the event loop, so that whatever else comes in has its turn. */

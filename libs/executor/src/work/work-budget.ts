@@ -4,7 +4,7 @@ import { NodeRoom, type NodeShare, type WorkPlace } from './node-room.js';
 import { StepBudget, type StepShare } from './step-budget.js';
 import { workLimits, type WorkLimits } from './work-limits.js';
 
-/** What one execution of a run may use of its process. */
+/** Share of its process that one execution of a run may use. */
 export interface RunWork {
   readonly nodes: NodeShare;
   readonly steps: StepShare;
@@ -13,7 +13,7 @@ export interface RunWork {
 }
 
 /**
- * What runs may use of this process together, charged to the root of their tree, to its caller and to the process: nodes
+ * Budget that runs share in this process, charged to the root of their tree, to its caller and to the process: nodes
  * at work and evaluation steps. What exceeds it waits. Cancels and answers need none of it.
  */
 export class WorkBudget {

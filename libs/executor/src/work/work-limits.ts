@@ -1,4 +1,4 @@
-/** What runs may use of one process at a time. What exceeds a limit waits. */
+/** Limits of what runs may use of one process at a time. Work beyond a limit waits. */
 export interface WorkLimits {
   /** Nodes at work in one level of a run tree. */
   readonly levelNodes: number;

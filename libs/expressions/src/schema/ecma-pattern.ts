@@ -6,7 +6,7 @@ const NO_SPACE = [
 ].join('');
 const ANY = String.raw`[^\n\r\x{2028}\x{2029}]`;
 
-/** What JavaScript does not have: a part that is quoted, and flags within a pattern. */
+/** Syntax that JavaScript does not have: a part that is quoted, and flags within a pattern. */
 const ONLY_RE2 = /\\Q|\(\?[a-zA-Z-]*s/;
 
 /**

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { PacedReader } from './reader-pace.js';
 
-/** What Node keeps of a socket, and uses itself to tell a slow reader from one that takes nothing (net.js). */
+/** State that Node keeps of a socket, and uses itself to tell a slow reader from one that takes nothing (net.js). */
 interface SocketInternals {
   _bytesDispatched?: number;
   _handle?: { writeQueueSize?: number } | null;

@@ -11,7 +11,7 @@ export function namedPage({ pageSize, pageToken = '' }: { pageSize: number; page
   return { limit: pageSize + 1, after: pageToken };
 }
 
-/** What of the rows that were read is the page, and the token of the next one; '' where there is none. */
+/** Returns the page among the rows that were read, and the token of the next one; '' where there is none. */
 export function cutPage<T extends { name: string }>(
   rows: readonly T[],
   pageSize: number,
@@ -20,9 +20,9 @@ export function cutPage<T extends { name: string }>(
   return { page, nextPageToken: rows.length > pageSize ? (page.at(-1)?.name ?? '') : '' };
 }
 
-/** What a list of a tenant keeps, as its owner counts it. */
+/** Count of what a tenant keeps in a list, and its limit. */
 export interface TenantCount {
-  /** How many there are. */
+  /** Number of entries. */
   count: number;
   most: number;
   /** As in `a tenant has at most 1000 models`. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ListedTools } from '../pins/tool-listing.js';
 
-/** How long a list of tools is taken for what a server has. */
+/** Time in which a list of tools counts as current. */
 const FRESH_MS = 30_000;
 /** Bytes that the lists of all servers may take together, about: a server that is left out is asked again. */
 const MOST_BYTES = 32 * 1024 * 1024;

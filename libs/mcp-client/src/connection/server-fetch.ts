@@ -22,7 +22,7 @@ export interface ServerProof {
   secrets: Set<string>;
 }
 
-/** How much of an answer is read. */
+/** Bytes of an answer that are read. */
 export interface AnswerBounds extends BodyBounds {
   /** Bytes of one page of a list of tools. */
   page: number;

@@ -79,7 +79,7 @@ async function ended({ list }: Listing): Promise<void> {
   await list.catch(() => undefined);
 }
 
-/** What a promise that others wait for as well comes to, or the signal's reason where it aborts before. */
+/** Waits for a promise that others wait for as well. Rejects with the signal's reason where it aborts before. */
 export async function settled<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return shared;
   signal.throwIfAborted();

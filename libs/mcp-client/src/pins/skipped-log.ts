@@ -8,7 +8,7 @@ const SHOWN_TOOLS = 20;
 /** Logs the tools of servers that cannot be offered, once for each list of them. */
 export class SkippedLog {
   private readonly logger = new Logger('McpTools');
-  /** What was logged last, by tenant and server. */
+  /** Last logged text by tenant and server. */
   private readonly logged = new LRUCache<string, string>({ max: MOST_SERVERS });
 
   report(tenant: string, server: string, skipped: readonly SkippedTool[]): void {

@@ -28,7 +28,7 @@ export interface ModelResponse {
   step: number;
   usage: ModelUsage;
   toolCalls?: AskedCall[];
-  /** What was odd about the answer, as a part of a sentence about the model. */
+  /** Oddity of the answer, as a part of a sentence about the model. */
   note?: string;
 }
 

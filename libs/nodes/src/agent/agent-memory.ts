@@ -16,7 +16,7 @@ const TOKEN = 4;
 /** What an agent may remember of what was said before. */
 export type Remembering = Pick<AgentSettings, 'history' | 'historyTokens'>;
 
-/** What an agent remembers, the oldest first. */
+/** Messages that an agent remembers, the oldest first. */
 export interface Remembered {
   /** Tasks that `messages` are of; absent where the agent looks for none. */
   readonly taskIds?: readonly string[];
@@ -79,7 +79,7 @@ export class AgentMemory {
     return Array.fromAsync(this.turns(own, noted.toReversed()));
   }
 
-  /** In the order of the ids. Tasks that retention has deleted are left out. */
+  /** Yields turns in the order of the ids. Tasks that retention has deleted are left out. */
   private async *turns(own: TaskHeader, ids: readonly string[]): AsyncGenerator<Turn> {
     let limit = PAGE;
     for (let at = 0; at < ids.length;) {
@@ -138,7 +138,7 @@ function messagesOf({ history = [], status }: StoredTask['task']): Turn['message
   ];
 }
 
-/** Of files a line about them is remembered. */
+/** Replaces files with a line about them. */
 function kept(part: Part): Part {
   return isFilePart(part) ? textPart(describedPart(part)) : part;
 }

@@ -68,7 +68,7 @@ function words({ log }: AgentTurn, { about }: CallQuestion, { tool, args }: Logg
   return [textPart(text), dataPart({ tool, args })];
 }
 
-/** What a model is told of arguments that could not be read. */
+/** Returns a text that tells a model of arguments that could not be read. */
 function faultIn(malformed: string): string {
   try {
     parseJson(malformed);

@@ -32,7 +32,7 @@ function isHtml(contentType: string): boolean {
   return /^(text\/html|application\/xhtml\+xml)$/i.test(textBefore(contentType, ';').trim());
 }
 
-/** What is written in single bytes cannot be UTF-16, whatever it says (HTML, "prescan a byte stream"). */
+/** Returns the charset of a page; one in single bytes is never UTF-16 (HTML, "prescan a byte stream"). */
 function charsetOfPage(body: Uint8Array): string | undefined {
   const head = new TextDecoder('latin1').decode(body.subarray(0, HEAD_BYTES));
   const tags = head.split(/<meta\s/i).slice(1);

@@ -11,7 +11,7 @@ export interface Weighed<T> {
 const SHARE = 1 / 16;
 
 /**
- * One value for each tenant, valid for one version of what the tenant keeps. Values of all tenants are weighed together,
+ * Values by tenant, each valid for one version of what the tenant keeps. Values of all tenants are weighed together,
  * and the least recently used go first. Callers that miss the same value at the same time share one read.
  */
 export class VersionedCache<T extends object> {

@@ -146,7 +146,7 @@ export class WorkflowAgents {
   }
 }
 
-/** What is said of a node whose author wrote nothing. */
+/** Returns the description of a node whose author wrote none. */
 export function unwritten(type: string, id: string, workflow: string): string {
   return `${type} node ${id} of workflow ${workflow}`;
 }

@@ -23,7 +23,7 @@ const NODE_PATH = /^workflows\/([^/]*)\/nodes\/([^/]+)$/;
 const CANDIDATES = 10;
 /** A skill beside its texts. */
 const HEAP_PER_SKILL = 512;
-/** What a value of JSON takes in memory, by the bytes of its text. */
+/** Bytes of memory that a JSON value takes for each byte of its text. */
 const HEAP_PER_BYTE = 4;
 /** Sized and not counted: room for as many as are counted would be taken at once, by each tenant's own as well. */
 const MOST_TENANTS = { maxSize: 1_000, sizeCalculation: () => 1 };

@@ -304,7 +304,7 @@ interface SizedHead extends Head {
 interface Saved {
   name: string;
   definition: WorkflowDefinition;
-  /** Of the definition as JSON. */
+  /** Bytes of the definition as JSON. */
   bytes: number;
 }
 

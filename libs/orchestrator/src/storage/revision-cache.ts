@@ -17,7 +17,7 @@ interface Newest {
 
 /** The share of the heap that revisions, and what is made of them, may take. */
 const SHARE = 1 / 8;
-/** What a value of JSON takes in memory, by the bytes of its text; measured on lists of short values. */
+/** Bytes of memory that a JSON value takes for each byte of its text; measured on lists of short values. */
 const HEAP_PER_BYTE = 4;
 /** The executor, the agent and the rules of a node. */
 const HEAP_PER_NODE = 2 * 1024;

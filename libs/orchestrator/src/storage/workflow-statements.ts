@@ -129,7 +129,7 @@ export const LOCK = `
 /** Whoever saves a workflow of the tenant waits, so that what was counted holds until the save is there. $1 tenant. */
 export const LOCK_TENANT = `SELECT pg_advisory_xact_lock(hashtextextended('workflows of ' || $1, 0))`;
 
-/** What the tenant keeps beside a workflow, and how many bytes that workflow has. $1 tenant, $2 name. */
+/** Usage of the tenant beside a workflow, and the bytes of that workflow. $1 tenant, $2 name. */
 export const HELD = `
   SELECT count(*) FILTER (WHERE name <> $2)::integer AS others,
          coalesce(sum(${BYTES}) FILTER (WHERE name <> $2), 0)::float8 AS "otherBytes",
@@ -151,12 +151,12 @@ export const SUMMARIZE = `
     description = EXCLUDED.description, interface = EXCLUDED.interface, nodes = EXCLUDED.nodes
     WHERE held.revision <= EXCLUDED.revision`;
 
-/** What the card of the service says of workflows, by name. $1 tenant, $2 bytes of descriptions in all. */
+/** Columns of workflows for the card of the service, by name. $1 tenant, $2 bytes of descriptions in all. */
 export const PUBLISHED = `
   SELECT workflow.name, workflow.revision::text, workflow.updated_at AS "updatedAt", ${within('description', '$2')}
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;
 
-/** What workflows take and make, by name. $1 tenant, $2 bytes in all. */
+/** Inputs and outputs of workflows, by name. $1 tenant, $2 bytes in all. */
 export const INTERFACES = `
   SELECT workflow.name, ${within('interface', '$2')}
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;

@@ -4,12 +4,12 @@ export interface Caller {
   owner: string;
 }
 
-/** How much work is done at a time: in all, for one caller and for one tenant. */
+/** Units of work at a time: in all, for one caller and for one tenant. */
 export interface TurnLimits {
   places: number;
   placesOfACaller: number;
   placesOfATenant: number;
-  /** How long work waits for its turn, in milliseconds. */
+  /** Longest wait for a turn, in milliseconds. */
   waitMs: number;
 }
 

@@ -6,7 +6,7 @@ import { sqlState } from './outage.js';
 
 /** Sessions for lists and searches, apart from those that Messages, cancels and claims need. */
 export const SHARED_READS = 4;
-/** What one statement may take, and how long one waits for its turn, in milliseconds. */
+/** Longest statement, and longest wait for its turn, in milliseconds. */
 export const STATEMENT_MS = 60_000;
 const LISTS: TurnLimits = { places: SHARED_READS, placesOfACaller: 2, placesOfATenant: 3, waitMs: 30_000 };
 /** For what is read page by page in the sessions of plain queries, such as long logs. */

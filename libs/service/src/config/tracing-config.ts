@@ -17,7 +17,7 @@ export const OTLP_PROTOCOLS = ['http/json', 'http/protobuf'] as const;
 
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 
-/** Where spans go, how, and which. */
+/** Receiver of spans, their encoding and their sampling. */
 export interface TracingConfig {
   /** The base URL of an OTLP/HTTP receiver; absent: no spans are made. */
   readonly endpoint?: string;
