@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadConfig } from '#libs/service';
+import { until } from '../../../test/support/until.js';
 import { OutboundHttp } from './outbound-http.js';
 
 /** How long a peer keeps a silent connection; it says so to nobody. */
@@ -11,6 +12,8 @@ const DISTANCE_MS = 300;
 /** After this silence a Message is sent that arrives when the peer has closed. */
 const SILENCE_MS = 1_450;
 const CALLS = 24;
+/** Longer than any pause of a process that is busy. */
+const STANDSTILL_MS = 1_500;
 
 /** An HTTP server far away that closes silent connections. What comes in after that is lost. */
 class DistantPeer {
@@ -100,4 +103,25 @@ describe('a connection that is kept', () => {
     await callOne('1');
     expect(peer.connections).toBe(1);
   });
+
+  it('is not used again after the process stood still', async () => {
+    peer = await DistantPeer.start({ headers: 'keep-alive: timeout=60\r\n' });
+    await callOne('0');
+    standStill(STANDSTILL_MS);
+    await callOne('1');
+    expect(peer.connections).toBe(2);
+  });
+
+  it('answers what was under way when the process stood still', async () => {
+    peer = await DistantPeer.start({});
+    const slow = callOne('0');
+    await until(() => peer.connections === 1, { what: 'the call to be under way' });
+    standStill(STANDSTILL_MS);
+    expect(await Promise.all([slow, callOne('1')])).toEqual(['ok', 'ok']);
+  });
 });
+
+/** Does what a frozen process does: nothing runs, no timer and no answer. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import { Injectable, Optional } from '@nestjs/common';
-import type { Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { AppConfig, isLoopbackHost, Metrics } from '#libs/service';
 import { AddressGuard, bareHost, defaultPort } from './address-guard.js';
 import { CachedAnswers, MAX_CACHED_BODY } from './cached-answers.js';
 import { guardedAgent } from './guarded-agent.js';
+import { renewedConnections, StandstillWatch } from './renewed-connections.js';
 import { OutboundDeadlines, type OutboundInit } from './outbound-deadlines.js';
 import type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
 import { type OutboundRefusal, OutboundRefusedError } from './outbound-errors.js';
@@ -51,7 +52,8 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 export class OutboundHttp implements OutboundClient {
   private readonly guard: AddressGuard;
   private readonly ownGuard: AddressGuard;
-  private readonly open: Dispatcher[] = [];
+  private readonly open = new Set<Agent>();
+  private readonly standstills = new StandstillWatch();
   private readonly others: Connections;
   private readonly own: Connections;
   private readonly cached = new CachedAnswers();
@@ -138,7 +140,8 @@ export class OutboundHttp implements OutboundClient {
 
   /** Ends idle connections and cuts those in use. */
   async close(): Promise<void> {
-    await Promise.all(this.open.map((agent) => agent.destroy()));
+    this.standstills.stop();
+    await Promise.all([...this.open].map((agent) => agent.destroy()));
   }
 
   private timed<T>(outcome: Promise<T>): Promise<T> {
@@ -172,9 +175,8 @@ export class OutboundHttp implements OutboundClient {
   }
 
   private agent(guard: AddressGuard, maxResponseSize?: number): Dispatcher {
-    const agent = guardedAgent(guard, { connectTimeoutMs: CONNECT_TIMEOUT_MS, maxResponseSize });
-    this.open.push(agent);
-    return agent;
+    const make = (): Agent => guardedAgent(guard, { connectTimeoutMs: CONNECT_TIMEOUT_MS, maxResponseSize });
+    return renewedConnections(this.standstills, this.open, make);
   }
 }
 
