@@ -97,6 +97,16 @@ describe('an agent over HTTP+JSON', () => {
     expect(agent.requests).toHaveLength(1);
   });
 
+  it.each([400, 409])('refuses to cancel a Task that has ended with HTTP %d, as servers do', async (status) => {
+    const error = { code: status, status: 'FAILED_PRECONDITION', message: 'Task cannot be canceled' };
+    const client = await clientOf({}, (response, { path }) =>
+      path.endsWith(':cancel')
+        ? response.writeHead(status).end(JSON.stringify({ error }))
+        : response.end(JSON.stringify(TASK)),
+    );
+    expect(await client.cancel('t/1')).toBe('refused');
+  });
+
   it('is tried again after 5xx', async () => {
     const client = await clientOf({}, (response, _request, index) =>
       index === 0 ? response.writeHead(503).end() : response.end(JSON.stringify({ task: TASK })),

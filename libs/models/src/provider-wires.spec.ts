@@ -282,6 +282,21 @@ describe.each([ANTHROPIC, GOOGLE, OPENAI])('models of $provider', (wire) => {
     });
   });
 
+  if (wire.provider === 'openai')
+    it.each([
+      ['before any output', [] as string[]],
+      ['after some output', wire.answer.split('\n\n').slice(0, 4)],
+    ])('fails in the words of the provider where a stream has an error %s', async (_, before) => {
+      const error = { type: 'error', code: 'server_error', message: 'The server had an error', param: null };
+      const events = [...before, `event: error\ndata: ${JSON.stringify({ ...error, sequence_number: 1, error })}`, ''];
+      answer = { status: 200, type: 'text/event-stream', body: events.join('\n\n') };
+      const failure = await ask([question]).catch((reason: unknown) => reason);
+      expect(failure).toMatchObject({
+        message: expect.stringContaining('The server had an error') as string,
+        fallback: true,
+      });
+    });
+
   it('takes a picture, and nothing is kept at the provider', async () => {
     const raw = Buffer.from('bytes').toString('base64');
     await ask([{ role: 'user', parts: [{ text: 'what is it?' }, { raw, mediaType: 'image/png' }] }]);

@@ -119,6 +119,16 @@ describe('a whole answer that an endpoint ends in its own way', () => {
       text('x') + event({ error: { message: 'overloaded' } }) + DONE,
       'it broke off: overloaded',
     ],
+    [
+      'what is no piece, and a good end after it',
+      text('x') + event({ strange: true }) + say({}, 'stop') + DONE,
+      'its answer cannot be understood',
+    ],
+    [
+      'what is no JSON, and a good end after it',
+      `${text('x')}data: {\n\n${say({}, 'stop')}${DONE}`,
+      'its answer cannot be understood',
+    ],
     ['what is no piece', text('x') + event({ strange: true }) + DONE, 'its answer cannot be understood'],
   ])('is not %s', async (_, stream, said) => {
     await expect(read(stream)).rejects.toThrow(`model "m" gave no answer: ${said}`);

@@ -86,6 +86,15 @@ describe('names', () => {
     for (const [schema, place] of places) expect(refused(schema)).toContain(`must not have ${name} (${place}/${name})`);
   });
 
+  test('a tuple of one element is a schema, with and without a minimum', () => {
+    const bounds: JsonObject[] = [{}, { minItems: 1 }, { additionalItems: false }];
+    for (const more of bounds) {
+      const schema = InputSchema.of({ type: 'array', items: [{ type: 'string' }], ...more });
+      expect(schema.faults(['a'])).toEqual([]);
+      expect(schema.faults([1])).toEqual([{ path: '[0]', detail: 'must be string' }]);
+    }
+  });
+
   test('a schema under the name of draft 7 leaves draft 7 as it is', () => {
     expect(refused({ $id: DRAFT_7, type: 'string' })).toContain('$id');
     expect(refused({ $id: `${DRAFT_7}#`, type: 'nothing' })).toContain('$id');
