@@ -67,6 +67,27 @@ describe('warnings', () => {
   });
 });
 
+describe('an input whose id is a keyword of expressions', () => {
+  const named = (id: string, text: string, language = 2): JsonObject => ({
+    name: 'w',
+    language,
+    nodes: [{ id, type: 'input' }, agent('a', { config: { prompt: `\${${text}}` } })],
+    edges: [edge(id, 'a')],
+  });
+
+  it.each(['in', 'true', 'false', 'null'])('is warned of, and can be named by its text: %s', (id) => {
+    const found = problemsOf(named(id, `inputs["${id}"]`));
+    expect(found).toEqual([expect.objectContaining({ code: 'KEYWORD_ID', path: 'nodes[0].id', severity: 'warning' })]);
+    expect(found[0]?.detail).toContain(`inputs["${id}"]`);
+    expect(codesOf(named(id, `inputs.${id}`)).map(([code]) => code)).not.toEqual(['KEYWORD_ID']);
+  });
+
+  it('is no concern without expressions, nor where the id is another word', () => {
+    expect(problemsOf(named('input', 'inputs.input'))).toEqual([]);
+    expect(codesOf(named('in', 'x', 1)).map(([code]) => code)).not.toContain('KEYWORD_ID');
+  });
+});
+
 describe('a text with what looks like a reference', () => {
   it('is warned of where it would name a node, and stays as it is', () => {
     const prompt = 'a {{b-c}} {{ b }} {{b}} {{b-c.data}} {{c-b}} {{ c }} {{b c}}';

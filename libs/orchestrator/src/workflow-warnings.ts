@@ -22,6 +22,7 @@ export function workflowWarnings(
     ...nodes.flatMap(([index, node]) => ignoredKeys(index, node, graph)),
     ...(definition.language === 2 || graph.isPlain ? [] : nodes.flatMap(([index, node]) => texts(index, node))),
     ...nodes.flatMap(([index, node]) => literals(index, node, graph)),
+    ...(definition.language === 2 ? nodes.flatMap(([index, node]) => keywordIds(index, node)) : []),
     ...nodes.flatMap(([index, node]) => loneliness(index, node, graph)),
     ...nodes.flatMap(([index, node]) => silence(index, node, graph)),
     ...templateProblems(definition, graph, reach),
@@ -95,6 +96,16 @@ function literals(index: number, node: WorkflowNode, graph: WorkflowGraph): Work
     const detail = `${type} node "${id}": ${first.written} in ${path} stays as it is written: it is no template`;
     return [warning('NOT_EVALUATED', `nodes[${index}].${path}`, detail, { node: id, offset: first.offset })];
   });
+}
+
+/** Keywords of CEL: no member of this name can be selected by a dot. */
+const KEYWORDS: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null']);
+
+/** Warns of an input that expressions cannot name as `inputs.id`. */
+function keywordIds(index: number, { id, type }: WorkflowNode): WorkflowProblem[] {
+  if (type !== 'input' || !KEYWORDS.has(id)) return [];
+  const detail = `input node "${id}": expressions name it inputs["${id}"]; inputs.${id} is a syntax error`;
+  return [warning('KEYWORD_ID', `nodes[${index}].id`, detail, { node: id })];
 }
 
 /** Types that make no attempt which could take too long. */
