@@ -34,6 +34,10 @@ beforeAll(async () => {
         { when: { turn: 1 }, steps: [{ ask: 'more?' }] },
         { when: { turn: 2 }, steps: [{ complete: 'thanks' }] },
       ]),
+      ruled('repeats', [
+        { when: { turn: 1 }, steps: [{ ask: '{{text}}' }] },
+        { when: { turn: 2 }, steps: [{ complete: 'thanks' }] },
+      ]),
       script('slow', { status: 'working' }, { sleep: 60_000 }),
     ],
     edges: [],
@@ -54,14 +58,28 @@ async function outlines(events: AsyncIterable<StreamResponse>): Promise<string[]
   return seen;
 }
 
+function clientOver(transport: string, base: string): Promise<Client> {
+  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+    transports: [new JsonRpcTransportFactory(), new RestTransportFactory(), new GrpcTransportFactory()],
+    preferredTransports: [transport],
+  });
+  return new ClientFactory(options).createFromUrl(`${base}/`, '.well-known/agent-card.json');
+}
+
+// The SDK reads no event of a stream beyond 4 MiB (docs/INTEROP.md).
+it.each(['JSONRPC', 'HTTP+JSON'])(
+  "the official SDK's client over %s reads a follow-up to a large Task without its history",
+  async (transport) => {
+    const client = await clientOver(transport, stage.api.base(`${workflow}_more`, 'repeats'));
+    const asked = wire(await client.sendMessage(request('x'.repeat(2.5 * 1024 ** 2))));
+    expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const followUp = request('go', { taskId: asked.id, contextId: asked.contextId }, { historyLength: 0 });
+    expect((await outlines(client.sendMessageStream(followUp))).at(-1)).toBe('status TASK_STATE_COMPLETED');
+  },
+);
+
 describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'])("the official SDK's client over %s", (transport) => {
-  const clientAt = (base: string): Promise<Client> =>
-    new ClientFactory(
-      ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-        transports: [new JsonRpcTransportFactory(), new RestTransportFactory(), new GrpcTransportFactory()],
-        preferredTransports: [transport],
-      }),
-    ).createFromUrl(`${base}/`, '.well-known/agent-card.json');
+  const clientAt = (base: string): Promise<Client> => clientOver(transport, base);
 
   it('drives a workflow agent, blocking', async () => {
     const client = await clientAt(stage.api.base(workflow));
