@@ -55,6 +55,8 @@ export class TrialReplicas {
     const { database, replicas, env } = options;
     const trial = new TrialReplicas(options);
     trial.running = await ReplicaCluster.start(database, { replicas, env, launch: (it) => trial.launch(it) });
+    // Whatever starts from now on is of this version, unless a fault chooses the earlier one.
+    trial.chooseVersion(false);
     return trial;
   }
 
