@@ -82,8 +82,9 @@ describe('SseStream', () => {
       const stream = new SseStream(raw as unknown as ServerResponse, { drainTimeoutMs: 1_000 });
       stream.end();
       for (let taken = 1; taken <= 10; taken += 1) {
+        jest.advanceTimersByTime(500);
         socket.bytesWritten = taken;
-        jest.advanceTimersByTime(1_000);
+        jest.advanceTimersByTime(500);
       }
       expect(destroy).not.toHaveBeenCalled();
       jest.advanceTimersByTime(1_000);

@@ -25,6 +25,8 @@ const HEADERS: OutgoingHttpHeaders = {
 const HEARTBEAT = ': keep-alive\n\n';
 /** Frames that may wait for a slow reader when a caller does not wait itself. */
 const MAX_WAITING = 1_000;
+/** As many first moments of a watch make `drainTimeoutMs`. */
+const FIRST_MOMENTS = 30;
 /** Characters that are written without waiting for what else the same turn of the event loop has to say. */
 const WRITTEN_AT_ONCE = 64 * 1024;
 /** Shared by all streams: an abort without a reason makes an error with a stack trace for each. */
@@ -158,17 +160,26 @@ export class SseStream {
     unwatch();
   }
 
-  /** Cuts a reader that takes nothing for `drainTimeoutMs`. @returns the function that ends the watch */
+  /**
+   * Cuts a reader that takes nothing for `drainTimeoutMs`, before ReaderPace does, which would throw away what has come
+   * in and was not read. What the kernel still takes in the first moment is no progress of the reader.
+   * @returns the function that ends the watch
+   */
   private watchReader(): () => void {
     const { socket } = this.raw;
     const reader = socket ? new PacedSocket(socket) : undefined;
     let taken = reader?.bytesTaken();
-    const look = setInterval(() => {
+    const look = (): void => {
       const before = taken;
       taken = reader?.bytesTaken();
       if (taken === before) this.raw.destroy();
-    }, this.drainTimeoutMs).unref();
-    return () => clearInterval(look);
+    };
+    const settled = setTimeout(() => (taken = reader?.bytesTaken()), this.drainTimeoutMs / FIRST_MOMENTS).unref();
+    const looks = setInterval(look, this.drainTimeoutMs).unref();
+    return () => {
+      clearTimeout(settled);
+      clearInterval(looks);
+    };
   }
 
   private close(): void {
