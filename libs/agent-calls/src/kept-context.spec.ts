@@ -2,6 +2,7 @@ import { FakeCallingTask, outcomeOf } from '../../../test/support/calling-task.j
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, ends } from '../../../test/support/fake-behaviour.js';
 import { userMessage } from '#libs/protocol';
+import { AgentContext } from './kept-context.js';
 
 describe.each([false, true])('AgentCall in the context of earlier calls, streaming: %s', (streaming) => {
   let agent: FakeAgent;
@@ -69,4 +70,16 @@ describe.each([false, true])('AgentCall in the context of earlier calls, streami
     await outcomeOf(call({ request: { message } }));
     expect(contexts()).toEqual([undefined, contextId]);
   });
+});
+
+it.each([
+  [1_024, 1],
+  [1_025, 0],
+])('a context of %d characters is kept %d times', async (length, times) => {
+  let kept = 0;
+  const context = new AgentContext({ find: async () => undefined, keep: async () => void (kept += 1) });
+  const task = { id: 't', contextId: 'x'.repeat(length), status: { state: 'TASK_STATE_COMPLETED' as const } };
+  context.take({ task });
+  await context.settled();
+  expect(kept).toBe(times);
 });

@@ -9,6 +9,9 @@ export interface KeptContext {
   keep(contextId: string): Promise<void>;
 }
 
+/** Characters of a context that is kept and sent back; agents decide what they give. */
+const LONGEST_CONTEXT = 1_024;
+
 /** The agent's context in one call. */
 export class AgentContext {
   private isRefused = false;
@@ -36,10 +39,11 @@ export class AgentContext {
     return this.isRefused;
   }
 
-  /** Begins to keep the context that an answer names first. */
+  /** Begins to keep the context that an answer names first, unless it is very long. */
   take(response: StreamResponse): void {
     const contextId = contextOf(response);
-    if (this.kept && contextId) this.keeping ??= this.kept.keep(contextId);
+    if (!contextId || contextId.length > LONGEST_CONTEXT) return;
+    if (this.kept) this.keeping ??= this.kept.keep(contextId);
   }
 
   /** Resolves when the context is kept, or cannot be. */
