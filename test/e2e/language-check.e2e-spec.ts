@@ -49,7 +49,7 @@ const FULL = {
     {
       id: 'child',
       type: 'workflow',
-      config: { body: { nodes: [{ id: 'in', type: 'input' }] }, inputs: { in: '${1}' } },
+      config: { body: { nodes: [{ id: 'n', type: 'input' }] }, inputs: { n: '${1}' } },
     },
     { id: 'out', type: 'output', config: {}, join: { n: 1, cancelRest: true } },
     { id: 'notify', type: 'agent', config: { prompt: '${error == null}' } },
@@ -168,7 +168,7 @@ describe('a definition is refused, and nothing written, for', () => {
     ['nodes.5.onWait', { deadline: '-1s' }, 'INVALID_DURATION', 'nodes[5].onWait.deadline'],
     ['nodes.6.config', { inputs: {} }, 'MISSING_INPUT', 'nodes[6].config.inputs.in'],
     ['nodes.6.config.body', { budget: {} }, 'UNKNOWN_KEY', 'nodes[6].config.body.budget'],
-    ['nodes.6.config.body', { edges: [{ from: 'x', to: 'in' }] }, 'UNKNOWN_NODE', 'nodes[6].config.body.edges[0].from'],
+    ['nodes.6.config.body', { edges: [{ from: 'x', to: 'n' }] }, 'UNKNOWN_NODE', 'nodes[6].config.body.edges[0].from'],
     ['nodes.7', { join: { n: 3 } }, 'INVALID_JOIN', 'nodes[7].join.n'],
     ['edges.2.loop', { max_iterations: 101 }, 'OUT_OF_RANGE', 'edges[2].loop.max_iterations'],
     ['edges.2.loop', { exit_when: 'nodes.gate.data.x' }, 'LATER_REFERENCE', 'edges[2].loop.exit_when', 6],

@@ -2269,6 +2269,8 @@ export interface components {
             hash?: string;
             /** @example github */
             name: string;
+            /** @description Tools that the server lists and that cannot be offered, each with its reason; absent without any. */
+            skipped?: components["schemas"]["SkippedToolView"][];
             /**
              * @description `file`: from the file of the operator, and not to be changed here.
              * @enum {string}
@@ -3017,6 +3019,15 @@ export interface components {
              * @example 7
              */
             revision?: string | null;
+        };
+        SkippedToolView: {
+            /**
+             * @description As the server gives it; empty where it gives none.
+             * @example search
+             */
+            name: string;
+            /** @example has no inputSchema that is an object */
+            reason: string;
         };
         SourceView: {
             /** @example ann */
