@@ -166,7 +166,7 @@ describe('a definition is refused, and nothing written, for', () => {
     ['nodes.5.config', { form: { type: 'x' } }, 'INVALID_SCHEMA', 'nodes[5].config.form'],
     ['nodes.5.onWait', { default: {} }, 'INVALID_DEFAULT', 'nodes[5].onWait.default'],
     ['nodes.5.onWait', { deadline: '-1s' }, 'INVALID_DURATION', 'nodes[5].onWait.deadline'],
-    ['nodes.6.config', { inputs: {} }, 'MISSING_INPUT', 'nodes[6].config.inputs.in'],
+    ['nodes.6.config', { inputs: {} }, 'MISSING_INPUT', 'nodes[6].config.inputs.n'],
     ['nodes.6.config.body', { budget: {} }, 'UNKNOWN_KEY', 'nodes[6].config.body.budget'],
     ['nodes.6.config.body', { edges: [{ from: 'x', to: 'n' }] }, 'UNKNOWN_NODE', 'nodes[6].config.body.edges[0].from'],
     ['nodes.7', { join: { n: 3 } }, 'INVALID_JOIN', 'nodes[7].join.n'],

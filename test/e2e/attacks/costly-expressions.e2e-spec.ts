@@ -11,7 +11,7 @@ takeTurns();
 
 const PATIENCE_MS = 300_000;
 const RUNS = 10;
-const ANSWERS = 50;
+const ANSWERS = 20;
 
 const [ann, bob] = [testCaller('ann'), testCaller('bob')];
 const stage = useStage({ env: { ...apiKeyEnv(ann, bob), NODE_OPTIONS: '--max-old-space-size=512' } });

@@ -82,7 +82,6 @@ async function unfinished(): Promise<number> {
 describe('one Message that starts thousands of runs', () => {
   it.each([
     ['five levels of lists of eight', () => saveTree(5, 8), {}],
-    ['four levels of lists of ten', () => saveTree(4, 10), {}],
     [
       'a list of ten thousand',
       () => saveList(10_000),
