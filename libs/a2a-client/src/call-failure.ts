@@ -103,7 +103,7 @@ function isError(value: unknown): value is Error {
   return value instanceof Error || isNativeError(value);
 }
 
-/** What is known of a call that was answered with an HTTP status other than 2xx. */
+/** Facts about a call that was answered with an HTTP status other than 2xx. */
 export interface RefusedCall {
   /** The header of that name. */
   retryAfter?: string | undefined;
@@ -155,7 +155,7 @@ export function errorOf(body: JsonObject | undefined): AgentCallError | undefine
   return isRpcCode(code) ? rpcFailure(code, text) : undefined;
 }
 
-/** What a body says of an error, in words. */
+/** Returns the text that a body gives for an error. */
 export function errorText(body: JsonObject): string {
   const { message, detail, title } = isJsonObject(body.error) ? body.error : body;
   return [message, detail, title].find((it) => typeof it === 'string') ?? 'no message';

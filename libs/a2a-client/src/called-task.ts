@@ -73,7 +73,7 @@ function heldArtifacts(artifacts: readonly Artifact[] = []): Map<string, Artifac
   return new Map(artifacts.map((artifact) => [artifact.artifactId, ownCopy(artifact)]));
 }
 
-/** What a later chunk says of the Artifact besides its Parts joins what is known of it; the later word counts. */
+/** Joins the members of a later chunk, besides its Parts, to those of the Artifact; the later value counts. */
 function addChunk(before: Artifact, { parts, artifactId: _id, metadata, ...said }: Artifact): void {
   before.parts.push(...parts);
   Object.assign(before, said, metadata && { metadata: { ...before.metadata, ...metadata } });

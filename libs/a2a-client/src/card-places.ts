@@ -17,7 +17,7 @@ export function hostCardUrl(url: string): string {
   return `${new URL(url).origin}${WELL_KNOWN}`;
 }
 
-/** Where an agent of A2A 0.2 has its card, of its own or for its host. */
+/** Returns the URLs where an agent of A2A 0.2 may have its card: its own, and that of its host. */
 export function legacyCardUrls(url: string): string[] {
   const places = [withoutTrailing(url, '/'), new URL(url).origin];
   return [...new Set(places)].map((place) => `${place}/.well-known/agent.json`);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Who talks with which agent elsewhere, where. */
+/** Names the two sides of a talk with an agent elsewhere, and its place. */
 export interface RemoteTalk {
   tenant: string;
   owner: string;

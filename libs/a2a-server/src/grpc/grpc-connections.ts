@@ -16,7 +16,7 @@ const LOOKS_PER_PERIOD = 6;
 
 /** Calls under way on one connection; clients keep what is more to themselves until one is over. */
 const MOST_STREAMS = 1_000;
-/** The same until a call with credentials has come: whole reads of calls are refused before others have their turn. */
+/** Calls under way until one with credentials has come. A read of the socket may hold all of them, and others wait. */
 export const MOST_ANONYMOUS_STREAMS = 200;
 /** Calls that are refused on a connection without credentials before it is cut. */
 const MOST_REFUSALS = 200;

@@ -25,7 +25,7 @@ const HEADERS: OutgoingHttpHeaders = {
 const HEARTBEAT = ': keep-alive\n\n';
 /** Frames that may wait for a slow reader when a caller does not wait itself. */
 const MAX_WAITING = 1_000;
-/** As many first moments of a watch make `drainTimeoutMs`. */
+/** Divides `drainTimeoutMs` into the time in which the kernel may still take bytes. */
 const FIRST_MOMENTS = 30;
 /** Characters that are written without waiting for what else the same turn of the event loop has to say. */
 const WRITTEN_AT_ONCE = 64 * 1024;

@@ -41,7 +41,7 @@ export interface SessionCall {
 }
 
 const MOST_PAGES = 64;
-/** It is sent back with the request for the next page. */
+/** Characters of a cursor, which is sent back with the request for the next page. */
 const LONGEST_CURSOR = 4_096;
 const NAME = { name: 'parley', version: '1.0.0' };
 /** What a server says of its results' form is not relied on: its patterns could take any time. */

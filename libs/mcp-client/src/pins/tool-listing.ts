@@ -4,7 +4,7 @@ import { cleanedNames, LONGEST_NAME } from './tool-names.js';
 
 /** A tool that a server lists and that cannot be offered. */
 export interface SkippedTool {
-  /** As the server gives it, as far as it does. */
+  /** Name that the server gives; empty where it gives none. */
   name: string;
   /** Part of a sentence about the tool. */
   reason: string;

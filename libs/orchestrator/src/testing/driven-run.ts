@@ -68,7 +68,7 @@ export class FakeRemoteContexts extends RemoteContexts {
 export class DrivenRun {
   readonly log: TaskEvent[] = [];
   readonly children = new FakeRunChildren();
-  /** Those that its agents gave, and gave earlier runs. */
+  /** Contexts that its agents gave to this run and to earlier ones. */
   contexts: RemoteContexts = new FakeRemoteContexts();
   /** How cancels of Tasks came out that the run gave up. */
   readonly keptCancels: LaterOutcome[] = [];
