@@ -34,8 +34,7 @@ afterAll(async () => {
 });
 
 /** Records the first event of a new Task. */
-function begin(): TaskRecording {
-  const draft = newDraft();
+function begin(draft = newDraft()): TaskRecording {
   const { header } = draft.created().create!;
   const recording = recorder.create({ header, replicaId: 'replica' }, draft.token);
   recording.record({ task: submittedTask(draft, userMessage('go')) });
@@ -49,9 +48,10 @@ async function failWith(code: string, taskId: string): Promise<void> {
 it.each(['40001', '42P01', '53200', '54001', '57014', '58030'])(
   'where PostgreSQL raises %s for one entry of a batch, all others are written, and that one when it can be',
   async (code) => {
-    const bad = begin();
-    await failWith(code, bad.taskId);
-    const others = Array.from({ length: 9 }, begin);
+    const failing = newDraft();
+    await failWith(code, failing.taskId);
+    const bad = begin(failing);
+    const others = Array.from({ length: 9 }, () => begin());
     await Promise.all(others.map((recording) => recording.flush()));
     expect([bad.backlog, bad.failure]).toEqual([1, undefined]);
     await server.query('DELETE FROM fault');
@@ -61,7 +61,7 @@ it.each(['40001', '42P01', '53200', '54001', '57014', '58030'])(
 
 it.each(['54000', '42501', '0A000'])('where PostgreSQL raises %s for every write, no Task fails', async (code) => {
   await failWith(code, 'every task');
-  const recordings = Array.from({ length: 9 }, begin);
+  const recordings = Array.from({ length: 9 }, () => begin());
   const refusals = async (): Promise<number> =>
     Number(
       (await server.query(`SELECT xact_rollback AS n FROM pg_stat_database WHERE datname = current_database()`))[0]![
