@@ -8,6 +8,8 @@ import { openTaskDatabase } from './task-database.js';
 
 type Draft = ReturnType<typeof newDraft>;
 
+const LONG = { text: 'a question with a form', form: { type: 'object', description: 'f'.repeat(3_000) } };
+
 let server: TestDatabase;
 let database: Database;
 let store: PostgresTaskStore;
@@ -74,6 +76,43 @@ describe('Questions of waiting Tasks', () => {
     expect(await questions(owner)).toEqual([]);
   });
 
+  it('stay in their rows while their Task goes on, so that an answer writes what it changes and nothing else', async () => {
+    const owner = randomUUID();
+    const draft = newDraft({ owner });
+    const many = Array.from({ length: 50 }, (_, index) => question(`q${index}`, { since: at(index), body: LONG }));
+    await store.write([draft.created(asking(draft, ...many))]);
+    const before = await rowsOf(draft);
+    await claim(draft);
+    await store.write([draft.continued('claimed', 2, draft.status('TASK_STATE_WORKING'))]);
+    expect(await questions(owner)).toEqual([]);
+    const [, stricter, ...left] = many;
+    const changed = { ...stricter!, assignee: 'them' };
+    await store.write([draft.continued('claimed', 3, asking(draft, changed, ...left, question('new')))]);
+    expect((await questions(owner)).map(({ key }) => key)).toEqual(['new', ...many.slice(1).map(({ key }) => key)]);
+    const after = await rowsOf(draft);
+    // A row that is written, or only locked, gets another version, or the number of a transaction.
+    expect([...after].filter(([key, row]) => before.get(key) !== row).map(([key]) => key)).toEqual(['new', 'q1']);
+    expect([...before.keys()].filter((key) => !after.has(key))).toEqual(['q0']);
+  });
+
+  it('leave no row when their Task has ended, also where it was parked or worked on for a while', async () => {
+    const owner = randomUUID();
+    const drafts = [newDraft({ owner }), newDraft({ owner })];
+    await store.write(drafts.map((draft) => draft.created(asking(draft, question('a')))));
+    for (const draft of drafts) {
+      await claim(draft);
+      await store.write([draft.continued('claimed', 2, draft.status('TASK_STATE_WORKING'))]);
+      expect((await rowsOf(draft)).size).toBe(1);
+    }
+    const [ended, endedBefore] = drafts as [Draft, Draft];
+    await store.write([ended.continued('claimed', 3, ended.status('TASK_STATE_COMPLETED'))]);
+    // By a version that knows of no row that was kept.
+    await server.query(`UPDATE task SET state = 'TASK_STATE_COMPLETED', last_sequence = 4 WHERE task_id = $1`, [
+      endedBefore.taskId,
+    ]);
+    for (const draft of drafts) expect((await rowsOf(draft)).size).toBe(0);
+  });
+
   it('are gone when an earlier version goes on with their Task, or it is deleted', async () => {
     const owner = randomUUID();
     const [moved, deleted] = [newDraft({ owner }), newDraft({ owner })];
@@ -135,6 +174,16 @@ function question(key: string, fields: Partial<TaskQuestion> = {}): TaskQuestion
 
 function asking(draft: Draft, ...asked: TaskQuestion[]): TaskEvent {
   return { ...statusUpdate(draft, 'TASK_STATE_INPUT_REQUIRED', '?'), questions: asked };
+}
+
+/** Of each row of a Task where it lies, and who wrote or locked it last. */
+async function rowsOf({ taskId }: Draft): Promise<Map<string, string>> {
+  const rows = (await server.query(
+    `SELECT key, ctid::text || ' ' || xmin::text || ' ' || xmax::text AS place FROM task_question
+     WHERE task_id = $1 ORDER BY key`,
+    [taskId],
+  )) as { key: string; place: string }[];
+  return new Map(rows.map(({ key, place }) => [key, place]));
 }
 
 function questions(owner: string) {

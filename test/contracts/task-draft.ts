@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { statusUpdate, submittedTask, type TaskState, textPart, userMessage } from '#libs/protocol';
+import { isTerminalState, statusUpdate, submittedTask, type TaskState, textPart, userMessage } from '#libs/protocol';
 import {
   ANONYMOUS_SCOPE,
   type JournalEntry,
@@ -91,7 +91,8 @@ function withWakeTime(last: TaskEvent | undefined): Pick<JournalEntry, 'wakeAt'>
 }
 
 function withQuestions(last: TaskEvent | undefined, header: TaskHeader): Pick<JournalEntry, 'asked'> {
-  const questions = last && 'statusUpdate' in last ? last.questions : undefined;
+  if (!last || !('statusUpdate' in last)) return {};
+  const { questions = isTerminalState(last.statusUpdate.status.state) ? [] : undefined } = last;
   return questions ? { asked: { header, questions } } : {};
 }
 

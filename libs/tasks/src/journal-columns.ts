@@ -261,18 +261,21 @@ export function snapshotColumns(entries: readonly JournalEntry[]): Columns<typeo
   return columns;
 }
 
+/** What Tasks ask; a Task that asks nothing has one row without a key. */
 export function questionColumns(entries: readonly JournalEntry[]): Columns<typeof QUESTION_COLUMNS> {
   const columns = newColumns(QUESTION_COLUMNS);
   for (const { taskId, asked } of entries) {
-    for (const { key, assignee, since, body } of asked?.questions ?? []) {
+    if (!asked) continue;
+    const { header, questions } = asked;
+    for (const question of questions.length > 0 ? questions : [undefined]) {
       columns.taskId.text(taskId);
-      columns.key.text(key);
-      columns.tenant.text(asked!.header.tenant);
-      columns.owner.text(asked!.header.owner);
-      columns.agent.text(asked!.header.agent);
-      columns.assignee.optional(assignee);
-      columns.since.timestamp(since);
-      columns.body.text(JSON.stringify(body));
+      columns.key.optional(question?.key);
+      columns.tenant.text(header.tenant);
+      columns.owner.text(header.owner);
+      columns.agent.text(header.agent);
+      columns.assignee.optional(question?.assignee);
+      columns.since.add(question?.since);
+      columns.body.optional(question && JSON.stringify(question.body));
     }
   }
   return columns;

@@ -230,8 +230,8 @@ folded AS (
     SET sequence = EXCLUDED.sequence, task = EXCLUDED.task, artifacts = EXCLUDED.artifacts
 )`;
 
-// A Task that goes on from its wait asks nothing any more: a trigger sees to that, whoever writes. One that waits again
-// after the same batch has not been seen to go on.
+// Rows of questions that stay open as they are are not touched: an answer to one of many costs what it changes. A row
+// without a key asks nothing: it names a Task whose rows are settled.
 const ASKED = (at: number): string => `
 asked AS MATERIALIZED (
   SELECT * FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[], $${at + 3}::text[], $${at + 4}::text[],
@@ -240,7 +240,12 @@ asked AS MATERIALIZED (
   WHERE (question.task_id IN (SELECT task_id FROM written)) IS TRUE
 ),
 asking AS (
-  INSERT INTO task_question (task_id, key, tenant, owner, agent, assignee, since, body) SELECT * FROM asked
+  INSERT INTO task_question (task_id, key, tenant, owner, agent, assignee, since, body)
+  SELECT * FROM asked
+  WHERE asked.key IS NOT NULL AND NOT EXISTS (
+    SELECT FROM task_question AS old
+    WHERE (old.task_id, old.key, old.since) = (asked.task_id, asked.key, asked.since)
+      AND old.assignee IS NOT DISTINCT FROM asked.assignee AND old.body::text = asked.body::text)
   ON CONFLICT (task_id, key) DO UPDATE
     SET assignee = EXCLUDED.assignee, since = EXCLUDED.since, body = EXCLUDED.body
 ),

@@ -39,6 +39,8 @@ export const JOURNAL_SETTINGS = {
   idle_session_timeout: '0',
   // Its statements need no check that a Task has not ended: they make it themselves.
   'parley.journal': 'on',
+  // They keep the questions of a Task that goes on, and say themselves what it asks when it waits again (KeepOpenQuestions).
+  'parley.questions': 'kept',
 };
 
 /** PostgreSQL drops a session that sends it a message of 1 GiB, and `pg` throws where nobody catches it at two. */

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { CreateTaskQuestion1700000000141 } from './task-question-migration.js';
+import { CreateTaskQuestion1700000000141, KeepOpenQuestions1700000000430 } from './task-question-migration.js';
 import { FenceCommits1700000000312, IndexCancelRequests1700000000313 } from './commit-fence-migration.js';
 import { AppendTaskCounts1700000000310 } from './count-rest-migration.js';
 import { CreateTaskCount1700000000131 } from './task-count-migration.js';
@@ -239,4 +239,5 @@ export const TASK_MIGRATIONS = [
   IndexTaskWake1700000000941,
   OrderTasksByAge1700000000942,
   IndexUntimedTasks1700000000343,
+  KeepOpenQuestions1700000000430,
 ];

@@ -1,6 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
+const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
  * What waiting Tasks ask (see TaskQuestions). The rows of a Task go when it does not wait any more, in the statement that
@@ -42,5 +43,34 @@ export class CreateTaskQuestion1700000000141 implements MigrationInterface {
     await runner.query('DROP TRIGGER task_answered ON task');
     await runner.query('DROP FUNCTION task_asks_no_more');
     await runner.query('DROP TABLE task_question');
+  }
+}
+
+/**
+ * Journals of this version keep the questions of a Task that goes on, so that those that stay open need not be written
+ * again, and settle them with the event by which it waits again, is parked or ends. The trigger serves all who write
+ * without that: a version of before, which may go on with or end a Task whose questions were kept, and whoever writes by
+ * hand.
+ */
+export class KeepOpenQuestions1700000000430 implements MigrationInterface {
+  readonly name = 'KeepOpenQuestions1700000000430';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE OR REPLACE TRIGGER task_answered AFTER UPDATE OF state ON task FOR EACH ROW
+      WHEN (NEW.state NOT IN ${WAITING} AND (OLD.state IN ${WAITING} OR NEW.state IN ${ENDED})
+            AND current_setting('parley.questions', true) IS DISTINCT FROM 'kept')
+      EXECUTE FUNCTION task_asks_no_more()`);
+  }
+
+  /** A version of before lists what is there. */
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE OR REPLACE TRIGGER task_answered AFTER UPDATE OF state ON task FOR EACH ROW
+      WHEN (OLD.state IN ${WAITING} AND NEW.state NOT IN ${WAITING})
+      EXECUTE FUNCTION task_asks_no_more()`);
+    await runner.query(`
+      DELETE FROM task_question USING task
+      WHERE task.task_id = task_question.task_id AND task.state NOT IN ${WAITING}`);
   }
 }

@@ -32,8 +32,11 @@ export interface OpenQuestion extends TaskQuestion {
 
 /**
  * What the waiting Tasks of a caller ask, the longest asked first: whoever works through them meets new ones at the end.
- * A question is there from the commit in which its Task begins to wait until that in which it goes on or ends, whoever
- * writes it. A page costs what it has, however many Tasks and questions there are.
+ *
+ * - A question is there from the commit in which its Task begins to wait until that in which it goes on or ends, whoever
+ *   writes it.
+ * - A page costs what it has, and a look at each question of the caller's Tasks that are at work: their rows stay, for
+ *   most are asked again when the Task waits again.
  */
 @Injectable()
 export class TaskQuestions {
@@ -41,7 +44,7 @@ export class TaskQuestions {
 
   async list({ scope, agent, taskId, assignee, after, limit }: QuestionQuery): Promise<OpenQuestion[]> {
     const values: unknown[] = [scope.tenant, scope.owner, limit];
-    const conditions = ['tenant = $1', 'owner = $2'];
+    const conditions = ['tenant = $1', 'owner = $2', OF_A_WAITING_TASK];
     if (agent !== undefined) conditions.push(agentCondition(agent, values));
     if (taskId !== undefined) conditions.push(`task_id = $${values.push(taskId)}`);
     if (assignee !== undefined) conditions.push(`assignee = $${values.push(assignee)}`);
@@ -59,6 +62,10 @@ export class TaskQuestions {
     }));
   }
 }
+
+// As a value: one look-up by key for each row, in the order of the page, and never a join with all Tasks.
+const OF_A_WAITING_TASK = `(SELECT state FROM task WHERE task.task_id = task_question.task_id)
+  IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
 interface QuestionRow {
   task_id: string;

@@ -74,6 +74,45 @@ describe('The snapshot of a Task', () => {
   });
 });
 
+describe('What a Task asks', () => {
+  const question = { key: 'a', since: new Date(0), body: {} };
+  const asking: TaskEvent = { ...statusUpdate(REFERENCE, 'TASK_STATE_INPUT_REQUIRED'), questions: [question] };
+  const working = statusUpdate(REFERENCE, 'TASK_STATE_WORKING');
+
+  function resumed(of: { parentTaskId?: string } = {}): TaskRecording {
+    const { recording } = begun();
+    recording.record(asking);
+    const header = { ...REFERENCE, ...SCOPE, ...BEGINNING, ...of, lastSequence: 2 };
+    return new TaskRecording(SERVICES as never, { header, token: 'k', fold: TaskFold.from(recording.task()) });
+  }
+
+  it('is left as it is while the Task goes on, and is settled by the event by which it waits, is parked or ends', () => {
+    const settling = [
+      [asking, [question]],
+      [statusUpdate(REFERENCE, 'TASK_STATE_INPUT_REQUIRED'), []],
+      [{ ...working, parks: new Date(1) }, []],
+      [statusUpdate(REFERENCE, 'TASK_STATE_CANCELED'), []],
+    ] as const;
+    for (const [event, questions] of settling) {
+      const recording = resumed();
+      recording.record(working);
+      expect(recording.drain()?.asked).toBeUndefined();
+      recording.record(event as TaskEvent);
+      expect(recording.drain()?.asked?.questions).toEqual(questions);
+    }
+  });
+
+  it('costs nothing where nothing can have been asked: by a Task that ends in its first turn, or by a child', () => {
+    const { recording } = begun();
+    recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
+    expect(recording.drain()?.asked).toBeUndefined();
+    const child = resumed({ parentTaskId: 'p' });
+    child.record(working);
+    child.record(asking);
+    expect(child.drain()?.asked).toBeUndefined();
+  });
+});
+
 describe('A Task that is parked', () => {
   const until = new Date('2031-02-03T04:05:06.789Z');
   const parking: TaskEvent = { ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), parks: until };

@@ -242,7 +242,7 @@ export class TaskRecording implements JournalSource {
     const last = events.at(-1);
     const wakeAt = last && parkedUntil(last.event);
     const jobs = jobsOf(events, this.uselessJob(state, wakeAt));
-    const questions = last && this.questionsOf(last.event);
+    const questions = last && this.questionsAfter(last.event);
     return {
       taskId: this.taskId,
       contextId: this.contextId,
@@ -269,10 +269,17 @@ export class TaskRecording implements JournalSource {
     return isEarly ? wakeJob(this.taskId, new Date()) : undefined;
   }
 
-  /** Those of a child are its parent's to ask. */
-  private questionsOf(event: TaskEvent): readonly TaskQuestion[] | undefined {
-    if (!('statusUpdate' in event) || !event.questions?.length) return undefined;
-    return this.header.parentTaskId === undefined ? event.questions : undefined;
+  /**
+   * Returns what the Task asks where the event settles it: nothing, unless it waits. `undefined` where it goes on, where it
+   * has no questions that could be open, and for a child, whose parent asks.
+   */
+  private questionsAfter(event: TaskEvent): readonly TaskQuestion[] | undefined {
+    if (this.header.parentTaskId !== undefined || !('statusUpdate' in event)) return undefined;
+    const { state } = event.statusUpdate.status;
+    const isSettled = isTerminalState(state) || isWaitingState(state) || parkedUntil(event) !== undefined;
+    if (!isSettled) return undefined;
+    const { questions = [] } = event;
+    return questions.length > 0 || this.start > 0 ? questions : undefined;
   }
 
   /** For the journal. */

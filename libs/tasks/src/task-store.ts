@@ -106,7 +106,7 @@ export interface JournalEntry {
   updatedAt: Date;
   /** Present where the last of the events parks the Task, which releases the claim as well. */
   wakeAt?: Date;
-  /** Present where the Task waits after these events: what it asks from now on (see TaskQuestions). */
+  /** Everything that the Task asks from now on (see TaskQuestions); absent where it goes on, or has never asked. */
   asked?: { header: TaskHeader; questions: readonly TaskQuestion[] };
 }
 
