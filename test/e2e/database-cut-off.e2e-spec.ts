@@ -1,12 +1,12 @@
 import { status } from '@grpc/grpc-js';
 import type { JsonObject } from '#libs/protocol';
-import { rest, rpc, sendTask, stream, subscribe } from '../support/a2a.js';
+import { getTask, rest, rpc, sendTask, stream, subscribe } from '../support/a2a.js';
 import { DatabaseLink } from '../support/database-link.js';
 import { GrpcWire } from '../support/grpc-wire.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { ids, range } from '../support/sse.js';
-import { until } from '../support/until.js';
+import { before, until } from '../support/until.js';
 import { Api, linear, says, script, unique } from '../support/workflow.js';
 
 const LONG = { within: 180_000 };
@@ -97,6 +97,41 @@ describe('while the database is out of reach', () => {
     const frames = await reader.all(LONG);
     expect(frames.filter(({ data }) => data.error !== undefined)).toEqual([]);
     expect(ids(frames)).toEqual(range(1, (await origin.all(LONG)).length));
+  });
+});
+
+describe('when the network loses all connections to the database and tells neither side', () => {
+  const sessions = async (): Promise<Map<number, string>> => {
+    const rows = await database.query<{ pid: number; name: string }>(
+      `SELECT pid, application_name AS name FROM pg_stat_activity
+       WHERE datname = current_database() AND split_part(application_name, ':', 2) = $1`,
+      [String(cutOff.pid)],
+    );
+    return new Map(rows.map(({ pid, name }) => [pid, name.split(':').at(-1)!]));
+  };
+
+  it('its sessions are replaced, those that only listen too, and what it is asked for is done once', async () => {
+    await until(async () => (await fetch(`${cutOff.url}/health/ready`)).status === 200, LONG);
+    const base = new Api(cutOff.url).base(workflow, 'quick');
+    const earlier = await sendTask(base, 'before');
+    const lost = await sessions();
+    expect([...lost.values()]).toEqual(expect.arrayContaining(['journal', 'replica', 'signals', 'jobs']));
+    link.lose();
+    const answered = before(Promise.all([sendTask(base, 'after'), getTask(base, earlier.id)]), LONG);
+    const renewed = new Set<string>();
+    await until(
+      async () => {
+        for (const [pid, kind] of await sessions()) if (!lost.has(pid)) renewed.add(kind);
+        return ['journal', 'replica', 'signals', 'jobs'].every((kind) => renewed.has(kind));
+      },
+      { what: 'sessions of all kinds to be replaced', ...LONG },
+    );
+    const [after, again] = await answered;
+    expect([after, again].map(({ status }) => status.state)).toEqual(Array(2).fill('TASK_STATE_COMPLETED'));
+    const rows = await database.query<{ id: string }>('SELECT task_id AS id FROM task WHERE context_id = ANY($1)', [
+      [after.contextId, earlier.contextId],
+    ]);
+    expect(rows.map(({ id }) => id).toSorted()).toEqual([after.id, earlier.id].toSorted());
   });
 });
 

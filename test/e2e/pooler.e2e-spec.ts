@@ -85,7 +85,7 @@ describeWithPgBouncer('behind PgBouncer', () => {
         expect((await pooler.statements()) - before).toBeGreaterThan(50);
         for (const { logs } of [one, two]) expect(logs()).not.toMatch(/prepared statement|"level":"(error|fatal)"/);
         const rows = await database.query<{ name: string }>(
-          `SELECT DISTINCT regexp_replace(application_name, '^parley:[0-9]+', 'parley') AS name
+          `SELECT DISTINCT regexp_replace(application_name, '^parley:[0-9]+:~[0-9a-f]+', 'parley') AS name
            FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'parley:%' ORDER BY 1`,
         );
         expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['parley:journal', 'parley:replica']));

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** A TCP link to a database that a test can cut and mend, as a network would. */
 export class DatabaseLink {
   private readonly sockets = new Set<Socket>();
+  private readonly pairs = new Set<readonly [Socket, Socket]>();
   private isCut = false;
   private poison: string | undefined;
   private lastWord: string | undefined;
@@ -57,6 +58,20 @@ export class DatabaseLink {
     this.alarm = text;
   }
 
+  /** Loses everything that is sent over the connections of now, for good, and tells neither side; new ones work. */
+  lose(): void {
+    for (const [near, far] of this.pairs) {
+      for (const [socket, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        socket.unpipe(other).resume();
+        socket.removeAllListeners('close').once('close', () => this.sockets.delete(socket));
+      }
+    }
+    this.pairs.clear();
+  }
+
   async stop(): Promise<void> {
     this.lastHeard?.destroy();
     this.cut();
@@ -88,6 +103,9 @@ export class DatabaseLink {
       far.unpipe(near);
       near.destroy();
     });
+    const pair = [near, far] as const;
+    this.pairs.add(pair);
+    near.once('close', () => this.pairs.delete(pair));
     for (const [socket, other] of [
       [near, far],
       [far, near],

@@ -2,12 +2,10 @@ import pg from 'pg';
 import { requiredAuth } from '#libs/service';
 import { ScramClient } from './scram-client.js';
 import { withIsoTimes } from './session-settings.js';
+import { SESSIONS_OF_PROCESS, watchedClient } from './watched-client.js';
 
 export const CONNECT_TIMEOUT_MS = 10_000;
 export const KEEP_ALIVE_DELAY_MS = 5_000;
-
-/** What the sessions of this process are called, or begin with before a colon and what they are for. */
-export const SESSIONS_OF_PROCESS = `parley:${process.pid}`;
 
 /** How every session of this process connects. */
 export function connectionOptions(url: string): pg.PoolConfig {
@@ -21,9 +19,12 @@ export function connectionOptions(url: string): pg.PoolConfig {
   };
 }
 
-/** What a session of the database is made of: `require_auth=scram-sha-256` in the URL makes the server prove itself. */
+/**
+ * Returns the class of all sessions with the database at the address, which are cut when their connection is lost (see
+ * SessionWatch). `require_auth=scram-sha-256` in the URL makes the server prove itself.
+ */
 export function clientOf(url: string): typeof pg.Client {
-  return withIsoTimes(requiredAuth(url) === undefined ? pg.Client : ScramClient);
+  return watchedClient(url, withIsoTimes(requiredAuth(url) === undefined ? pg.Client : ScramClient));
 }
 
 type Statement = (config: unknown, ...rest: unknown[]) => unknown;

@@ -5,7 +5,6 @@ import {
   CONNECT_TIMEOUT_MS,
   connectionOptions,
   KEEP_ALIVE_DELAY_MS,
-  SESSIONS_OF_PROCESS,
   withoutNames,
 } from './connection-options.js';
 import { assertUtf8 } from './database-encoding.js';
@@ -14,6 +13,7 @@ import { ReadOnlySessions, watchedPools } from './read-only-sessions.js';
 import { openRepositories, PLAIN_ERRORS } from './repositories.js';
 import { SHARED_READS, SharedReads, STATEMENT_MS } from './shared-reads.js';
 import { SESSION_SETTINGS } from './session-settings.js';
+import { SESSIONS_OF_PROCESS } from './watched-client.js';
 
 export interface DatabaseOptions {
   /** Direct, or pooled by session. */

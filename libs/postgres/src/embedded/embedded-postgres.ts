@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { SESSIONS_OF_PROCESS } from '../database/connection-options.js';
+import { SESSIONS_OF_PROCESS } from '../database/watched-client.js';
 import { prepareCluster } from './cluster-home.js';
 import { ensureCluster, SUPERUSER } from './cluster.js';
 import { withHomeLock } from './home-lock.js';

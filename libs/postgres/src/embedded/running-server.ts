@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { SESSIONS_OF_PROCESS } from '../database/connection-options.js';
+import { SESSIONS_OF_PROCESS } from '../database/watched-client.js';
 import { ScramClient } from '../database/scram-client.js';
 import type { ClusterPlacement } from './cluster-home.js';
 import { ensureAccessRules, SUPERUSER } from './cluster.js';

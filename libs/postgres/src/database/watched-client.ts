@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import pg from 'pg';
+import { type AskServer, type SessionProgress, SessionWatch } from './session-watch.js';
+
+/** What the sessions of this process are called, or begin with before a colon and what they are for. */
+export const SESSIONS_OF_PROCESS = `parley:${process.pid}`;
+
+/** Milliseconds for a new connection and its answer. */
+const ANSWER_MS = 5_000;
+/** Milliseconds for the server to end a session that says goodbye. */
+const GOODBYE_MS = 5_000;
+/** Milliseconds between two statements of a session that listens. */
+const TALK_MS = 5_000;
+/** PostgreSQL truncates names of sessions there. */
+const LONGEST_NAME = 63;
+
+/** Errors of connections that say that nobody is at the address. */
+const NOBODY_THERE = new Set(['ECONNREFUSED', 'EHOSTDOWN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
+
+/** One for each address, while there are sessions. */
+const watches = new Map<string, SessionWatch>();
+
+/**
+ * Returns a client class whose sessions are cut when their connection is lost (see SessionWatch): statements that wait for an
+ * answer fail, and the session emits `end`. Each session has a name of its own, which poolers pass on.
+ */
+export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.Client {
+  const WatchedClient = class extends openClass(Client) {
+    private readonly tag = newTag();
+    private bytesAnswered = 0;
+
+    constructor(config?: string | pg.ClientConfig) {
+      super(config);
+      this.connection.on('readyForQuery', () => (this.bytesAnswered = this.connection.stream.bytesWritten));
+      this.once('connect', () => {
+        this.watch();
+        this.keepTalking();
+      });
+    }
+
+    override getStartupConf(): Record<string, string> {
+      const conf = super.getStartupConf();
+      return { ...conf, application_name: taggedName(conf.application_name ?? SESSIONS_OF_PROCESS, this.tag) };
+    }
+
+    /** A connection that is lost has no end: it gets five seconds. */
+    override end(callback?: (error: Error) => void): Promise<void> {
+      const timer = setTimeout(() => this.connection.stream.destroy(), GOODBYE_MS).unref();
+      this.connection.once('end', () => clearTimeout(timer));
+      return super.end(callback);
+    }
+
+    private watch(): void {
+      const { tag } = this;
+      const session = { tag, progress: () => this.progress(), talk: () => this.talk(), cut: () => this.cut() };
+      const watch = watchOf(url, Client);
+      watch.add(session);
+      this.once('end', () => {
+        watch.delete(session);
+        if (watch.size === 0 && watches.get(url) === watch) watches.delete(url);
+      });
+    }
+
+    /** A session that only listens waits for no answer, so it would never learn that its connection was lost. */
+    private keepTalking(): void {
+      const timer = setInterval(() => {
+        if (this.listenerCount('notification') > 0) this.talk();
+      }, TALK_MS).unref();
+      this.once('end', () => clearInterval(timer));
+    }
+
+    private talk(): void {
+      // Where it fails the session has ended.
+      if (this.readyForQuery) this.query('').catch(() => undefined);
+    }
+
+    private progress(): SessionProgress | undefined {
+      if (this.readyForQuery !== false) return undefined;
+      const { bytesRead, bytesWritten, writableLength } = this.connection.stream;
+      return { bytesRead, bytesSent: bytesWritten - this.bytesAnswered, bytesQueued: writableLength };
+    }
+
+    private cut(): void {
+      this.connection.stream.destroy(new ConnectionLost());
+    }
+  };
+  return WatchedClient as unknown as typeof pg.Client;
+}
+
+/** Fails statements whose connection was lost: they may have been executed. */
+class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+  /** The code that the operating system gives some minutes later. */
+  readonly code = 'ETIMEDOUT';
+
+  constructor() {
+    super('Connection terminated: it was lost without a word');
+  }
+}
+
+/** What `pg` knows of a session, beside what its types tell. */
+interface OpenParts {
+  readonly connection: NodeJS.EventEmitter & { readonly stream: Socket };
+  /** False while a statement waits for its answer; undefined before the first one. */
+  readonly readyForQuery?: boolean;
+  getStartupConf(): Record<string, string>;
+  end(callback?: (error: Error) => void): Promise<void>;
+}
+
+type OpenClient = Omit<pg.Client, keyof OpenParts> & OpenParts;
+
+function openClass(Client: typeof pg.Client): new (config?: string | pg.ClientConfig) => OpenClient {
+  return Client as unknown as new (config?: string | pg.ClientConfig) => OpenClient;
+}
+
+function newTag(): string {
+  return `~${randomBytes(5).toString('hex')}`;
+}
+
+function taggedName(name: string, tag: string): string {
+  const own = name.startsWith(SESSIONS_OF_PROCESS) ? SESSIONS_OF_PROCESS : name;
+  const rest = name.slice(own.length);
+  return `${own.slice(0, LONGEST_NAME - tag.length - rest.length - 1)}:${tag}${rest}`;
+}
+
+function watchOf(url: string, Client: typeof pg.Client): SessionWatch {
+  const known = watches.get(url) ?? new SessionWatch(asking(url, Client));
+  watches.set(url, known);
+  return known;
+}
+
+/**
+ * The question is asked where the sessions are, so behind a pooler it queues up behind their statements: one that waits for its
+ * turn there has it before the question has.
+ */
+function asking(url: string, Client: typeof pg.Client): AskServer {
+  return async (tags) => {
+    const name = taggedName(`${SESSIONS_OF_PROCESS}:watch`, newTag());
+    const client = askingClient(url, name, Client);
+    let isConnected = false;
+    client.connection.once('connect', () => (isConnected = true));
+    const timer = setTimeout(() => client.connection.stream.destroy(new ConnectionLost()), ANSWER_MS);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ isNamed: boolean; working: string[] }>(WORKING, [name, tags]);
+      void client.end();
+      // A pooler that passes no names on hides whom the server works for.
+      return rows[0]!.isNamed ? { kind: 'answered', working: new Set(rows[0]!.working) } : { kind: 'unknown' };
+    } catch (error) {
+      client.connection.stream.destroy();
+      return { kind: !isConnected && isNobodyThere(error) ? 'unreachable' : 'unknown' };
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+function askingClient(url: string, name: string, Client: typeof pg.Client): OpenClient {
+  const AskingClient = class extends openClass(Client) {
+    override getStartupConf(): Record<string, string> {
+      return { ...super.getStartupConf(), application_name: name };
+    }
+  };
+  const client = new AskingClient(url);
+  client.on('error', () => undefined);
+  return client;
+}
+
+/** Where a name has several addresses, nobody is at any of them. */
+function isNobodyThere(error: unknown): boolean {
+  const { errors = [error] } = error as Partial<AggregateError>;
+  return errors.every((it) => NOBODY_THERE.has(String((it as NodeJS.ErrnoException).code)));
+}
+
+// Where the server does not tell the state of a session, it may work for it.
+const WORKING = `
+  WITH busy AS MATERIALIZED (
+    SELECT application_name AS name FROM pg_stat_activity WHERE coalesce(state, '') NOT LIKE 'idle%'
+  )
+  SELECT strpos(current_setting('application_name'), $1) > 0 AS "isNamed",
+    ARRAY(
+      SELECT tag FROM unnest($2::text[]) AS watched (tag) WHERE EXISTS (SELECT FROM busy WHERE strpos(busy.name, tag) > 0)
+    ) AS working`;
