@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { ATTACKS, type AttackName } from './attacks/index.ts';
 
 export const CASES = [
   'send',
@@ -50,6 +51,8 @@ export interface BenchOptions {
   minutes: number;
   /** For which a snapshot is held. */
   heldMinutes: number;
+  /** Names of the attacks to make, each alone; none: each alone, then all together. */
+  attacks: (AttackName | 'together')[];
 }
 
 export const USAGE = `npm run bench [-- options]
@@ -57,6 +60,7 @@ export const USAGE = `npm run bench [-- options]
   --case name …     only these: ${CASES.join(', ')}
   --minutes n       how long the case soak lasts (30 unless said otherwise), and for how long the case snapshot holds
                     one (2); both run only where they are named, and so do attacks, and instructions, which needs valgrind
+  --attack name …   only these attacks of the case attacks, each alone; \`together\` stands for all of them at once
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
   --apart           servers on the first core; the load and PostgreSQL on the others
@@ -87,6 +91,7 @@ export function readOptions(args: string[]): BenchOptions {
       seconds: { type: 'string' },
       stored: { type: 'string' },
       minutes: { type: 'string' },
+      attack: { type: 'string', multiple: true, default: [] },
     },
   });
   const { quick, check, record, apart } = values;
@@ -104,6 +109,7 @@ export function readOptions(args: string[]): BenchOptions {
     record,
     apart,
     cases: named.length > 0 ? named : usual,
+    attacks: values.attack.map(attackName),
     ...(connections !== undefined && { connections: connections.split(',').map(positive) }),
     ...(rounds !== undefined && { rounds: positive(rounds) }),
     ...(seconds !== undefined && { seconds: positive(seconds) }),
@@ -146,6 +152,13 @@ const QUICK = {
 function caseName(text: string): CaseName {
   const found = CASES.find((name) => name === text);
   if (found === undefined) throw new Error(`There is no case "${text}"`);
+  return found;
+}
+
+function attackName(text: string): AttackName | 'together' {
+  if (text === 'together') return text;
+  const found = (Object.keys(ATTACKS) as AttackName[]).find((name) => name === text);
+  if (found === undefined) throw new Error(`There is no attack "${text}"`);
   return found;
 }
 
