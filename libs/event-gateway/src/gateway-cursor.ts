@@ -11,7 +11,8 @@ export interface Place {
   at: Date;
 }
 
-const FORMAT = /^[0-9a-z]{1,11}(~[\w-]{1,32}\.[0-9a-z]{1,13}(\.\d{1,9})?)*$/;
+/** No number has leading zeros: of a place there is one text. */
+const FORMAT = /^(0|[1-9a-z][0-9a-z]{0,10})(~[\w-]{1,32}\.(0|[1-9a-z][0-9a-z]{0,12})(\.(0|[1-9]\d{0,8}))?)*$/;
 const MAX_LENGTH = 64 * 1024;
 /** Positions are bigint in the database. */
 const LAST_POSITION = 2n ** 63n - 1n;
@@ -31,11 +32,7 @@ export function encodeCursor({ position, partly, at }: Place): string {
 export function decodeCursor(text: string): Place {
   if (text.length > MAX_LENGTH || !FORMAT.test(text)) throw notACursor();
   const place = read(text);
-  const { position, at } = place;
-  if (Number.isNaN(at.getTime())) throw notACursor();
-  for (const reached of position.values()) if (reached > LAST_POSITION) throw notACursor();
-  // What has leading zeros, or names a writer twice.
-  if (encodeCursor(place) !== text) throw notACursor();
+  if (place === undefined || Number.isNaN(place.at.getTime())) throw notACursor();
   return place;
 }
 
@@ -64,20 +61,26 @@ export function notACursor(): A2AError {
   return invalidParams({ field: 'since', description: 'is not a cursor of this service' });
 }
 
-function read(text: string): Place {
+/** @returns `undefined` where a writer is named twice, or a position is beyond the last one */
+function read(text: string): Place | undefined {
   const [at = '0', ...entries] = text.split('~');
   const position = new Map<string, bigint>();
   const partly = new Map<string, number>();
   for (const entry of entries) {
     const [writer = '', reached = '0', frames] = entry.split('.');
-    position.set(writer, parseBase36(reached));
+    const commit = parseBase36(reached);
+    if (commit > LAST_POSITION || position.has(writer)) return undefined;
+    position.set(writer, commit);
     if (frames !== undefined) partly.set(writer, Number(frames));
   }
   return { position, at: new Date(Number.parseInt(at, 36)), partly };
 }
 
-/** Longer than a number is exact. */
+/** Digits of base 36 that a number holds exactly. */
+const EXACT_DIGITS = 10;
+
 function parseBase36(text: string): bigint {
+  if (text.length <= EXACT_DIGITS) return BigInt(Number.parseInt(text, 36));
   let value = 0n;
   for (const digit of text) value = value * 36n + BigInt(Number.parseInt(digit, 36));
   return value;

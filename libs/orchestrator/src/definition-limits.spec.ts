@@ -26,6 +26,16 @@ describe('sizeProblems', () => {
     ]);
   });
 
+  it('writes none that has too many characters for certain: that would take long', () => {
+    const unwritable = {
+      toJSON: (): never => {
+        throw new Error('it was written');
+      },
+    } as never;
+    const large = definition({ args: { text: '${'.repeat(MOST_DEFINITION_BYTES / 2), more: unwritable } });
+    expect(sizeProblems(large)).toMatchObject([{ code: 'DEFINITION_TOO_LARGE' }]);
+  });
+
   it('names each text that is too long, by bytes and not by characters, also in a workflow in a node', () => {
     const long = 'é'.repeat(MOST_PROMPT_BYTES / 2 + 1);
     const inner = { nodes: [{ id: 'in', type: 'agent', config: { system_prompt: long } }], description: long };

@@ -1,5 +1,5 @@
 import { ProblemError } from '#libs/http';
-import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { hasMoreCharacters, isJsonObject, type JsonValue } from '#libs/protocol';
 import { innerNodes } from './named-workflows.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
@@ -23,15 +23,20 @@ const PROMPTS = ['prompt', 'system_prompt'];
 
 /** Names what of a definition is larger than it may be; nothing else of such a definition has to be looked at. */
 export function sizeProblems(definition: WorkflowDefinition): WorkflowProblem[] {
-  const bytes = Buffer.byteLength(JSON.stringify(definition));
-  if (bytes > MOST_DEFINITION_BYTES) {
-    const detail = `a definition has at most ${MOST_DEFINITION_BYTES} bytes as JSON, and this one has ${bytes}`;
+  if (isTooLarge(definition)) {
+    const detail = `a definition has at most ${MOST_DEFINITION_BYTES} bytes as JSON, and this one has more`;
     return [fault('DEFINITION_TOO_LARGE', '', detail)];
   }
   return [
     ...tooLong('description', definition.description, MOST_DESCRIPTION_BYTES),
     ...definition.nodes.flatMap(({ id, config }, index) => longTexts(config, `nodes[${index}].config`, id)),
   ];
+}
+
+/** Writes no definition that has more characters than it may have bytes: a large one takes long to write. */
+function isTooLarge(definition: WorkflowDefinition): boolean {
+  if (hasMoreCharacters(definition, MOST_DEFINITION_BYTES)) return true;
+  return Buffer.byteLength(JSON.stringify(definition)) > MOST_DEFINITION_BYTES;
 }
 
 /** Usage of a tenant beside a workflow, and the bytes of that one; 0 where there is none. */

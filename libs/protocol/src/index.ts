@@ -1,4 +1,5 @@
 export { jsonInText } from './json-in-text.js';
+export { hasMoreCharacters } from './json-size.js';
 export { endOfJsonString, nestsDeeper, parseJson, refuseUnfitText, tryParseJson } from './json-text.js';
 export { UnfitJson, unfitValue } from './unfit-value.js';
 export { type JsonObject, type JsonValue, isJsonObject } from './json.js';

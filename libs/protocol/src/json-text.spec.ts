@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseJson, refuseUnfitText } from './json-text.js';
+import { endOfJsonString, parseJson, refuseUnfitText } from './json-text.js';
 import { UnfitJson, unfitValue } from './unfit-value.js';
 
 function refusal(read: () => unknown): { path: string; detail: string } | undefined {
@@ -115,5 +115,23 @@ describe('nesting', () => {
 
   it('is told once of a text with a million numbers that are none and an end that is no JSON', () => {
     expect(() => parseJson(`[${'1e999,'.repeat(500_000)}`)).toThrow(SyntaxError);
+  });
+});
+
+describe('the end of a string in a JSON text', () => {
+  it('is its last quote, whatever is in it', () => {
+    const strings = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[\\"a]{0,20}$/));
+    fc.assert(
+      fc.property(strings, (value) => {
+        const text = JSON.stringify(value);
+        expect(endOfJsonString(`${text},"more"`, 0)).toBe(text.length - 1);
+      }),
+    );
+  });
+
+  it('is found sooner than the text is parsed, also in a text of quotes', () => {
+    const text = JSON.stringify('"'.repeat(1_000_000));
+    const parsed = fastest(() => JSON.parse(text));
+    expect(fastest(() => endOfJsonString(text, 0))).toBeLessThan(parsed);
   });
 });

@@ -68,9 +68,19 @@ export function nestsDeeper(text: string, deepest: number): boolean {
 
 /** Returns the place of the last quote of the string that begins at `start`, or the length of an open text. */
 export function endOfJsonString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end < 0 ? text.length : end;
+  const end = text.indexOf('"', start + 1);
+  if (end < 0) return text.length;
+  return isEscaped(text, end) ? endOfEscaped(text, end + 1) : end;
+}
+
+/** Goes from character to character: a search for each quote of a text of quotes takes fifty times as long. */
+function endOfEscaped(text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === BACKSLASH) at += 1;
+  }
+  return text.length;
 }
 
 /** @throws UnfitJson unless the text is no JSON */

@@ -67,6 +67,23 @@ describe('JSON that could not be said again', () => {
   });
 });
 
+test('only a body that may name a prototype, or is no JSON, is searched by Fastify as well', () => {
+  const searched: string[] = [];
+  const parse = jsonBodyParser(
+    { getDefaultJsonParser: () => (_request: unknown, text: string) => void searched.push(text) } as never,
+    50_000,
+  );
+  const read: unknown[] = [];
+  const send = (text: string): void => parse({} as never, Buffer.from(text), (_error, body) => read.push(body));
+  const large = JSON.stringify({ text: '\\'.repeat(500_000), more: '${'.repeat(500_000) });
+  for (const text of ['{"a":[1,2]}', large]) send(text);
+  expect(searched).toEqual([]);
+  expect(read).toEqual([{ a: [1, 2] }, JSON.parse(large)]);
+  const suspicious = [String.raw`{"\u005f_proto__":{}}`, '{"__proto__":1}', '{"constructor":{}}', '', '{'];
+  for (const text of suspicious) send(text);
+  expect(searched).toEqual(suspicious);
+});
+
 test('a body that is not UTF-8 is refused, and nothing of it is read as another text', () => {
   const parse = jsonBodyParser(fastify(), 1_000);
   const read = (body: Buffer): unknown[] => {
