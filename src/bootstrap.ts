@@ -13,12 +13,14 @@ import {
   CallerLimits,
   guardBrowsers,
   guardRoutes,
+  LoopTurns,
   OpenCalls,
   RefusedBodies,
 } from '#libs/access';
 import { GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import {
+  type BodyTurn,
   corsOptions,
   endReadsOfGoneClients,
   jsonBodyParser,
@@ -37,6 +39,7 @@ import {
   loadConfig,
   logConsole,
   type LogLevel,
+  LoopShares,
   Readiness,
   Shutdown,
   withQuietRoutes,
@@ -126,19 +129,22 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   acceptJsonBodies(fastify);
   guardBrowsers(fastify, app.get(BrowserGuard));
   const refused = new RefusedBodies(app.get(InFlight));
+  const turns = new LoopTurns(app.get(LoopShares));
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),
     limits: app.get(CallerLimits),
     refused,
+    turns,
   });
   admitBodies(fastify, app.get(InFlight), config.bodyLimit, refused);
   auditCalls(fastify);
   refuseCodedBodies(fastify);
   drainOversizedBodies(fastify, config.bodyLimit);
   const { bodyLimit, content } = config;
-  app.useBodyParser('application/json', { bodyLimit }, jsonBodyParser(fastify, content.jsonMembers));
-  serveAgents(app, config);
+  const bodyTurn: BodyTurn = (...body) => turns.readBody(...body);
+  app.useBodyParser('application/json', { bodyLimit }, jsonBodyParser(fastify, content.jsonMembers, bodyTurn));
+  serveAgents(app, config, bodyTurn);
   app.get(GatewaySocket, { strict: false }).attach(app.getHttpServer());
   serveDocumentation(app, config);
   await serveConsole(app);
@@ -147,7 +153,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
 }
 
 /** A2A and MCP, whose routes are no controllers (ADR 4). */
-function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig): void {
+function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, bodyTurn: BodyTurn): void {
   const fastify = app.getHttpAdapter().getInstance();
   const handler = app.get(RequestHandler, { strict: false });
   const address = app.get(ServiceAddress);
@@ -156,6 +162,7 @@ function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig):
     catalog: app.get(AgentCatalog, { strict: false }),
     address,
     jsonMembers: content.jsonMembers,
+    bodyTurn,
   });
   const mcp = registerMcpRoutes(fastify, {
     handler,

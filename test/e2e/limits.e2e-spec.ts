@@ -118,6 +118,41 @@ describe('CONCURRENCY_LIMIT', () => {
 
 describe('STREAM_LIMIT', () => {
   const it_ = useLimited({ STREAM_LIMIT: '2' });
+
+  it('has costly requests take turns beside another caller, while small ones of both are answered', async () => {
+    const { stage, ann, eve, base } = it_;
+    const { url } = stage.parley;
+    const waited = (): Promise<number> => metric({ url }, 'parley_requests_delayed_total');
+    // As many characters as a body may have, in as many texts as take long to read.
+    const members = Array.from({ length: 20_000 }, (_, index) => `"${index}":"${String.raw`\"`.repeat(80)}"`);
+    const costly = (): Promise<number> =>
+      fetch(`${url}/api/workflows/check`, {
+        method: 'POST',
+        headers: { ...eve.headers, 'content-type': 'application/json' },
+        body: `{"name":"x","nodes":[],"edges":[],"more":{${members.join(',')}}}`,
+      }).then(async (answer) => (await answer.text(), answer.status));
+    const small = async ({ headers }: typeof ann): Promise<number> =>
+      (await rest(base, 'POST', '/message:send', { headers, body: sendParams('x') })).status;
+    expect(await waited()).toBe(0);
+
+    let isOver = false;
+    const ofAnn = (async (): Promise<number[]> => {
+      const answers: number[] = [];
+      while (!isOver) answers.push(await small(ann));
+      return answers;
+    })();
+    const answers = await until(
+      async () => {
+        const round = await Promise.all([...Array.from({ length: 4 }, costly), small(eve)]);
+        return (await waited()) > 0 && round;
+      },
+      { what: 'a request that waits for its turn' },
+    );
+    isOver = true;
+    expect(answers).toEqual([200, 200, 200, 200, 200]);
+    expect(new Set(await ofAnn)).toEqual(new Set([200]));
+  });
+
   const streamTo = (headers: Record<string, string>) =>
     SseReader.open(`${it_.slow}/message:stream`, {
       method: 'POST',

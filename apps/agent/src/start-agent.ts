@@ -10,6 +10,7 @@ import {
   CallerLimits,
   guardBrowsers,
   guardRoutes,
+  LoopTurns,
   OpenCalls,
   RefusedBodies,
 } from '#libs/access';
@@ -17,7 +18,7 @@ import type { Serving } from '#libs/authoring';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
 import { corsOptions, requestTimes, ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
-import { type AppConfig, type Environment, InFlight, loadConfig, Readiness, Shutdown } from '#libs/service';
+import { type AppConfig, type Environment, InFlight, loadConfig, LoopShares, Readiness, Shutdown } from '#libs/service';
 import { type AgentMaker, AgentModule } from './agent.module.js';
 
 /** What a process that serves an agent has to know of it. */
@@ -78,11 +79,13 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
   const fastify = app.getHttpAdapter().getInstance();
   guardBrowsers(fastify, app.get(BrowserGuard));
   const refused = new RefusedBodies(app.get(InFlight));
+  const turns = new LoopTurns(app.get(LoopShares));
   guardRoutes(fastify, {
     authentication: app.get(Authentication),
     openCalls: app.get(OpenCalls),
     limits: app.get(CallerLimits),
     refused,
+    turns,
   });
   admitBodies(fastify, app.get(InFlight), bodyLimit, refused);
   const routes = registerA2aRoutes(fastify, {
@@ -90,6 +93,7 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
     catalog: app.get(AgentCatalog, { strict: false }),
     address: app.get(ServiceAddress),
     jsonMembers: config.content.jsonMembers,
+    bodyTurn: (...body) => turns.readBody(...body),
   });
   app.get(Shutdown).register('streams', () => routes.endStreams());
   app.enableShutdownHooks(undefined, { useProcessExit: true });

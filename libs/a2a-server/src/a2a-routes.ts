@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentCatalog } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
-import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
-import { hasMoreMembers } from '#libs/http';
+import { COSTLY_BODY, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { type BodyTurn, hasMoreMembers } from '#libs/http';
 import { CardRoutes } from './cards/card-routes.js';
 import { AGENT_BASES, BASE_ROUTES } from './http/agent-base.js';
 import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';
@@ -26,6 +26,8 @@ export interface A2aRoutesOptions {
   address: PublicAddress;
   /** Members that one body may have; the default of `JSON_MEMBERS_LIMIT` unless set otherwise. */
   jsonMembers?: number;
+  /** Reads each body; at once where it is absent. */
+  bodyTurn?: BodyTurn;
 }
 
 /** What the routes leave for a shutdown to do. */
@@ -48,7 +50,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
   const cards = new CardRoutes(catalog, address, handler.cards);
   void fastify.register(
     (scope, _options, done) => {
-      acceptJsonOnly(scope, options.jsonMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers);
+      acceptJsonOnly(scope, options);
       scope.setErrorHandler((error, request, reply) => answerError(rpc, error, request, reply));
       scope.setNotFoundHandler(refuseRoute);
       registerRpcRoutes(scope, rpc);
@@ -97,16 +99,19 @@ const JSON_TYPES = ['application/json', 'application/a2a+json'];
  * is refused by Fastify with 415. One with too many members is INVALID_REQUEST, before it is parsed. Bytes that are not
  * UTF-8 are a bad text: to read them all the same would change what a caller says.
  */
-function acceptJsonOnly(scope: FastifyInstance, mostMembers: number): void {
+function acceptJsonOnly(scope: FastifyInstance, { jsonMembers, bodyTurn }: A2aRoutesOptions): void {
+  const mostMembers = jsonMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers;
   scope.removeAllContentTypeParsers();
   const turns = new Turns();
-  scope.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, body, done) =>
-    turns.take(() => {
-      const read = readJson(body as Buffer, mostMembers);
-      if (read instanceof A2AError) done(read);
-      else done(null, read);
-    }),
-  );
+  scope.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
+    const read = (): void => {
+      const value = readJson(body as Buffer, mostMembers);
+      if (value instanceof A2AError) done(value);
+      else done(null, value);
+    };
+    if (bodyTurn === undefined || body.length < COSTLY_BODY) return turns.take(read);
+    bodyTurn(request, body.length, read, done);
+  });
 }
 
 function readJson(body: Buffer, mostMembers: number): unknown {

@@ -5,6 +5,7 @@ import type { Authentication } from './authentication.js';
 import type { Caller } from './caller.js';
 import { type CallerLimits, limitName, retryAfter } from './caller-limits.js';
 import { presentedCredentials } from './credentials.js';
+import type { LoopTurns } from './loop-turns.js';
 import type { OpenCalls } from './open-calls.js';
 import type { RefusedBodies } from './refused-bodies.js';
 import { identify } from './request-caller.js';
@@ -16,6 +17,7 @@ export interface Guards {
   openCalls: OpenCalls;
   limits: CallerLimits;
   refused: RefusedBodies;
+  turns: LoopTurns;
 }
 
 /**
@@ -125,7 +127,12 @@ class Admission implements StreamPermit {
       if (Number(request.headers['content-length'] ?? 0) > 0) this.guards.refused.drop(request.raw);
       return this.done(error as Error);
     }
-    this.done();
+    if (this.route.access === 'public') return this.done();
+    const refuse = (error: Error): void => {
+      void reply.header('retry-after', retryAfter(error));
+      this.done(error);
+    };
+    this.guards.turns.begin(request, this.route.isStream, () => this.done(), refuse);
   }
 
   private refuse(error: Error): void {

@@ -9,7 +9,13 @@ export { malformed, Problem, problem, type ProblemEntry, ProblemError } from './
 export { ProblemFilter, problemOf } from './problems/problem-filter.js';
 export { corsOptions, requestTimes } from './server-options.js';
 export { requestTrace } from './problems/request-trace.js';
-export { hasMoreMembers, jsonBodyParser, refuseUnfitJson, tooManyMembers } from './requests/json-limits.js';
+export {
+  type BodyTurn,
+  hasMoreMembers,
+  jsonBodyParser,
+  refuseUnfitJson,
+  tooManyMembers,
+} from './requests/json-limits.js';
 export { ApiValidationPipe } from './requests/api-validation-pipe.js';
 export { Cursor, type StreamCursor } from './requests/cursor.js';
 export { Each } from './requests/each-rule.js';

@@ -13,6 +13,7 @@ export {
   type McpServerEntry,
 } from './config/mcp-config.js';
 export { Readiness } from './health/readiness.js';
+export { COSTLY_BODY, LoopShares } from './load/loop-shares.js';
 export { logConsole } from './logging/console-lines.js';
 export { withQuietRoutes } from './logging/logging.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';

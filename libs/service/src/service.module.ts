@@ -5,6 +5,7 @@ import { AppConfig } from './config/app-config.js';
 import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
 import { LoggingModule } from './logging/logging.js';
+import { LoopShares } from './load/loop-shares.js';
 import { InFlight } from './memory/in-flight.js';
 import { MemoryRelease } from './memory/memory-release.js';
 import { Metrics, MetricsController } from './metrics/metrics.js';
@@ -15,7 +16,12 @@ import { TraceIds } from './tracing/trace-ids.js';
 @Module({})
 export class ServiceModule {
   static forRoot(config: AppConfig): DynamicModule {
-    const providers = [InFlight, Metrics, Readiness, Shutdown, TraceIds];
+    const shares = {
+      provide: LoopShares,
+      inject: [Metrics],
+      useFactory: (metrics: Metrics) => new LoopShares(metrics),
+    };
+    const providers = [InFlight, shares, Metrics, Readiness, Shutdown, TraceIds];
     return {
       module: ServiceModule,
       global: true,

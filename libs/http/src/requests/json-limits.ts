@@ -14,17 +14,27 @@ const CHARACTERS_PER_MEMBER = 2;
 
 type Done = (error: Error | null, body?: unknown) => void;
 
+/** Reads a body at once, or, where it is costly, in its caller's turn; or refuses it. */
+export type BodyTurn = (
+  request: FastifyRequest,
+  bytes: number,
+  read: () => void,
+  refuse: (error: Error) => void,
+) => void;
+
 /**
  * A parser of JSON bodies that refuses one with too many members before it is parsed, and one that is not UTF-8, and says
  * which names are refused. Else it is Fastify's own.
+ * @param inTurn reads each body; at once where it is absent
  * @throws ProblemError 400, by its callback
  */
 export function jsonBodyParser(
   fastify: FastifyInstance,
   limit: number,
+  inTurn: BodyTurn = (_request, _bytes, read) => read(),
 ): (request: FastifyRequest, body: Buffer, done: Done) => void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
-  return (request, body, done) => {
+  const read = (request: FastifyRequest, body: Buffer, done: Done): void => {
     const text = body.toString();
     if (!isUtf8(body)) done(malformed({ path: '', detail: 'the body must be UTF-8' }));
     else if (hasMoreMembers(text, limit)) done(malformed({ path: '', detail: `the body ${tooManyMembers(limit)}` }));
@@ -32,10 +42,11 @@ export function jsonBodyParser(
       void parse(request, text, (error, read) => done(error && (refusedName(text) ?? error), read));
     } else parseOr(() => void parse(request, text, done), text, done);
   };
+  return (request, body, done) => inTurn(request, body.length, () => read(request, body, done), done);
 }
 
-/** What a member's name that Fastify refuses begins with, or what may stand for a letter of it. */
-const SUSPICIOUS = ['__proto__', 'constructor', String.raw`\u00`];
+/** Names of members that Fastify refuses, and what may stand for a letter of them, behind its backslash. */
+const SUSPICIOUS = ['__proto__', 'constructor', 'u00'];
 
 /** True if a member may be called as Fastify refuses it: its own search takes longer than it takes to parse the text. */
 function namesPrototype(text: string): boolean {

@@ -1,0 +1,52 @@
+import type { FastifyRequest } from 'fastify';
+import { A2AError } from '#libs/protocol';
+import { COSTLY_BODY, type LoopShares } from '#libs/service';
+import { limitName } from './caller-limits.js';
+import { callerOf } from './request-caller.js';
+
+const RETRY_AFTER_SECONDS = '2';
+
+/** Gives the costly requests of callers that are known their turns on the event loop (see LoopShares). */
+export class LoopTurns {
+  constructor(private readonly shares: LoopShares) {}
+
+  /**
+   * Lets a request without a body begin: at once, or, where its caller is over its share or a stream begins, in its turn.
+   * @param refuse called with RATE_LIMITED where too many of its caller wait
+   */
+  begin(request: FastifyRequest, isStream: boolean, act: () => void, refuse: (error: Error) => void): void {
+    const who = accountOf(request);
+    if (who === undefined) return act();
+    this.shares.note(who);
+    if (hasBody(request) || !(isStream || this.shares.isOwing(who))) return act();
+    if (!this.shares.take(who, act)) refuse(tooManyWaiting());
+  }
+
+  /**
+   * Reads a body that has arrived: a small one at once, a costly one in its turn.
+   * @param refuse called with RATE_LIMITED where too many of its caller wait
+   */
+  readBody(request: FastifyRequest, bytes: number, act: () => void, refuse: (error: Error) => void): void {
+    const who = bytes < COSTLY_BODY ? undefined : accountOf(request);
+    if (who === undefined) return act();
+    if (!this.shares.take(who, act)) refuse(tooManyWaiting());
+  }
+}
+
+/** Returns the name of whose share it is; `undefined` where nobody says who they are. */
+function accountOf({ raw }: FastifyRequest): string | undefined {
+  const caller = callerOf(raw);
+  return caller.owner === '' ? undefined : limitName(caller, undefined);
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function tooManyWaiting(): A2AError {
+  return new A2AError('RATE_LIMITED', {
+    message: 'Too many costly requests of yours are waiting; try again later',
+    metadata: { limit: 'event-loop', retryAfterSeconds: RETRY_AFTER_SECONDS },
+    detailReason: 'RATE_LIMITED',
+  });
+}

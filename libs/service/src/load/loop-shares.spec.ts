@@ -1,0 +1,108 @@
+import { jest } from '@jest/globals';
+import { Metrics } from '../metrics/metrics.js';
+import { LoopShares } from './loop-shares.js';
+
+beforeEach(() => jest.useFakeTimers({ doNotFake: ['queueMicrotask'] }));
+afterEach(() => void jest.useRealTimers());
+
+/** Shares of an event loop whose time goes on by what is done on it, and while nothing is. */
+function setUp() {
+  let busy = 0;
+  const shares = new LoopShares(new Metrics(), () => performance.now() + busy);
+  const done: string[] = [];
+  /** A request that keeps the loop busy for so long. */
+  const ask = (who: string, ms: number, name = who): boolean => {
+    shares.note(who);
+    return shares.take(who, () => {
+      busy += ms;
+      done.push(name);
+    });
+  };
+  /** Lets time pass, in which some callers ask for something that costs nothing. */
+  const pass = async (ms: number, active: string[] = []): Promise<string[]> => {
+    for (let passed = 0; passed < ms; passed += 10) {
+      for (const who of active) shares.note(who);
+      await jest.advanceTimersByTimeAsync(10);
+    }
+    return done.splice(0);
+  };
+  return { shares, ask, pass, busy: () => busy };
+}
+
+describe('LoopShares', () => {
+  it('delays nothing of a caller that is alone, whatever its requests cost', async () => {
+    const { ask, pass } = setUp();
+    for (let index = 0; index < 500; index += 1) expect(ask('ann', 1_000)).toBe(true);
+    expect(await pass(1_000)).toHaveLength(500);
+  });
+
+  it('gives a costly caller a third of the time beside others, and its requests their turns in order', async () => {
+    const { ask, pass, busy } = setUp();
+    for (let index = 0; index < 200; index += 1) ask('ann', 50, `${index}`);
+    const done = await pass(10_000, ['ann', 'bob']);
+    expect(done).toEqual(Array.from({ length: done.length }, (_, index) => `${index}`));
+    // Its burst, then two of the loop's idle milliseconds for one of its own.
+    expect(busy()).toBeGreaterThan(4_500);
+    expect(busy()).toBeLessThan(5_500);
+  });
+
+  it('shares among costly callers, whoever of them asks for more', async () => {
+    const { ask, pass } = setUp();
+    for (let index = 0; index < 250; index += 1) ask('ann', 20);
+    for (let index = 0; index < 100; index += 1) ask('eve', 50);
+    const done = await pass(4_000, ['bob']);
+    const ofAnn = done.filter((who) => who === 'ann').length * 20;
+    const ofEve = done.filter((who) => who === 'eve').length * 50;
+    expect(ofAnn / ofEve).toBeGreaterThan(0.8);
+    expect(ofAnn / ofEve).toBeLessThan(1.25);
+  });
+
+  it('has nobody wait more than two seconds at the head of a queue, and nobody once the others have left', async () => {
+    const { ask, pass } = setUp();
+    ask('ann', 60_000, 'dear');
+    ask('ann', 1, 'next');
+    expect(await pass(1_900, ['bob'])).toEqual(['dear']);
+    expect(await pass(200, ['bob'])).toEqual(['next']);
+    ask('ann', 60_000, 'dear');
+    await pass(2_100, ['bob']);
+    await pass(1_100);
+    ask('ann', 1, 'alone');
+    expect(await pass(10)).toEqual(['alone']);
+  });
+
+  it('charges what follows by promises that are resolved already', async () => {
+    const { shares, pass } = setUp();
+    let busy = 0;
+    const later = async (): Promise<void> => {
+      for (let step = 0; step < 20; step += 1) await Promise.resolve();
+      busy += 1;
+      shares.charge('ann', 500);
+    };
+    shares.note('bob');
+    shares.take('ann', () => void later());
+    await pass(20, ['bob']);
+    expect(busy).toBe(1);
+    expect(shares.isOwing('ann')).toBe(true);
+    expect(shares.isOwing('bob')).toBe(false);
+  });
+
+  it('refuses beyond 256 that wait while others ask, and does none of it', async () => {
+    const { ask, pass } = setUp();
+    const alone = Array.from({ length: 300 }, () => ask('ann', 0));
+    expect(alone).not.toContain(false);
+    await pass(1_000);
+    ask('ann', 1_000);
+    await pass(10, ['bob']);
+    const beside = Array.from({ length: 300 }, () => ask('ann', 0));
+    expect(beside.filter((taken) => taken)).toHaveLength(256);
+    expect(await pass(5_000, ['bob'])).toHaveLength(256);
+  });
+
+  it('forgets who owes nothing', async () => {
+    const { shares, ask, pass } = setUp();
+    for (let index = 0; index < 50; index += 1) ask(`caller-${index}`, 1);
+    await pass(5_000, ['bob']);
+    ask('ann', 1);
+    expect((shares as unknown as { accounts: Map<string, unknown> }).accounts.size).toBe(1);
+  });
+});
