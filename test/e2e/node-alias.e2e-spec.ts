@@ -103,28 +103,33 @@ describe('a Message without text (rows C10, E3, K2)', () => {
     expect(firstText(task)).toBe('[]');
   });
 
-  it.each(NO_TEXT)('stays as it is everywhere else: %s', async (_what, parts) => {
-    const { id, workflow, base } = await place((name) => echo(name));
-    const service = `${stage.parley.url}/a2a`;
+  it.each(NO_TEXT)('stays as it is at the base of the node: %s', async (_what, parts) => {
+    const { base } = await place((name) => echo(name));
+    const task = await sendTask(base, parts);
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(JSON.stringify(task)).not.toContain('Execute');
+  });
+
+  it.each(NO_TEXT)('stays as it is in a workflow, whose root node is sent the order: %s', async (_what, parts) => {
+    const { id, workflow } = await place((name) => echo(name));
+    const sent = parts[0]?.data ? [{ data: {} }] : parts;
     const fields = { metadata: { skillId: workflow } };
     for (const task of [
-      await sendTask(base, parts),
-      await sendTask(stage.api.base(workflow), parts[0]?.data ? [{ data: {} }] : parts),
-      await sendTask(service, parts[0]?.data ? [{ data: {} }] : parts, { fields }),
+      await sendTask(stage.api.base(workflow), sent),
+      await sendTask(`${stage.parley.url}/a2a`, sent, { fields }),
     ]) {
-      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
-      expect(JSON.stringify(task)).not.toContain('Execute');
-      expect(id).toBeDefined();
+      expect(JSON.stringify(task.history?.[0])).not.toContain('Execute');
+      expect(firstText(task)).toBe(`Execute node ${id}`);
     }
   });
 
-  it('leaves a root node of a workflow with one empty text Part', async () => {
+  it('is the order to execute it for an agent elsewhere at the root of a workflow', async () => {
     const fake = await stage.fake();
     const id = unique('root');
     const workflow = unique('alias');
     await stage.api.save(linear(workflow, external(id, fake.url), output('out')));
     await sendTask(stage.api.base(workflow), [{ text: '' }]);
     await stage.api.ended(await stage.api.start(workflow));
-    expect(fake.texts).toEqual(['', '']);
+    expect(fake.texts).toEqual(Array(2).fill(`Execute node ${id}`));
   });
 });

@@ -99,11 +99,11 @@ describe('row C10: the text that a node gets', () => {
     expect(child.texts).toEqual(['from the agent']);
   });
 
-  it('C10 (3) one empty text where there is neither', async () => {
+  it('C10 (3) the order to execute the node where there is neither', async () => {
     const [root, child] = await Promise.all([stage.fake(), stage.fake()]);
     root.always({ steps: [{ status: 'TASK_STATE_COMPLETED' }] });
     await stage.api.finish(linear(unique('c10'), external('root', root.url), external('child', child.url)));
-    expect([root.texts, child.texts]).toEqual([[''], ['']]);
+    expect([root.texts, child.texts]).toEqual([['Execute node root'], ['Execute node child']]);
   });
 
   it('K2 an input node answers with its user input, and with an empty text where an optional one was not given', async () => {
@@ -114,7 +114,7 @@ describe('row C10: the text that a node gets', () => {
     const given = await stage.api.ended(await stage.api.start(workflow.name, { in: 'hello' }));
     const missing = await stage.api.ended(await stage.api.start(workflow.name));
     expect(textOf(given.artifacts.in)).toBe('hello');
-    expect(fake.texts).toEqual(['hello', '']);
+    expect(fake.texts).toEqual(['hello', 'Execute node x']);
     expect(missing.status).toBe('completed');
   });
 });

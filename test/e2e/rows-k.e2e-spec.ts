@@ -113,7 +113,7 @@ describe('rows K: traps of the founding documents (K1 with D7, K2 with C10, K4 w
     const run = await stage.api.ended(await stage.api.start(workflow.name));
     const task = await sendTask(stage.api.base(workflow.name, 'x'), 'direct');
     expect([textOf(run.artifacts.x), textOf(task.artifacts)]).toEqual(['remote', 'remote']);
-    expect(fake.texts).toEqual(['', 'direct']);
+    expect(fake.texts).toEqual(['Execute node x', 'direct']);
   });
 
   it('K15 the card is resolved before every call; unchanged it costs a 304, changed it moves the traffic', async () => {

@@ -143,7 +143,7 @@ describe('several turns through a workflow', () => {
     await stage.api.reached(runId, ['input-required']);
     const done = await sendTask(stage.api.base(workflow.name), 'three', { fields: { taskId: runId } });
     expect(done.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(fake.texts).toEqual(['', 'three']);
+    expect(fake.texts).toEqual(['Execute node x', 'three']);
     expect(fake.sends[1]?.message).toMatchObject({ taskId: fake.taskIds()[0] });
     expect(fake.sends[1]?.message?.messageId).not.toBe(fake.sends[0]?.message?.messageId);
   });

@@ -96,8 +96,24 @@ describe('nodeContent', () => {
     expect(textOf({ inputs: { a: 'input' }, artifacts: { a: [textPart('answer')] } })).toBe('answer');
   });
 
-  test('without anything is empty (C10)', () => {
-    expect(textOf({})).toBe('');
+  test('without anything is the order to execute the node (C10)', () => {
+    expect(textOf({})).toBe('Execute node child');
+    expect(textOf({ config: { prompt: '{{a}} {{b}}' }, inputs: { a: '', b: '' } })).toBe('Execute node child');
+    expect(textOf({ type: 'conversation', config: { target: 't' } })).toBe('Execute node child');
+    expect(textOf({ type: 'plugin.own', artifacts: { a: [textPart(' ')] } })).toBe('Execute node child');
+  });
+
+  test.each(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool'])(
+    'without anything stays empty for a node of the type %s',
+    (type) => {
+      expect(textOf({ type })).toBe('');
+    },
+  );
+
+  test('stays without a text where it has data or a file', () => {
+    expect(textOf({ config: { data: { n: 1 } } })).toBe('');
+    const file = { url: 'https://files.example/1', mediaType: 'image/png' };
+    expect(partsOf({ artifacts: { a: [file] } })).toEqual([file]);
   });
 
   test('for an input node is its input, else empty (K2)', () => {

@@ -38,7 +38,8 @@ export interface MessageSource {
 
 /**
  * What the Message has that a node is called with: its text, for a tool its arguments, its data, and what else the
- * nodes before it have said. A workflow with inputs of its own gets those alone.
+ * nodes before it have said. A workflow with inputs of its own gets those alone. A node that works on a text and would
+ * get none, no data and no file is sent `Execute node <id>`.
  * @param budget what all texts of it together may come to
  * @throws ContentTooLarge beyond it, before anything is put together
  * @throws FailedExpression
@@ -57,7 +58,14 @@ export function nodeContent(
   const own =
     node.type === 'tool' ? [dataPart({ args: filling.value('config.args', args) })] : ownData(node, data, filling);
   const content = contentFor(node.type, { text, rest }, own);
-  return { ...content, leftOut: [...leftOut, ...content.leftOut] };
+  return { ...withOrder(node, content), leftOut: [...leftOut, ...content.leftOut] };
+}
+
+/** Replaces a Message that says nothing by the order to execute the node. */
+function withOrder({ id, type }: WorkflowNode, content: NodeContent): NodeContent {
+  const isSilent = content.passed.length === 0 && content.own.every(({ text }) => text?.trim() === '');
+  if (!isSilent || !isOrdered(type)) return content;
+  return { ...content, own: [textPart(`Execute node ${id}`)] };
 }
 
 function ownData(node: WorkflowNode, data: JsonValue | undefined, filling: NodeFilling): Part[] {
@@ -96,6 +104,14 @@ export function isEmptied(run: MessageSource, id: string): boolean {
 
 function referredInput({ inputs }: MessageSource, id: string): JsonValue | undefined {
   return inputValue(inputs, id) ?? inputValue(inputs, userInputNode(id) ?? '');
+}
+
+/** Types whose work hangs on no text, or that hand on what they get as it is. */
+const UNORDERED_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool']);
+
+/** Returns true if a node of the type is sent `Execute node <id>` where nothing else is said to it. */
+export function isOrdered(type: string): boolean {
+  return !UNORDERED_TYPES.has(type);
 }
 
 /** What a node is told: its prompt and the files that this names; of one without a prompt what the nodes before it have said. */

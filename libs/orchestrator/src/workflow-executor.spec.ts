@@ -11,7 +11,7 @@ describe('WorkflowExecutor', () => {
     const run = new DrivenRun(workflowOf('a b c d', 'a>b a>c b>d c>d'), echoing());
     expect(await run.start([dataPart({})])).toBe('TASK_STATE_COMPLETED');
     expect(run.agents.calls.map((call) => call.node)).toEqual(['a', 'b', 'c', 'd']);
-    expect(run.agents.calls.at(-1)?.text).toBe('b of a of \n\nc of a of ');
+    expect(run.agents.calls.at(-1)?.text).toBe('b of a of Execute node a\n\nc of a of Execute node a');
     expect(run.task.artifacts?.map(({ name, artifactId }) => [name, artifactId])).toEqual([['d', 'd']]);
     expect(run.task.status.message?.parts[0]?.text).toMatch(/^d of b of a/);
   });

@@ -1,6 +1,7 @@
 import type { NodeTypes } from '#libs/executor';
 import { expressionsIn } from '#libs/expressions';
 import { templateReferences, textStart } from '#libs/protocol';
+import { isOrdered } from './node-message.js';
 import { plainTexts, templateKey, templatesOf, valueKey } from './node-templates.js';
 import type { Reach } from './reach.js';
 import { userInputNode } from './run-inputs.js';
@@ -135,6 +136,7 @@ function silence(index: number, { id, type, config }: WorkflowNode, graph: Workf
   const text = config[templateKey(type)];
   if ((typeof text === 'string' && text !== '') || config[valueKey(type)] !== undefined) return [];
   if (graph.loops.some(({ to }) => to === id)) return [];
-  const detail = `${type} node "${id}" has neither a ${templateKey(type)} nor a node before it: it is sent an empty text`;
+  const sent = isOrdered(type) ? `"Execute node ${id}"` : 'an empty text';
+  const detail = `${type} node "${id}" has neither a ${templateKey(type)} nor a node before it: it is sent ${sent}`;
   return [warning('NO_MESSAGE', `nodes[${index}]`, detail, { node: id })];
 }
