@@ -82,6 +82,23 @@ describe('rows I: several turns', () => {
     expect((await getTask(base, first.id)).history).toHaveLength(4);
   });
 
+  it('I8 POST {base}/send-message holds the whole conversation in the words of A2A 0.3, by kind and by type', async () => {
+    const said = (word: string, text: string) => ({ role: 'user', parts: [{ [word]: 'text', text }] });
+    const ask = async (body: object) =>
+      (await rest<Record<string, unknown>>(base, 'POST', '/send-message', { body })).body;
+    const first = await ask({ message: { ...said('kind', 'weather?'), messageId: 'msg-1' } });
+    expect(first).toMatchObject({ kind: 'task', status: { state: 'input-required' }, history: { length: 2 } });
+    const ids = { contextId: first['contextId'], taskId: first['taskId'] };
+    const second = await ask({ message: said('type', 'Lima'), ...ids });
+    expect(second).toMatchObject({ ...ids, id: ids.taskId, status: { state: 'completed' } });
+    expect((second['history'] as { role: string }[]).map(({ role }) => role)).toEqual([
+      'user',
+      'agent',
+      'user',
+      'agent',
+    ]);
+  });
+
   it.each([[{}], [{ message: 5 }]])('I8 POST {base}/send-message with %j is refused', async (body) => {
     const before = await stage.database.counts();
     const reply = await rest(base, 'POST', '/send-message', { body });

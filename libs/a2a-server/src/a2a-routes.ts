@@ -10,6 +10,7 @@ import type { A2aRouteConfig, PublicAddress } from './http/call-context.js';
 import { EventStreams } from './http/event-stream.js';
 import { requestedVersion } from './http/protocol-version.js';
 import { Turns } from './http/turns.js';
+import { LegacySendMessage } from './legacy/legacy-send-message.js';
 import { isLegacyRest, LegacyRest, sendLegacyRestError } from './legacy/legacy-rest.js';
 import { readId } from './json-rpc/envelope.js';
 import { JsonRpcBinding } from './json-rpc/json-rpc-binding.js';
@@ -46,7 +47,10 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
   const streams = new EventStreams();
   const rpc = new JsonRpcBinding(handler, address, streams);
   const rest = new RestBinding(handler, address, streams);
-  const legacyRest = new LegacyRest(handler, address, streams);
+  const legacy = {
+    rest: new LegacyRest(handler, address, streams),
+    sendMessage: new LegacySendMessage(handler, address),
+  };
   const cards = new CardRoutes(catalog, address, handler.cards);
   void fastify.register(
     (scope, _options, done) => {
@@ -54,7 +58,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
       scope.setErrorHandler((error, request, reply) => answerError(rpc, error, request, reply));
       scope.setNotFoundHandler(refuseRoute);
       registerRpcRoutes(scope, rpc);
-      registerRestRoutes(scope, rest, legacyRest);
+      registerRestRoutes(scope, rest, legacy);
       cards.register(scope);
       done();
     },

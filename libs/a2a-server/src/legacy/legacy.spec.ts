@@ -260,3 +260,44 @@ describe('HTTP+JSON of A2A 0.3', () => {
     expect(elsewhere.json().error.details[0].reason).toBe('VERSION_NOT_SUPPORTED');
   });
 });
+
+describe('POST /send-message in the words of 0.3', () => {
+  const send = (body: object, base = '/a2a/workflows/echo') => rest('POST', `${base}/send-message`, body);
+  const hello = { role: 'user', parts: [{ kind: 'text', text: 'hi' }] };
+
+  it.each([
+    ['kind', hello],
+    ['type', { role: 'user', parts: [{ type: 'text', text: 'hi', mimeType: 'text/plain' }] }],
+    ['a role alone', { role: 'user', parts: [{ text: 'hi' }] }],
+    ['kind without a role', { parts: [{ kind: 'text', text: 'hi' }], messageId: 'msg-1' }],
+  ])('answers with the Task itself, by %s', async (_words, message) => {
+    const response = await send({ message });
+    expect(response.statusCode).toBe(200);
+    const task = response.json();
+    expect(task).toMatchObject({ kind: 'task', taskId: task.id, status: { state: 'completed' } });
+    expect(task.artifacts[0].parts).toEqual([{ kind: 'text', text: 'hi' }]);
+    expect(task.history[0]).toMatchObject({ role: 'user', parts: [{ kind: 'text', text: 'hi' }] });
+  });
+
+  it('leaves other Messages to 1.0', async () => {
+    for (const message of ['hi', { parts: [{ text: 'hi' }] }, { role: 'ROLE_USER', parts: [{ text: 'hi' }] }])
+      expect((await send({ message })).json()).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+  });
+
+  it.each([
+    [{ message: { ...hello, role: 'agent' } }, 'message.role: must be user'],
+    [{ message: { ...hello, role: 'ROLE_USER' } }, 'message.role) and a Part of 0.3 (message.parts, kind)'],
+    [{ message: { ...hello, contextId: 'a' }, contextId: 'b' }, 'contextId: is another one than message.contextId'],
+    [{ message: { ...hello, task_id: 'a' }, taskId: 'b' }, 'taskId: is another one than message.taskId'],
+    [{ message: { ...hello, parts: [{ kind: 'video' }] } }, 'message.parts[0]'],
+  ])('refuses %j', async (body, text) => {
+    const response = await send(body);
+    expect([response.statusCode, response.json().message]).toEqual([400, expect.stringContaining(text)]);
+  });
+
+  it('answers in the errors of 0.3', async () => {
+    const response = await send({ message: hello, taskId: 'nope' });
+    expect([response.statusCode, response.json()]).toMatchObject([404, { code: -32001 }]);
+    expect((await send({ message: hello }, '/a2a/workflows/nobody')).statusCode).toBe(404);
+  });
+});

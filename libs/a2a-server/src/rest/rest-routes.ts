@@ -4,6 +4,7 @@ import { AGENT_BASES, type AgentBase, BASE_ROUTES } from '../http/agent-base.js'
 import type { A2aRouteConfig } from '../http/call-context.js';
 import { OPERATIONS } from '../operations.js';
 import { isLegacyRest, isUnknownLegacyRest, type LegacyRest, sendLegacyRestError } from '../legacy/legacy-rest.js';
+import { hasLegacyMessage, type LegacySendMessage } from '../legacy/legacy-send-message.js';
 import type { RestBinding, RestCall } from './rest-binding.js';
 import {
   bodyParameters,
@@ -63,13 +64,27 @@ const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMe
 /** Whatever answers a REST call. */
 type RestAnswer = Pick<RestBinding, 'handle'>;
 
-/** Registers the REST binding below every base URL; `legacy` answers callers of 0.3, whose paths begin with `v1`. */
-export function registerRestRoutes(scope: FastifyInstance, binding: RestBinding, legacy: LegacyRest): void {
+/** Answers callers of A2A 0.3: those whose paths begin with `v1`, and Messages in its words at `/send-message`. */
+interface LegacyAnswers {
+  rest: LegacyRest;
+  sendMessage: LegacySendMessage;
+}
+
+/** Registers the REST binding below every base URL. */
+export function registerRestRoutes(
+  scope: FastifyInstance,
+  binding: RestBinding,
+  { rest: legacy, sendMessage }: LegacyAnswers,
+): void {
   const ofVersion = (request: FastifyRequest): RestAnswer => (isLegacyRest(request) ? legacy : binding);
   for (const base of AGENT_BASES) {
     const add = routeAdder(scope, base);
     const below = BASE_ROUTES[base];
-    add('POST', `${below}/send-message`, (request, reply) => binding.handle(base, SEND_MESSAGE, request, reply));
+    add('POST', `${below}/send-message`, (request, reply) =>
+      hasLegacyMessage(request.body)
+        ? sendMessage.handle(base, request, reply)
+        : binding.handle(base, SEND_MESSAGE, request, reply),
+    );
     add('GET', `${below}/:tenant/card`, (request, reply) =>
       isLegacyRest(request) ? legacy.handle(base, LEGACY_CARD, request, reply) : refuseRoute(request, reply),
     );
