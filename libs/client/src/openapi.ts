@@ -1644,7 +1644,7 @@ export interface components {
              */
             target: string;
             /**
-             * @description Milliseconds for one turn; more than 60000 counts as that.
+             * @description Milliseconds that an agent has for one turn, or for the announcement.
              * @default 60000
              */
             timeoutMs: number;
@@ -1675,6 +1675,11 @@ export interface components {
             status: "active" | "complete";
             /** @example critic */
             target: string;
+            /**
+             * @description Milliseconds for one turn.
+             * @example 60000
+             */
+            timeoutMs: number;
             turns: components["schemas"]["ConversationTurn"][];
             /**
              * Format: date-time
@@ -1730,6 +1735,11 @@ export interface components {
             status: "active" | "complete";
             /** @example critic */
             target: string;
+            /**
+             * @description Milliseconds for one turn.
+             * @example 60000
+             */
+            timeoutMs: number;
             /**
              * Format: date-time
              * @example 2026-01-31T09:30:00.000Z

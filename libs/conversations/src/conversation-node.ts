@@ -1,6 +1,7 @@
 import { type AgentExecutor, type NodeProblem, type NodeSpec, type NodeType } from '#libs/executor';
 import { firstText, invalidParams } from '#libs/protocol';
 import { ConversationExecutor } from './conversation-executor.js';
+import { LONGEST_TURN_MS } from './conversation.js';
 import { requestProblems, settingsOf } from './conversation-request.js';
 import { CONVERSATION_SCHEMA } from './conversation-schema.js';
 import type { ConversationServices } from './conversation-services.js';
@@ -26,10 +27,15 @@ export class ConversationNode implements NodeType {
 
   executor({ config }: NodeSpec): AgentExecutor {
     return new ConversationExecutor(this.services, ({ message: { parts } }) => {
-      const request = { ...config, message: firstText(parts) ?? '' };
+      const request = { ...config, ...longestTurn(config), message: firstText(parts) ?? '' };
       const problems = requestProblems(request);
       if (problems.length === 0) return settingsOf(request);
       throw invalidParams(...problems.map(({ field, description }) => ({ field, description })));
     });
   }
+}
+
+/** A definition from before there was a longest limit for a turn keeps working with that one. */
+function longestTurn({ timeoutMs }: NodeSpec['config']): { timeoutMs?: number } {
+  return typeof timeoutMs === 'number' && timeoutMs > LONGEST_TURN_MS ? { timeoutMs: LONGEST_TURN_MS } : {};
 }

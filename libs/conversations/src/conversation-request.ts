@@ -11,6 +11,7 @@ import {
   type CalledParty,
   type ConversationSettings,
   DEFAULT_MAX_TURNS,
+  DEFAULT_TURN_MS,
   LONGEST_TURN_MS,
   MOST_TURNS,
 } from './conversation.js';
@@ -29,7 +30,7 @@ export function requestProblems(body: JsonObject): RequestProblem[] {
     ...reference(body, 'target', true),
     ...text(body),
     ...number(body, 'maxTurns', 0, MOST_TURNS),
-    ...number(body, 'timeoutMs', 1),
+    ...number(body, 'timeoutMs', 1, LONGEST_TURN_MS),
     ...reference(body, 'announce'),
     ...credentials(body),
   ];
@@ -43,7 +44,7 @@ export function settingsOf(body: JsonObject): ConversationSettings {
     target: target ?? '',
     message: message ?? '',
     maxTurns: maxTurns ?? DEFAULT_MAX_TURNS,
-    timeoutMs: Math.min(timeoutMs ?? LONGEST_TURN_MS, LONGEST_TURN_MS),
+    timeoutMs: timeoutMs ?? DEFAULT_TURN_MS,
     ...(announce && { announce }),
     ...(auth && { auth }),
   };
@@ -93,13 +94,12 @@ function text({ message }: JsonObject): RequestProblem[] {
   return message.trim() === '' ? [wrong('message', 'must not be empty')] : [];
 }
 
-function number(body: JsonObject, field: string, least: number, most?: number): RequestProblem[] {
+function number(body: JsonObject, field: string, least: number, most: number): RequestProblem[] {
   const value = body[field];
   if (value === undefined || value === null) return [];
   if (typeof value !== 'number') return [wrong(field, 'must be a number')];
-  if (Number.isInteger(value) && value >= least && (most === undefined || value <= most)) return [];
-  const range = most === undefined ? `at least ${least}` : `from ${least} to ${most}`;
-  return [outside(field, `must be a whole number, ${range}`)];
+  if (Number.isInteger(value) && value >= least && value <= most) return [];
+  return [outside(field, `must be a whole number, from ${least} to ${most}`)];
 }
 
 function wrong(field: string, description: string): RequestProblem {

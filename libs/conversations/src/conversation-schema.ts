@@ -1,5 +1,5 @@
 import type { ConfigSchema } from '#libs/executor';
-import { DEFAULT_MAX_TURNS, LONGEST_TURN_MS, MOST_TURNS } from './conversation.js';
+import { DEFAULT_MAX_TURNS, DEFAULT_TURN_MS, LONGEST_TURN_MS, MOST_TURNS } from './conversation.js';
 import { CALLED_AGENTS, CREDENTIAL_NAME, LONGEST_REFERENCE, MOST_CREDENTIALS } from './conversation-request.js';
 
 const REFERENCE = { type: ['string', 'null'], pattern: '\\S', maxLength: LONGEST_REFERENCE };
@@ -28,7 +28,8 @@ export const CONVERSATION_SCHEMA: ConfigSchema = {
     timeoutMs: {
       type: ['integer', 'null'],
       minimum: 1,
-      default: LONGEST_TURN_MS,
+      maximum: LONGEST_TURN_MS,
+      default: DEFAULT_TURN_MS,
       description: 'Milliseconds that an agent has for one turn.',
     },
     announce: { ...REFERENCE, description: 'Who is told the last text: the name, the path or the URL of an agent.' },

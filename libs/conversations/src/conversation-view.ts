@@ -16,6 +16,8 @@ export interface ConversationSummary {
   /** Present while somebody has paused it. */
   paused?: true;
   maxTurns: number;
+  /** Milliseconds that an agent has for one turn. */
+  timeoutMs: number;
   createdAt: string;
   updatedAt: string;
 }
@@ -95,6 +97,7 @@ function summaryOf(
     requester: nameOf('requester', settings),
     target: nameOf('target', settings),
     maxTurns: settings.maxTurns,
+    timeoutMs: settings.timeoutMs,
     createdAt: header.createdAt.toISOString(),
     updatedAt: header.updatedAt.toISOString(),
   };

@@ -36,8 +36,10 @@ export interface ConversationSettings {
 
 export const DEFAULT_MAX_TURNS = 5;
 export const MOST_TURNS = 20;
-/** The longest that an agent is waited for, in milliseconds. */
-export const LONGEST_TURN_MS = 60_000;
+/** Milliseconds that an agent has for one turn where its caller sets no limit. */
+export const DEFAULT_TURN_MS = 60_000;
+/** The longest limit that a caller may set, in milliseconds: an hour, as for a brainstorm's agents. */
+export const LONGEST_TURN_MS = 3_600_000;
 
 /** The name of a requester that is not there, in `fromAgent` and `toAgent`. */
 export const UNKNOWN_AGENT = 'unknown';

@@ -39,8 +39,8 @@ export function StartConversation() {
           <Field label="Most turns" hint="After the first answer; 0 to 20." error={action.errorAt('maxTurns')}>
             {(id) => <Input id={id} name="maxTurns" type="number" min={0} max={20} step={1} placeholder="5" />}
           </Field>
-          <Field label="Seconds for one turn" hint="At most 60." error={action.errorAt('timeoutMs')}>
-            {(id) => <Input id={id} name="seconds" type="number" min={1} max={60} step={1} placeholder="60" />}
+          <Field label="Seconds for one turn" hint="At most 3600, an hour." error={action.errorAt('timeoutMs')}>
+            {(id) => <Input id={id} name="seconds" type="number" min={1} max={3600} step={1} placeholder="60" />}
           </Field>
         </div>
         <Field label="Announce to" hint="An agent that is told the last text." error={action.errorAt('announce')}>

@@ -24,6 +24,14 @@ describe('ConversationBody', () => {
     expect([wrong.status, wrong.errors.map(({ path }) => path)]).toEqual([400, ['target', 'message', 'maxTurns']]);
     const outside = refusal(() => readBody(ConversationBody, { target: 'critic', message: 'x', maxTurns: 99 }));
     expect([outside.status, outside.message]).toEqual([422, 'maxTurns: must be a whole number, from 0 to 20']);
+    const long = refusal(() => readBody(ConversationBody, { target: 'critic', message: 'x', timeoutMs: 3_600_001 }));
+    expect([long.status, long.message]).toEqual([422, 'timeoutMs: must be a whole number, from 1 to 3600000']);
+  });
+
+  it('takes the time for a turn as it is, up to an hour', () => {
+    const limitOf = (timeoutMs?: number) =>
+      readBody(ConversationBody, { target: 'critic', message: 'x', ...(timeoutMs && { timeoutMs }) }).timeoutMs;
+    expect([limitOf(), limitOf(90_000), limitOf(3_600_000)]).toEqual([60_000, 90_000, 3_600_000]);
   });
 });
 

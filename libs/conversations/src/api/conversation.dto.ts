@@ -4,6 +4,7 @@ import type { JsonObject } from '#libs/protocol';
 import { Matches, NotContains } from 'class-validator';
 import {
   DEFAULT_MAX_TURNS,
+  DEFAULT_TURN_MS,
   LONGEST_TURN_MS,
   MOST_TURNS,
   type Outcome,
@@ -43,8 +44,9 @@ export class ConversationBody {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 1,
-    default: LONGEST_TURN_MS,
-    description: `Milliseconds for one turn; more than ${LONGEST_TURN_MS} counts as that.`,
+    maximum: LONGEST_TURN_MS,
+    default: DEFAULT_TURN_MS,
+    description: 'Milliseconds that an agent has for one turn, or for the announcement.',
   })
   timeoutMs?: number;
 
@@ -109,6 +111,7 @@ export class ConversationSummary extends ConversationId implements Summary {
   @ApiPropertyOptional({ enum: OUTCOMES }) outcome?: Outcome;
   @ApiPropertyOptional({ type: Boolean, description: 'Present while it is paused.' }) paused?: true;
   @ApiProperty({ type: 'integer', example: 5 }) maxTurns!: number;
+  @ApiProperty({ type: 'integer', example: 60_000, description: 'Milliseconds for one turn.' }) timeoutMs!: number;
   @ApiProperty(TIME) createdAt!: string;
   @ApiProperty(TIME) updatedAt!: string;
 }
