@@ -24,6 +24,7 @@ async function besides<T>(database: TestDatabase, work: (session: pg.Client, nam
   const name = url.pathname.slice(1);
   url.pathname = '/postgres';
   const session = new pg.Client({ connectionString: url.href });
+  session.on('error', () => undefined);
   await session.connect();
   try {
     return await work(session, name);

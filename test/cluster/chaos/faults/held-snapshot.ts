@@ -13,7 +13,7 @@ export const HELD_SNAPSHOT: FaultKind = {
       title: lasting('a held snapshot', seconds),
       cause: async ({ replicas }) => {
         const session = new pg.Client({ connectionString: replicas.cluster.database.url });
-        const lost = new Promise<void>((resolve) => session.once('error', () => resolve()));
+        const lost = new Promise<void>((resolve) => session.on('error', () => resolve()));
         try {
           await session.connect();
           await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT count(*) FROM task');
