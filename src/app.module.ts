@@ -29,10 +29,18 @@ import {
 } from '#libs/orchestrator';
 import { OutboundModule } from '#libs/outbound';
 import { PostgresModule } from '#libs/postgres';
-import { PUSH_MIGRATIONS, PushModule } from '#libs/push';
+import { PUSH_MIGRATIONS, PushModule, PUSHES_UNDER_WAY } from '#libs/push';
 import { type AppConfig, ServiceModule } from '#libs/service';
 import { TracingModule } from '#libs/tracing';
-import { CommitForgetJob, CountFoldingJob, TASK_MIGRATIONS, TaskPurge, TaskPurgeJob, TasksModule } from '#libs/tasks';
+import {
+  CommitForgetJob,
+  CountFoldingJob,
+  TASK_MIGRATIONS,
+  TaskPurge,
+  TaskPurgeJob,
+  TASKS_UNDER_WAY,
+  TasksModule,
+} from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
 import { NamersModule } from './workflow-namers.js';
 
@@ -81,7 +89,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ServiceModule.forRoot(config),
-        PostgresModule.forRoot({ migrations }),
+        PostgresModule.forRoot({ migrations, underWay: [TASKS_UNDER_WAY, PUSHES_UNDER_WAY] }),
         JobsModule,
         OutboundModule,
         TracingModule,

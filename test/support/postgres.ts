@@ -8,6 +8,8 @@ export interface TestDatabase {
   query<T extends object = Record<string, unknown>>(sql: string, values?: unknown[]): Promise<T[]>;
   /** Number of rows per table, for the tables that a refused request must leave alone. */
   counts(): Promise<Record<string, number>>;
+  /** Ends the sessions of this object; a server copies no database that has any. */
+  end(): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -24,11 +26,14 @@ export async function freshDatabase(options: { empty?: boolean } = {}): Promise<
   );
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const { query, end } = openDatabase(url.href);
+  const { query, end: endSessions } = openDatabase(url.href);
+  let ended: Promise<void> | undefined;
+  const end = (): Promise<void> => (ended ??= endSessions());
   return {
     url: url.href,
     query,
     counts: () => countRows(query),
+    end,
     drop: async () => {
       await end();
       await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);

@@ -17,15 +17,15 @@ export async function migrateTemplate(serverUrl, main) {
   await serve(serverUrl, FIRST, main, askTheUsual);
   await administer(serverUrl, `DROP DATABASE ${FIRST} WITH (FORCE)`);
   if (!(await serve(serverUrl, NAME, main))) return undefined;
-  await forgetJobs(serverUrl);
+  await forgetStart(serverUrl);
   return NAME;
 }
 
-/** What its start enqueued and its end left undone is no part of a template. */
-async function forgetJobs(serverUrl) {
+/** What its start enqueued and its end left undone is no part of a template, nor is which database it is. */
+async function forgetStart(serverUrl) {
   const url = new URL(serverUrl);
   url.pathname = `/${NAME}`;
-  await administer(url.href, 'DELETE FROM graphile_worker._private_jobs');
+  await administer(url.href, 'DELETE FROM graphile_worker._private_jobs', 'DELETE FROM installation');
 }
 
 /** Runs the service on a new database, from its start to its end. Gives whether it came up. */

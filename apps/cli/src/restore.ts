@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { tryMigrationLock } from '#libs/postgres';
+import { moveInstallation, tryMigrationLock } from '#libs/postgres';
 import { CommandError, EXIT } from './exit-code.js';
 import { type PostgresProgram, programsHere, runProgram } from './postgres-programs.js';
 import { sealedSecrets } from './sealed-secrets.js';
@@ -21,6 +21,8 @@ export async function restore(session: Session, name: string): Promise<void> {
     terminal.note(`Reading ${file} …`);
     const flags = ['--no-owner', '--no-privileges', '--no-comments', '--exit-on-error', '--single-transaction'];
     await runProgram(program, [...flags, file], database.url, signal);
+    // Who restores a backup here means it to be served here.
+    await moveInstallation(database.client);
     const { unreadable } = await sealedSecrets(database);
     return { file, tables: await tables(database), unreadable };
   });

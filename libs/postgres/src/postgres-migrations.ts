@@ -66,10 +66,31 @@ export class AddSteadySince1700000000301 implements MigrationInterface {
   }
 }
 
+/** Which installation the database is of, and where it was when a service started there last (see Installation). */
+export class CreateInstallation1700000000440 implements MigrationInterface {
+  readonly name = 'CreateInstallation1700000000440';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE installation (
+        is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+        id text COLLATE "C" NOT NULL,
+        server text COLLATE "C",
+        database text COLLATE "C" NOT NULL,
+        moved_at timestamptz NOT NULL DEFAULT now()
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE installation');
+  }
+}
+
 /** The tables of this library. Those of others may ask which replicas there are. */
 export const POSTGRES_MIGRATIONS = [
   CreateReplica1700000000000,
   AddSteadySince1700000000301,
   AddReplicaGeneration1700000000311,
   CreateServiceSecret1700000000410,
+  CreateInstallation1700000000440,
 ];

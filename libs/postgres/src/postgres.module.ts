@@ -16,12 +16,17 @@ import { ReplicaSignals } from './signals/replica-signals.js';
 export interface PostgresOptions {
   /** The migrations of every library that owns tables; those of this one are added. */
   migrations: readonly MigrationClass[];
+  /**
+   * Queries, each of which has a row if work is under way for which the service calls others by itself: there a copy of a
+   * database is not served unasked.
+   */
+  underWay?: readonly string[];
 }
 
 /** The database, what is sealed in it, and this process among the replicas there. Global; needs ServiceModule. */
 @Module({})
 export class PostgresModule {
-  static forRoot({ migrations }: PostgresOptions): DynamicModule {
+  static forRoot({ migrations, underWay = [] }: PostgresOptions): DynamicModule {
     return {
       module: PostgresModule,
       global: true,
@@ -30,7 +35,13 @@ export class PostgresModule {
           provide: Database,
           inject: [AppConfig, Shutdown, Readiness, Logger],
           useFactory: (config: AppConfig, shutdown: Shutdown, readiness: Readiness, log: Logger) =>
-            openDatabase(config, [...POSTGRES_MIGRATIONS, ...migrations], shutdown, readiness, log),
+            openDatabase(
+              config,
+              { migrations: [...POSTGRES_MIGRATIONS, ...migrations], underWay },
+              shutdown,
+              readiness,
+              log,
+            ),
         },
         { provide: SecretBox, inject: [AppConfig, Database], useFactory: openSecretBox },
         { provide: DataSource, inject: [Database], useFactory: (database: Database) => database.dataSource },

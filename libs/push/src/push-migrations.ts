@@ -120,6 +120,9 @@ export class SealPushSecrets1700000000810 implements MigrationInterface {
   }
 }
 
+/** Finds the webhooks that have something to be told. */
+export const PUSHES_UNDER_WAY = `SELECT FROM push_config WHERE scheduled`;
+
 export const PUSH_MIGRATIONS = [
   CreatePushConfig1700000000700,
   CreatePushDelivery1700000000710,

@@ -1,4 +1,5 @@
-const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+/** The states in which a Task has ended, as SQL. */
+export const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
  * Keeps the wish to cancel the Task `$1`, as TaskStore.requestCancel does: for whoever keeps something with it in the same

@@ -21,6 +21,7 @@ export {
   TaskStore,
 } from './task-store.js';
 export { CANCEL_WISH } from './cancel-wish.js';
+export { TASKS_UNDER_WAY } from './tasks-under-way.js';
 export { PostgresTaskStore } from './postgres-task-store.js';
 export { TASK_MIGRATIONS } from './task-migrations.js';
 export { TaskMetrics } from './task-metrics.js';

@@ -4,16 +4,24 @@ import type { AppConfig, Readiness, Shutdown } from '#libs/service';
 import { probeDatabase } from './database-probe.js';
 import { Database } from './database.js';
 import type { MigrationClass } from './migrate.js';
+import { recognizeInstallation } from '../installation/recognize-installation.js';
 import { EmbeddedPostgres } from '../embedded/embedded-postgres.js';
+
+/** What a database is to hold. */
+export interface DatabaseContent {
+  migrations: readonly MigrationClass[];
+  /** See PostgresOptions. */
+  underWay: readonly string[];
+}
 
 /**
  * The database that the configuration names, migrated and watched: `DATABASE_URL`, else the embedded PostgreSQL. What
- * cannot serve is refused before anything is changed there.
+ * cannot serve is refused before anything is changed there. A copy of another database is refused where work is under way.
  * @param startLog where Nest's own logger, which is silent until the application stands, would say nothing
  */
 export async function openDatabase(
   config: AppConfig,
-  migrations: readonly MigrationClass[],
+  { migrations, underWay }: DatabaseContent,
   shutdown: Shutdown,
   readiness: Readiness,
   startLog: Pick<PinoLogger, 'warn'>,
@@ -25,7 +33,9 @@ export async function openDatabase(
   const server = config.databaseUrl ? undefined : startEmbedded(config.dataDir, logger, startLog);
   const opening = (async () => {
     const url = config.databaseUrl ?? (await server!).url;
-    return Database.open({ url, poolUrl, migrations, onError });
+    const database = await Database.open({ url, poolUrl, migrations, onError });
+    await recognize(database, config, underWay, startLog);
+    return database;
   })();
   // Before they are there: the start may fail elsewhere meanwhile.
   shutdown.register('database', async () => (await begun(opening))?.close());
@@ -36,6 +46,21 @@ export async function openDatabase(
   });
   readiness.add('database', () => database.ping());
   return database;
+}
+
+async function recognize(
+  database: Database,
+  { databaseUrl, dataDir, adoptDatabase: adopted }: AppConfig,
+  underWay: readonly string[],
+  startLog: Pick<PinoLogger, 'warn'>,
+): Promise<void> {
+  const onMoved = (sentence: string): void => startLog.warn(sentence, Database.name);
+  try {
+    await recognizeInstallation(database.pool, { databaseUrl, dataDir, adopted, underWay, onMoved });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 /** `undefined` where it could not be begun, which whoever began it is told. */

@@ -59,6 +59,8 @@ export class AppConfig {
   readonly databaseUrl?: string;
   /** Of the same database, for plain queries; it may be a pooler of transactions. Absent: `databaseUrl`. */
   readonly databasePoolUrl?: string;
+  /** The copy of a database that may be served although the original was served before: the code in its refusal. */
+  readonly adoptDatabase?: string;
   /** Of the NATS that carries signals between replicas, with its secrets. Absent: the database carries them. */
   readonly signalsUrl?: string;
   /** Absolute. */

@@ -30,6 +30,13 @@ test.each([
   expect(problemsOf({ DATABASE_URL: DIRECT, DATABASE_POOL_URL: value })).toEqual([line]);
 });
 
+test('ADOPT_DATABASE is a code that a refused start names, and nothing else', () => {
+  expect(loadConfig({ ADOPT_DATABASE: '0123456789ab' }).adoptDatabase).toBe('0123456789ab');
+  const line = 'ADOPT_DATABASE: must be the value that the refused start names';
+  for (const value of ['true', '0123456789AB', '0123456789abc'])
+    expect(problemsOf({ ADOPT_DATABASE: value })).toEqual([line]);
+});
+
 test('DATABASE_POOL_URL without DATABASE_URL is refused', () => {
   expect(problemsOf({ DATABASE_POOL_URL: POOLER })).toEqual([
     'DATABASE_POOL_URL: needs DATABASE_URL, a direct or session-pooled connection to the same database',

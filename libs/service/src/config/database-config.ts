@@ -5,10 +5,14 @@ const databaseUrl = z
   .refine((text) => ['postgres:', 'postgresql:'].includes(protocolOf(text)), 'must be a postgres:// URL')
   .refine((text) => [undefined, 'scram-sha-256'].includes(requiredAuth(text)), 'can require_auth=scram-sha-256 only');
 
-/** Where the database is: for everything, and for plain queries alone. */
+/** Where the database is, for everything and for plain queries alone, and which copy of another one is adopted. */
 export const DATABASE_VARIABLES = {
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_POOL_URL: databaseUrl.optional(),
+  ADOPT_DATABASE: z
+    .string()
+    .regex(/^[0-9a-f]{12}$/, 'must be the value that the refused start names')
+    .optional(),
 };
 
 /** What is wrong with these variables together. */

@@ -213,6 +213,7 @@ function toConfig(
     grpcPublicUrl: values.GRPC_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     databasePoolUrl: values.DATABASE_POOL_URL,
+    adoptDatabase: values.ADOPT_DATABASE,
     signalsUrl: values.SIGNALS_URL,
     dataDir: resolve(values.DATA_DIR),
     publicUrl: values.PUBLIC_URL,
