@@ -1,7 +1,7 @@
 import type { Job } from '#libs/jobs';
 import type { AgentCapabilities, JsonObject, Message, SendMessageRequest, Task } from '#libs/protocol';
 import type { TraceContext } from '#libs/service';
-import type { TaskEvent, TaskScope } from '#libs/tasks';
+import type { LogPlace, RecordedEvent, TaskEvent, TaskScope } from '#libs/tasks';
 import type { TurnTrace } from '#libs/tracing';
 import type { SpanStep } from './spans/span-step.js';
 
@@ -69,6 +69,8 @@ export interface RequestContext {
   readonly recovered: number;
   /** The recorded events of this Task's whole log, read from the store. For recovery. */
   log(): Promise<readonly TaskEvent[]>;
+  /** For an executor that keeps what it made of the log; absent where the log is in no store. */
+  readonly places?: LogPlaces;
   /**
    * Whether the Task takes this event, which is then the next one to be yielded. For an executor that has something else
    * to say where it does not; any other just yields, and its Task ends FAILED.
@@ -83,6 +85,18 @@ export interface RequestContext {
    * @throws ExecutionInterrupted where the Task is another replica's; TaskCanceled where it is canceled
    */
   prove(): Promise<void>;
+}
+
+/** Lets an executor prove that the log still is what it folded, and read what is new alone. */
+export interface LogPlaces {
+  /**
+   * Resolves when all that was recorded is durable, with the last event of this execution as a place, and the bytes of the
+   * log; `undefined` where the execution has recorded nothing.
+   * @throws ClaimLost where the Task is another replica's
+   */
+  last(): Promise<{ place: LogPlace; bytes: number } | undefined>;
+  /** Resolves with the recorded events after a place; `undefined` where the log has another event there. */
+  after(place: LogPlace): Promise<readonly RecordedEvent[] | undefined>;
 }
 
 /** Whether the execution was cut because a caller canceled the Task (`signal.reason` is this), not by shutdown. */

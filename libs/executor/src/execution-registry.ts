@@ -13,8 +13,8 @@ import {
 import { Metrics, ownTraceId, PassingMap, Shutdown, TraceIds } from '#libs/service';
 import {
   type Idempotency,
+  type RecordedEvent,
   type TaskClaim,
-  type TaskEvent,
   TaskFeed,
   TaskRecorder,
   type TaskRecording,
@@ -35,7 +35,7 @@ import { type ExecutionStart, TaskExecution } from './task-execution.js';
 import { claimWaiting, refusal } from './waiting-claim.js';
 
 /** What the registry does not add by itself. */
-type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readLog' | 'confirm'>;
+type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm'>;
 
 /** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
@@ -286,10 +286,10 @@ export class ExecutionRegistry {
 
   private enter(agent: ServedAgent, start: UnboundStart): TaskExecution {
     const { recording } = start;
-    const readLog = (): Promise<readonly TaskEvent[]> => this.readLog(recording);
+    const readEvents: ExecutionStart['readEvents'] = (after, limit) => this.readEvents(recording, after, limit);
     const confirm = (): Promise<void> => this.confirm(recording);
     const { acceptance } = this.recorder;
-    const execution = new TaskExecution({ ...start, executor: agent.executor, acceptance, readLog, confirm });
+    const execution = new TaskExecution({ ...start, executor: agent.executor, acceptance, readEvents, confirm });
     const stale = this.executions.get(recording.taskId);
     this.executions.set(recording.taskId, execution);
     // Another replica had the Task meanwhile. Nobody would look for the one that does not know.
@@ -338,11 +338,9 @@ export class ExecutionRegistry {
     }
   }
 
-  private async readLog(recording: TaskRecording): Promise<readonly TaskEvent[]> {
+  private async readEvents(recording: TaskRecording, after: number, limit: number): Promise<readonly RecordedEvent[]> {
     await recording.flush();
-    const { taskId, lastSequence } = recording;
-    const events = await throughOutage(() => this.store.events(taskId, 0, lastSequence), this.leaving.signal);
-    return events.map((recorded) => recorded.event);
+    return throughOutage(() => this.store.events(recording.taskId, after, limit), this.leaving.signal);
   }
 
   /** A claim whose first event was refused is given back, unless this process leaves: then it stays for who adopts it. */

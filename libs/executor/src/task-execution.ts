@@ -9,9 +9,26 @@ import {
   type Task,
   type TaskState,
 } from '#libs/protocol';
-import { ClaimLost, parkedUntil, PremiseFailed, type TaskClaim, type TaskEvent, type TaskRecording } from '#libs/tasks';
+import {
+  ClaimLost,
+  eventsAfter,
+  type LogPlace,
+  parkedUntil,
+  placeOfEvent,
+  PremiseFailed,
+  type RecordedEvent,
+  type TaskClaim,
+  type TaskEvent,
+  type TaskRecording,
+} from '#libs/tasks';
 import { type AcceptanceLimit, acceptedInTime } from './accepted-in-time.js';
-import { type AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from './agent-executor.js';
+import {
+  type AgentExecutor,
+  type CallContext,
+  type LogPlaces,
+  type RequestContext,
+  TaskCanceled,
+} from './agent-executor.js';
 import { endChildrenJob } from './end-children-job.js';
 import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
 import type { ExecutionTrace } from './spans/task-tracing.js';
@@ -38,7 +55,8 @@ export interface ExecutionStart {
   acceptance: AcceptanceLimit;
   /** The log so far, where it was just read: it is kept until it is asked for, or the next event. */
   log?: readonly TaskEvent[] | undefined;
-  readLog(): Promise<readonly TaskEvent[]>;
+  /** Reads at most `limit` events after a sequence, when all that was recorded is durable. */
+  readEvents(after: number, limit: number): Promise<readonly RecordedEvent[]>;
   /** Asks the store whether the Task is still this execution's, and interrupts it where it is not. */
   confirm(): Promise<void>;
 }
@@ -247,7 +265,20 @@ export class TaskExecution implements Execution {
     if (recording.lastSequence === 1) return [{ task: this.begunAs.task }];
     const { log } = start;
     start.log = undefined;
-    return log?.length === recording.lastSequence ? log : start.readLog();
+    if (log?.length === recording.lastSequence) return log;
+    return (await start.readEvents(0, recording.lastSequence)).map(({ event }) => event);
+  }
+
+  private async lastPlace(): ReturnType<LogPlaces['last']> {
+    await this.recording.flush();
+    const { lastEvent, logBytes } = this.recording;
+    return lastEvent && { place: placeOfEvent(lastEvent), bytes: logBytes };
+  }
+
+  private eventsAfter(place: LogPlace): ReturnType<LogPlaces['after']> {
+    const read = (after: number, limit: number): Promise<readonly RecordedEvent[]> =>
+      this.start.readEvents(after, limit);
+    return eventsAfter(read, place, this.recording.lastSequence);
   }
 
   /** Whether a cancel is under way, or was. */
@@ -273,6 +304,7 @@ export class TaskExecution implements Execution {
       signal: this.controller.signal,
       recovered: start.recovered,
       log: () => this.log(),
+      places: { last: () => this.lastPlace(), after: (place) => this.eventsAfter(place) },
       admit: (event) => recording.admit(event),
       flush: () => recording.flush(),
       prove: async () => {

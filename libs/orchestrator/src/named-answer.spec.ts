@@ -1,6 +1,7 @@
 import { applyTaskEvent, type TaskEvent, type TaskHeader } from '#libs/tasks';
 import { type A2AError, type JsonValue, type Task, userMessage } from '#libs/protocol';
 import { refuseUnasked } from './named-answer.js';
+import { RunFolds } from './run-folds.js';
 import { answering } from './testing/answering-agents.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import type { FakeCall } from './testing/fake-agents.js';
@@ -19,13 +20,18 @@ async function askingLog(): Promise<TaskEvent[]> {
 async function refusalOf(log: readonly TaskEvent[], metadata?: { node: JsonValue }): Promise<A2AError | undefined> {
   const task = log.reduce<Task | undefined>((before, event) => applyTaskEvent(before, event), undefined);
   const { id: taskId = '' } = task ?? {};
-  const header = { taskId, state: task?.status.state, lastSequence: log.length } as TaskHeader;
+  const header = {
+    ...{ taskId, tenant: '', owner: '' },
+    state: task?.status.state,
+    lastSequence: log.length,
+  } as TaskHeader;
   const tasks = {
     headers: async () => new Map([[taskId, header]]),
-    events: async () => log.map((event, at) => ({ sequence: at + 1, event })),
+    events: async () => log.map((event, at) => ({ sequence: at + 1, event, json: JSON.stringify(event) })),
   };
+  const folds = new RunFolds(tasks as never, { isFull: () => false } as never);
   const message = userMessage('yes', { taskId, ...(metadata && { metadata }) });
-  return refuseUnasked(message, DEFINITION, tasks as never).then(
+  return refuseUnasked(message, DEFINITION, { tasks: tasks as never, folds }).then(
     () => undefined,
     (error: unknown) => error as A2AError,
   );

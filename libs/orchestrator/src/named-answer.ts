@@ -2,7 +2,8 @@ import { invalidParams, isWaitingState, type JsonValue, type Message } from '#li
 import type { TaskStore } from '#libs/tasks';
 import { idOf } from './instances.js';
 import { namedNode, NODE_KEY } from './run-answer.js';
-import { RunState } from './run-state.js';
+import type { RunFolds } from './run-folds.js';
+import type { RunState } from './run-state.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 const FIELD = `message.metadata.${NODE_KEY}`;
@@ -15,14 +16,13 @@ const FIELD = `message.metadata.${NODE_KEY}`;
 export async function refuseUnasked(
   { taskId = '', metadata }: Message,
   definition: WorkflowDefinition,
-  tasks: Pick<TaskStore, 'headers' | 'events'>,
+  { tasks, folds }: { tasks: Pick<TaskStore, 'headers'>; folds: Pick<RunFolds, 'read'> },
 ): Promise<void> {
   const name = metadata?.[NODE_KEY];
   if (name === undefined) return;
   const header = (await tasks.headers([taskId])).get(taskId);
   if (!header || !isWaitingState(header.state)) return;
-  const log = (await tasks.events(taskId, 0, header.lastSequence)).map(({ event }) => event);
-  const state = RunState.of(definition, log);
+  const state = await folds.read(header, definition);
   if (namedNode(state.frontier.waiting, name).length > 0) return;
   throw invalidParams({ field: FIELD, description: whatIsWrong(name, state) });
 }

@@ -2,13 +2,12 @@ import type { TaskEvent } from '#libs/tasks';
 import type { KnownRun } from './expressions/run-variables.js';
 import type { WorkflowRevision } from './workflow.js';
 
-/** A run as its expressions know it. */
+/** A run as its expressions know it. @param first event of its log */
 export function knownRun(
   id: string,
   { definition, revision }: Pick<WorkflowRevision, 'definition' | 'revision'>,
-  log: readonly TaskEvent[],
+  first: TaskEvent | undefined,
 ): KnownRun {
-  const [first] = log;
   const task = first && 'task' in first ? first.task : undefined;
   const begun = task?.status.timestamp;
   const startedAt = begun === undefined ? new Date() : new Date(begun);

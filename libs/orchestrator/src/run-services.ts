@@ -8,11 +8,13 @@ import type { RunClock } from './run-clock.js';
 import type { RerunOrigins } from './rerun/rerun-origins.js';
 import type { NodeMetrics } from './node-metrics.js';
 import type { RunChildStore } from './run-child-store.js';
+import type { RunFolds } from './run-folds.js';
 
 /** What every run needs of the process it runs in. */
 export interface RunServices extends ProcessServices {
   tasks: Pick<TaskStore, 'recordedChildren' | 'headers' | 'load' | 'events'>;
   children: RunChildStore;
+  folds: Pick<RunFolds, 'take' | 'keep' | 'read'>;
   contexts: RemoteContexts;
   cancels: Pick<CancelOutcomes, 'keep'>;
   origins: RerunOrigins;

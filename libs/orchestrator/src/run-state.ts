@@ -66,6 +66,8 @@ export class RunState implements RunFacts {
   /** The id of the Message that began the run. */
   begunBy?: string;
   undelivered = false;
+  /** Number of events taken in: the sequence of the last one. */
+  sequence = 0;
   failureReported = false;
   private readonly artifacts = new Map<string, Artifact>();
 
@@ -85,6 +87,7 @@ export class RunState implements RunFacts {
 
   /** Takes in the next event of the log. */
   apply(event: TaskEvent): void {
+    this.sequence += 1;
     if ('task' in event) this.accept(event.task);
     else if ('artifactUpdate' in event) this.takeArtifact(event.artifactUpdate);
     else this.takeStatus(event.statusUpdate, event.received);

@@ -187,7 +187,7 @@ function inputOf(source: RunSource, node: WorkflowNode, now: RunState, found: No
   if (isOwn(node) || (node.each !== undefined && instance.index === undefined)) return {};
   const [first] = events;
   const { revision = '' } = readRunMetadata(first && 'task' in first ? first.task.metadata : undefined);
-  const evaluation = new RunEvaluation(run, knownRun(header.taskId, { definition, revision }, events));
+  const evaluation = new RunEvaluation(run, knownRun(header.taskId, { definition, revision }, events[0]));
   try {
     return { input: partsOf(nodeContent(node, run.graph, evaluation.source(instance))) };
   } catch (error) {

@@ -1,6 +1,6 @@
-import { chainOf } from '#libs/executor';
+import { chainOf, type RequestContext } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
-import { ProcessExecutor, type ProcessStart } from '#libs/process';
+import { linksOf, type Process, ProcessExecutor, type ProcessStart, type ProcessState } from '#libs/process';
 import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { InputRules } from './input-rules.js';
 import { workflowPath } from './node-address.js';
@@ -11,6 +11,8 @@ import { inputsOf, refuseLargeInputs } from './run-inputs.js';
 import { runMetadata } from './run-metadata.js';
 import type { RunServices } from './run-services.js';
 import { runSpanSteps } from './run-spans.js';
+import type { RunStart } from './run-folds.js';
+import { RunState } from './run-state.js';
 import type { WorkflowRevision } from './workflow.js';
 import { WorkflowRun } from './workflow-run.js';
 
@@ -41,7 +43,7 @@ export class WorkflowExecutor extends ProcessExecutor {
       if (!(error instanceof ContentTooLarge)) throw error;
       throw new A2AError('INVALID_PARAMS', { message: `The message is too large: ${error.message}` });
     }
-    if (request.message.taskId !== undefined) return refuseUnasked(request.message, definition, this.services.tasks);
+    if (request.message.taskId !== undefined) return refuseUnasked(request.message, definition, this.services);
     this.inputRules.check(request.message);
   }
 
@@ -54,12 +56,22 @@ export class WorkflowExecutor extends ProcessExecutor {
     };
   }
 
-  protected override async begin(start: ProcessStart): Promise<WorkflowRun> {
+  protected override async open(context: RequestContext): Promise<Process<ProcessState>> {
+    const fold = await this.services.folds.take(context, this.workflow.definition);
+    return fold ? this.goOn({ context, links: linksOf(fold.first), fold }) : super.open(context);
+  }
+
+  protected override begin({ context, log, links }: ProcessStart): Promise<WorkflowRun> {
+    const state = RunState.of(this.workflow.definition, log);
+    return this.goOn({ context, links, fold: { state, first: log[0] } });
+  }
+
+  private async goOn(start: RunStart): Promise<WorkflowRun> {
     return new WorkflowRun(this.services, start, this.workflow, await this.origin(start));
   }
 
   /** The run that this one begins with, where it is the same caller's. */
-  private async origin({ context, log: [first] }: ProcessStart): Promise<RerunOrigin | undefined> {
+  private async origin({ context, fold: { first } }: RunStart): Promise<RerunOrigin | undefined> {
     const rerun = first && 'task' in first ? readRerun(first.task.metadata) : undefined;
     if (rerun === undefined || rerun.all) return undefined;
     const { signal, call } = context;

@@ -9,6 +9,7 @@ import { CancelOutcomes } from './cancel-outcomes.js';
 import { NodeMetrics } from './node-metrics.js';
 import { RerunOrigins } from './rerun/rerun-origins.js';
 import { RunChildStore } from './run-child-store.js';
+import { RunFolds } from './run-folds.js';
 import { SYSTEM_CLOCK } from './run-clock.js';
 import type { RunServices } from './run-services.js';
 import type { WorkflowRevision } from './workflow.js';
@@ -32,6 +33,7 @@ export class WorkflowExecutors {
     config: AppConfig,
     metrics: Metrics,
     work: WorkBudget,
+    folds: RunFolds,
   ) {
     const { content, nodeDispatch } = config;
     const localDispatch = nodeDispatch === 'local';
@@ -39,6 +41,7 @@ export class WorkflowExecutors {
       directory,
       tasks,
       children,
+      folds,
       contexts,
       cancels,
       origins,

@@ -1,6 +1,6 @@
 import type { RunWork } from '#libs/executor';
 import { durationOf } from '#libs/expressions';
-import { Inbox, Process, type ProcessStart, type Steps } from '#libs/process';
+import { Inbox, Process, type Steps } from '#libs/process';
 import { ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { nodeResumed, nodeSkipped, runDeadline, runEnding } from './control-steps.js';
@@ -13,6 +13,7 @@ import { isOwn } from './node-sets.js';
 import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
 import { isBeingCanceled, planNext } from './plan-next.js';
 import { QuestionWatch } from './question-watch.js';
+import { RunAlarm } from './run-alarm.js';
 import { type ChildNews, RunCalls } from './run-calls.js';
 import { RunDecisions } from './run-decisions.js';
 import {
@@ -28,6 +29,7 @@ import {
   waitingEvents,
 } from './run-ending.js';
 import { RunEvaluation } from './run-evaluation.js';
+import type { RunStart } from './run-folds.js';
 import { endOverLimit, logRunFailure } from './run-failure.js';
 import { EvaluationTurn, RunPace } from './run-pace.js';
 import { placeOf, RunRoom } from './run-room.js';
@@ -37,7 +39,7 @@ import { reusedResults } from './rerun/rerun-origin.js';
 import type { RerunOrigin } from './rerun/rerun-origins.js';
 import { rerunOf } from './rerun/rerun-request.js';
 import type { RunServices } from './run-services.js';
-import { RunState } from './run-state.js';
+import type { RunState } from './run-state.js';
 import { a2aSending, nodeCanceled, nodeStarted } from './run-steps.js';
 import { templateWarnings } from './template-warnings.js';
 import type { Timer } from './timers.js';
@@ -55,6 +57,7 @@ export class WorkflowRun extends Process<RunState> {
   protected override calls: RunCalls;
   private readonly inbox = new Inbox<News>();
   private readonly questions = new QuestionWatch();
+  private readonly alarm: RunAlarm;
   private readonly graph: WorkflowGraph;
   private readonly evaluation: RunEvaluation;
   private readonly work: RunWork;
@@ -65,29 +68,29 @@ export class WorkflowRun extends Process<RunState> {
   /** Why it cannot go on. The run that it begins with is kept as long as it needs it. */
   private readonly fault: string | undefined;
   private signal: AbortSignal;
-  private alarm: { at: number; forget: () => void } | undefined;
   private answerTaken = false;
 
   constructor(
     private readonly services: RunServices,
-    private readonly begun: ProcessStart,
+    private readonly begun: RunStart,
     private readonly workflow: WorkflowRevision,
     origin?: RerunOrigin,
   ) {
-    const { context, log } = begun;
-    const state = RunState.of(workflow.definition, log);
+    const { context, fold } = begun;
+    const { state } = fold;
     super(context, state);
     const { clock, content } = services;
     this.graph = state.graph;
+    this.alarm = new RunAlarm(clock, () => void this.inbox.put('time'));
     this.signal = context.signal;
     this.work = services.work.join(placeOf(services.chains, begun), () => void this.inbox.put('room'));
     this.room = new RunRoom(this.work, state.frontier.sets);
-    this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, log), this.work.steps);
+    this.evaluation = new RunEvaluation(state, knownRun(context.taskId, workflow, fold.first), this.work.steps);
     const run = { reference: context, state, evaluation: this.evaluation, clock, content };
     this.outcomes = new NodeOutcomes(run);
     this.decisions = new RunDecisions({ ...run, outcomes: this.outcomes });
     this.calls = this.newCalls();
-    const rerun = rerunOf(log);
+    const rerun = rerunOf(fold.first);
     this.reused = rerun && origin && reusedResults(rerun, origin, { state, evaluation: this.evaluation });
     if (rerun && !rerun.all && origin === undefined) this.fault = `the run ${rerun.origin} is not kept any more`;
   }
@@ -96,8 +99,9 @@ export class WorkflowRun extends Process<RunState> {
     try {
       yield* super.events();
     } finally {
-      this.alarm?.forget();
+      this.alarm.forget();
       this.work.leave();
+      if (this.state.status === 'input-required') void this.services.folds.keep(this.context, this.begun.fold);
     }
   }
 
@@ -249,22 +253,10 @@ export class WorkflowRun extends Process<RunState> {
     if (unmade.length > 0) await this.calls.launch(unmade);
     const { clock } = this.services;
     const lookAt = this.questions.next(this.state.frontier.has('input-required'), clock.now());
-    this.wakeAt(earliest(wakeAt, lookAt, this.calls.times.next(clock.now())));
+    this.alarm.setTo(earliest(wakeAt, lookAt, this.calls.times.next(clock.now())));
     const news = await this.inbox.take(this.signal);
     if (this.questions.isDue(clock.now())) yield* this.resume((await this.lookAtAsking()).movedOn);
     yield* this.applyAll(news);
-  }
-
-  private wakeAt(at: number | undefined): void {
-    if (this.alarm?.at === at) return;
-    this.alarm?.forget();
-    this.alarm = undefined;
-    if (at === undefined) return;
-    const ring = (): void => {
-      this.alarm = undefined;
-      void this.inbox.put('time');
-    };
-    this.alarm = { at, forget: this.services.clock.at(at, ring) };
   }
 
   /** What came in together is heard before it is planned again; not beyond a failure, which may stop the others. */

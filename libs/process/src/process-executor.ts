@@ -27,15 +27,23 @@ export abstract class ProcessExecutor extends AgentExecutor {
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
-    const log = await context.log();
-    const [first] = log;
-    const links = keptChain(first && 'task' in first ? first.task.metadata : undefined);
-    const process = await this.begin({ context, log, links });
+    const process = await this.open(context);
     yield* process.events();
+  }
+
+  /** The process as an execution goes on with it: here from its whole log. */
+  protected async open(context: RequestContext): Promise<Process<ProcessState>> {
+    const log = await context.log();
+    return this.begin({ context, log, links: linksOf(log[0]) });
   }
 
   /** What the Task keeps of the request for it: all that is needed to go on, whoever does. */
   protected abstract about(request: SendMessageRequest): JsonObject;
 
   protected abstract begin(start: ProcessStart): Process<ProcessState> | Promise<Process<ProcessState>>;
+}
+
+/** The calls that led to a process, by the first event of its log. */
+export function linksOf(first: TaskEvent | undefined): ChainLink[] {
+  return keptChain(first && 'task' in first ? first.task.metadata : undefined);
 }

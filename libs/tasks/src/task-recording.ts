@@ -71,6 +71,7 @@ export class TaskRecording implements JournalSource {
   private readonly size: LogSize;
   private readonly texts: EventTexts;
   private snapshot: TaskSnapshot | undefined;
+  private last: RecordedEvent | undefined;
   /** The event that was asked about last, serialised. */
   private admitted: { event: TaskEvent; text: EventText } | undefined;
 
@@ -96,6 +97,16 @@ export class TaskRecording implements JournalSource {
 
   get lastSequence(): number {
     return this.sequence;
+  }
+
+  /** The event that was recorded last; `undefined` where none was. */
+  get lastEvent(): RecordedEvent | undefined {
+    return this.last;
+  }
+
+  /** Bytes of the whole log, as far as those of what was there before are known. */
+  get logBytes(): number {
+    return this.size.total;
   }
 
   /** How many events are recorded but not yet durable. */
@@ -161,6 +172,7 @@ export class TaskRecording implements JournalSource {
     this.sequence += 1;
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json, row };
     this.pending.push(recorded);
+    this.last = recorded;
     this.memory.recorded(bytes);
     this.enqueue(bytes + this.takeSnapshot(this.fold));
     return recorded;

@@ -4,6 +4,7 @@ import { CallChainModule, WorkBudgetModule } from '#libs/executor';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import { ChildRunNode } from '../child-run-node.js';
 import { RerunOrigins } from '../rerun/rerun-origins.js';
+import { RunFolds } from '../run-folds.js';
 import { RunChildStore } from '../run-child-store.js';
 import { PostgresCancelOutcomes } from '../storage/postgres-cancel-outcomes.js';
 import { PostgresRemoteContexts } from '../storage/postgres-remote-contexts.js';
@@ -27,6 +28,7 @@ export class RunAgentsModule {
         { provide: RemoteContexts, useClass: PostgresRemoteContexts },
         { provide: CancelOutcomes, useClass: PostgresCancelOutcomes },
         { provide: RerunOrigins, useClass: StoredRerunOrigins },
+        RunFolds,
         WorkflowExecutors,
         ChildRunNode,
       ],
@@ -36,6 +38,7 @@ export class RunAgentsModule {
         RemoteContexts,
         CancelOutcomes,
         RerunOrigins,
+        RunFolds,
         WorkflowExecutors,
         ChildRunNode,
       ],

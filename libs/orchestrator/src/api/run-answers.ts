@@ -46,15 +46,18 @@ export class RunAnswers {
     for (;;) {
       const run = await this.runs.folded(runId, call.scope);
       const node = askingNode(run, name);
-      const unread = await this.unread(run, node, parts);
-      const faults = unread.length > 0 ? unread : answerFaults(node, parts);
-      if (faults.length > 0) throw notFitting(name, faults);
-      const message = userMessage(parts, { metadata: { [NODE_KEY]: node.instance } });
       const { header } = run.process;
+      // Judged by what the run asks at `header`: an execution may go on with the state meanwhile.
+      const unfit = answerFaults(node, parts);
+      const { instance } = node;
+      const unread = await this.unread(run, node, parts);
+      const faults = unread.length > 0 ? unread : unfit;
+      if (faults.length > 0) throw notFitting(name, faults);
+      const message = userMessage(parts, { metadata: { [NODE_KEY]: instance } });
       // What is answered was asked there: a run that has gone on meanwhile may ask something else, or nobody.
       const isTaken =
         isWaitingState(header.state) && (await this.processes.resume(run.process, message, call, 'found'));
-      if (isTaken) return node.instance;
+      if (isTaken) return instance;
       if (patience.aborted) throw new ProblemError(409, 'the run is at work; it takes answers when it waits again');
       await this.untilItWaits(run.process, patience);
     }

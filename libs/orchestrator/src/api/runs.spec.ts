@@ -11,8 +11,10 @@ import {
   type TaskState,
   userMessage,
 } from '#libs/protocol';
+import type { InFlight } from '#libs/service';
 import { applyTaskEvent, type RecordedEvent, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
 import type { LaterOutcome } from '../cancel-outcomes.js';
+import { RunFolds } from '../run-folds.js';
 import { runMetadata } from '../run-metadata.js';
 import { done, workflowCanceled } from '../run-steps.js';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
@@ -51,7 +53,8 @@ class House {
     };
     const cancels = { keep: async () => undefined, of: async () => this.later };
     const processes = new Processes(this.catalog, this.executions, this.tasks);
-    return new Runs(processes, this.tasks, this.workflows, children, cancels);
+    const folds = new RunFolds(this.tasks, { isFull: () => false } as unknown as InFlight);
+    return new Runs(processes, this.tasks, this.workflows, children, cancels, folds);
   }
 
   private record(state: TaskState, note: Parameters<typeof runEventMetadata>[0]): void {

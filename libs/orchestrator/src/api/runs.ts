@@ -10,6 +10,7 @@ import { CancelOutcomes } from '../cancel-outcomes.js';
 import type { Failure } from '../failure.js';
 import { revisionAt } from '../inline-workflow.js';
 import { RunChildStore } from '../run-child-store.js';
+import { RunFolds } from '../run-folds.js';
 import { instancePage } from '../run-instances.js';
 import { RunState } from '../run-state.js';
 import { type NodeDetail, nodeDetail, type RunSource, type RunView, runView, undefinedRunView } from '../run-view.js';
@@ -34,6 +35,7 @@ export class Runs {
     private readonly workflows: WorkflowStore,
     private readonly children: RunChildStore,
     private readonly cancels: CancelOutcomes,
+    private readonly folds: RunFolds,
   ) {}
 
   /**
@@ -112,13 +114,13 @@ export class Runs {
   }
 
   /**
-   * A run as its log has it.
+   * A run as its log has it, to be looked at before anything else is waited for (see RunFolds).
    * @throws ProblemError 404; 409 where its definition is gone
    */
   async folded(runId: string, scope: TaskScope): Promise<{ process: StoredTask; state: RunState }> {
     const process = await this.processes.begun(RUN, runId, scope);
     const definition = await this.required(process.header, process.task, 409);
-    return { process, state: RunState.of(definition, await this.processes.log(process.header)) };
+    return { process, state: await this.folds.read(process.header, definition) };
   }
 
   private async source(runId: string, { scope, baseUrl }: ApiCall): Promise<FoundRun> {

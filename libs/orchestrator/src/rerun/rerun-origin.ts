@@ -35,7 +35,7 @@ export function reusedResults(request: RerunRequest, origin: RerunOrigin, now: F
     isDeepStrictEqual([state.inputs, state.text], [now.state.inputs, now.state.text]);
   const before = {
     state,
-    evaluation: new RunEvaluation(state, knownRun(request.origin, workflow, log), now.evaluation.steps),
+    evaluation: new RunEvaluation(state, knownRun(request.origin, workflow, log[0]), now.evaluation.steps),
   };
   const compared = { before: comparedRun(before), now: comparedRun(now) };
   return new ReusedResults({ origin: request.origin, results, anew, run: now.state, ...(!isSame && { compared }) });

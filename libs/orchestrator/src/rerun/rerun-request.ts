@@ -34,6 +34,6 @@ export function readRerun(metadata: JsonObject | undefined): RerunRequest | unde
 }
 
 /** Reads what the Task of a run, the first event of its log, says of the run that it begins with. */
-export function rerunOf([first]: readonly TaskEvent[]): RerunRequest | undefined {
+export function rerunOf(first: TaskEvent | undefined): RerunRequest | undefined {
   return first && 'task' in first ? readRerun(first.task.metadata) : undefined;
 }

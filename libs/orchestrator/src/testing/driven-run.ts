@@ -19,10 +19,12 @@ import {
   type TaskState,
   userMessage,
 } from '#libs/protocol';
-import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { DEFAULT_CONTENT_LIMITS, type InFlight } from '#libs/service';
 import {
   ANONYMOUS_SCOPE,
   applyTaskEvent,
+  eventsAfter,
+  placeOfEvent,
   type RecordedEvent,
   type TaskEvent,
   type TaskHeader,
@@ -32,6 +34,7 @@ import {
 import type { LaterOutcome } from '../cancel-outcomes.js';
 import { type RunChild, RunChildStore } from '../run-child-store.js';
 import { type RunEvent, toRunEvent } from '../run-event.js';
+import { RunFolds } from '../run-folds.js';
 import type { RunServices } from '../run-services.js';
 import { RunState } from '../run-state.js';
 import type { RerunOrigin } from '../rerun/rerun-origins.js';
@@ -39,6 +42,8 @@ import type { WorkflowDefinition } from '../workflow.js';
 import { WorkflowExecutor } from '../workflow-executor.js';
 import type { FakeAgents } from './fake-agents.js';
 import { FakeClock } from './fake-clock.js';
+
+export const NOTHING_IN_FLIGHT = { isFull: () => false } as unknown as InFlight;
 
 export class FakeRunChildren extends RunChildStore {
   readonly remembered: RunChild[] = [];
@@ -64,10 +69,30 @@ export class FakeRemoteContexts extends RemoteContexts {
   }
 }
 
+/** Keeps the fold of every log, however short, and tells how far the newest turn is kept. */
+export class DrivenFolds extends RunFolds {
+  protected override readonly shortest = 0;
+  /** Resolves when the fold of the newest turn is kept. */
+  newest: Promise<void> = Promise.resolve();
+
+  /** Number of folds that are kept. */
+  get count(): number {
+    return this.kept.size;
+  }
+
+  override keep(...args: Parameters<RunFolds['keep']>): Promise<void> {
+    return (this.newest = super.keep(...args));
+  }
+}
+
 /** Runs a WorkflowExecutor as an ExecutionRegistry does, over a log in memory, and watches what it yields. */
 export class DrivenRun {
   readonly log: TaskEvent[] = [];
   readonly children = new FakeRunChildren();
+  /** What this process keeps of the run between turns; a run that has crashed has none. */
+  folds = new DrivenFolds({ events: async () => this.recordedAfter(0) } as unknown as TaskStore, NOTHING_IN_FLIGHT);
+  /** Number of events that each turn has read of the log. */
+  readonly eventsRead: number[] = [];
   /** Contexts that its agents gave to this run and to earlier ones. */
   contexts: RemoteContexts = new FakeRemoteContexts();
   /** How cancels of Tasks came out that the run gave up. */
@@ -193,6 +218,10 @@ export class DrivenRun {
     while (!this.steps.includes(step)) await new Promise<void>((resolve) => this.watchers.push(resolve));
   }
 
+  private recordedAfter(sequence: number): RecordedEvent[] {
+    return this.log.slice(sequence).map((event, index) => recorded(this.runId, event, sequence + index + 1));
+  }
+
   private executor(): WorkflowExecutor {
     const { definition } = this;
     return new WorkflowExecutor(
@@ -219,7 +248,21 @@ export class DrivenRun {
       },
       metadata: undefined,
       signal: this.controller.signal,
-      log: async () => [...this.log],
+      log: async () => {
+        this.eventsRead.push(this.log.length);
+        return [...this.log];
+      },
+      places: {
+        last: async () => {
+          const [last] = this.recordedAfter(this.log.length - 1);
+          return last && { place: placeOfEvent(last), bytes: this.log.length };
+        },
+        after: async (place) => {
+          const later = await eventsAfter(async (after) => this.recordedAfter(after), place, this.log.length);
+          if (later) this.eventsRead.push(later.length);
+          return later;
+        },
+      },
       admit: () => undefined,
       prove: async () => {
         if (this.isTakenOver) throw new ExecutionInterrupted('Another replica has the run');
@@ -237,6 +280,7 @@ export class DrivenRun {
       for (const wake of this.watchers.splice(0)) wake();
       if (endsTurn(event)) break;
     }
+    await this.folds.newest;
     return this.task.status.state;
   }
 
@@ -251,6 +295,7 @@ export class DrivenRun {
         load: async (taskId: string) => ({ task: { status: { message: this.waitingMessages.get(taskId) } } }),
       } as unknown as TaskStore,
       children: this.children,
+      folds: this.folds,
       contexts: this.contexts,
       cancels: { keep: async (outcome) => void this.keptCancels.push(outcome) },
       origins: { find: async (runId) => this.origins.get(runId) },

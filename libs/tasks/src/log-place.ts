@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import type { RecordedEvent } from './task-event.js';
+
+/**
+ * A place in a log: the sequence of an event, and a digest of what that says. A server that took over from another one may
+ * hold another event there, so the sequence alone proves nothing; an event names its Task, its time and its Message.
+ */
+export interface LogPlace {
+  readonly sequence: number;
+  readonly digest: string;
+}
+
+/** Returns the place of an event. */
+export function placeOfEvent({ sequence, json }: Pick<RecordedEvent, 'sequence' | 'json'>): LogPlace {
+  return { sequence, digest: createHash('sha256').update(json).digest('base64') };
+}
+
+/** Reads at most `limit` events after a sequence. */
+type ReadEvents = (afterSequence: number, limit: number) => Promise<readonly RecordedEvent[]>;
+
+/**
+ * Reads the events after a place, up to `lastSequence`, and with them the event at the place.
+ * Returns `undefined` where the log has another event there, or ends before `lastSequence`, as that of a purged Task does.
+ */
+export async function eventsAfter(
+  read: ReadEvents,
+  place: LogPlace,
+  lastSequence: number,
+): Promise<readonly RecordedEvent[] | undefined> {
+  const wanted = lastSequence - place.sequence + 1;
+  if (wanted < 1) return undefined;
+  const [at, ...later] = await read(place.sequence - 1, wanted);
+  if (at === undefined || later.length < wanted - 1) return undefined;
+  return placeOfEvent(at).digest === place.digest ? later : undefined;
+}
