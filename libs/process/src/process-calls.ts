@@ -193,7 +193,8 @@ export class ProcessCalls {
 
   private identity({ reference, identity }: CalledAgent): CallIdentity {
     const { taskId, token, call } = this.process.context;
-    return { scope: call.scope, parent: { taskId, reference, token }, ...identity };
+    // Last, so that nothing replaces them: the journal keeps the order of each caller's Tasks alone (ADR 7).
+    return { ...identity, scope: call.scope, parent: { taskId, reference, token } };
   }
 }
 

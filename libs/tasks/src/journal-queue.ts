@@ -1,3 +1,4 @@
+import { fairCut } from './fair-cut.js';
 import type { JournalEntry, JournalOutcome } from './task-store.js';
 
 /** An event that waits: its place among the events of all Tasks, in the order in which they were recorded. */
@@ -8,6 +9,8 @@ export interface WaitingEvent {
 
 /** A Task's events that wait to be written. The journal asks for them when a batch begins, not before. */
 export interface JournalSource {
+  /** Names the caller whose Task it is, who has a share of each batch. Tasks call for Tasks of the same account alone. */
+  readonly account: string;
   /** What waits, in its order. */
   readonly waitingEvents: readonly WaitingEvent[];
   /** Everything that waits, or what does up to a mark, as one entry; `undefined` if nothing does. Once per batch. */
@@ -15,6 +18,12 @@ export interface JournalSource {
   /** The entry that `drain` gave is durable, or fenced and lost. */
   settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
 }
+
+/**
+ * The part of the limit that a batch of several callers has: whoever comes next waits for the two batches under way, and
+ * a commit costs little beside its megabytes.
+ */
+const OF_SHARED = 1 / 8;
 
 /** The events of all Tasks that wait for a batch. */
 export class JournalQueue {
@@ -36,6 +45,15 @@ export class JournalQueue {
     return this.sources.size === 0;
   }
 
+  private get isShared(): boolean {
+    let first: string | undefined;
+    for (const { account } of this.sources) {
+      first ??= account;
+      if (account !== first) return true;
+    }
+    return false;
+  }
+
   /** @returns the event's mark */
   add(source: JournalSource, bytes: number): number {
     this.sources.add(source);
@@ -44,50 +62,24 @@ export class JournalQueue {
   }
 
   /**
-   * Takes a batch: everything, unless that is more than `limit` bytes; then what was recorded first, over all Tasks. One
-   * that left out something else could make durable what came of it.
+   * Takes a batch: everything, unless that is more than `limit` bytes, or, where several callers wait, an eighth of them;
+   * then an equal share of each account, of which what was recorded first. A batch that left out something earlier of an
+   * account could make durable what came of it.
    */
   take(limit: number): Map<JournalSource, JournalEntry> {
-    const upTo = this.waiting > limit ? this.lastThatFits(limit) : undefined;
+    const most = this.waiting > limit * OF_SHARED && this.isShared ? limit * OF_SHARED : limit;
+    const cut = this.waiting > most ? fairCut(this.sources, most) : undefined;
+    const upTo = cut && cut.rest > 0 ? cut.upTo : undefined;
     const batch = new Map<JournalSource, JournalEntry>();
     const { sources } = this;
     // A new one: see PassingMap for what one and the same would keep.
     this.sources = new Set();
     for (const source of sources) {
-      const entry = source.drain(upTo);
+      const entry = source.drain(upTo && (upTo.get(source.account) ?? 0));
       if (entry) batch.set(source, entry);
       if (source.waitingEvents.length > 0) this.sources.add(source);
     }
-    if (upTo === undefined) this.waiting = 0;
+    this.waiting = cut?.rest ?? 0;
     return batch;
-  }
-
-  /** The mark up to which there are at most so many bytes, at least one event; afterwards only the rest is counted. */
-  private lastThatFits(limit: number): number | undefined {
-    const first = this.firstMark();
-    // By mark: sorted without being compared, however much waits.
-    const bytesOf = new Float64Array(this.lastMark - first + 1);
-    let sum = 0;
-    for (const { waitingEvents } of this.sources) {
-      for (const { mark, bytes } of waitingEvents) {
-        bytesOf[mark - first] = bytes;
-        sum += bytes;
-      }
-    }
-    let [taken, last] = [0, first];
-    for (let index = 0; index < bytesOf.length; index++) {
-      const bytes = bytesOf[index]!;
-      if (taken > 0 && taken + bytes > limit) break;
-      taken += bytes;
-      last = first + index;
-    }
-    this.waiting = sum - taken;
-    return this.waiting === 0 ? undefined : last;
-  }
-
-  private firstMark(): number {
-    let first = this.lastMark;
-    for (const { waitingEvents } of this.sources) first = Math.min(first, waitingEvents[0]?.mark ?? first);
-    return first;
   }
 }

@@ -215,6 +215,31 @@ describe('TaskJournal', () => {
       expect(journal.bytes).toBe(0);
     });
 
+    it('has the events of another caller in its next batch, however much one caller has waiting', async () => {
+      const { store, source } = setUp({ JOURNAL_BATCH_LIMIT: '1kb' });
+      const flood = Array.from({ length: 20 }, (_, index) => source(`flood-${index}`));
+      const other = source('other');
+      other.account = 'other';
+      for (const it of flood) it.record(600);
+      other.record(10);
+      const { entries } = await store.batch(0);
+      expect(reported(entries)).toEqual(['flood-0 +1', 'other +1']);
+    });
+
+    it('has an eighth of the limit for callers that share it, and all of it for one', async () => {
+      const { store, source } = setUp({ JOURNAL_BATCH_LIMIT: '8kb' });
+      const own = Array.from({ length: 8 }, (_, index) => source(`own-${index}`));
+      for (const it of own) it.record(1_000);
+      const alone = await store.batch(0);
+      expect(reported(alone.entries)).toHaveLength(8);
+      const other = source('other');
+      other.account = 'other';
+      for (const it of own) it.record(300);
+      other.record(300);
+      const { entries } = await store.batch(1);
+      expect(reported(entries)).toEqual(['own-0 +1', 'own-1 +1', 'other +1']);
+    });
+
     it('takes one event of any size', async () => {
       const { store, source } = setUp({ JOURNAL_BATCH_LIMIT: '1kb' });
       const [large, small] = [source('large'), source('small')];

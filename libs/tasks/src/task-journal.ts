@@ -21,8 +21,9 @@ const PATIENCE_MS = 5;
  * under way, up to JOURNAL_BATCH_LIMIT. Under light load a batch is one Task; under heavy load the cost of a commit is
  * shared by hundreds.
  *
- * Promises: what was enqueued first is durable first, over all Tasks, so a crash leaves a beginning of what happened
- * here; where an entry fails on its own, that holds within each Task, and from a Task to those it calls for (ADR 7).
+ * Promises: of each caller, what was enqueued first is durable first, over all its Tasks, so a crash leaves a beginning of
+ * what happened here; callers share a batch that is full. Where an entry fails on its own, the order holds within each
+ * Task, and from a Task to those it calls for (ADR 7).
  * Nothing is reported written that is not committed; a lost connection is retried until the database is back, and a
  * commit whose answer was lost is recognised, not repeated. One Task's bad data fails that Task alone, also where it
  * breaks the connection; an entry that fails on its own for another reason is set aside and tried again (ADR 19). A

@@ -50,6 +50,7 @@ export class TaskRecording implements JournalSource {
   readonly taskId: string;
   readonly contextId: string;
   readonly token: string;
+  readonly account: string;
   /** Called once, when nothing more can be recorded here (see `failure`). */
   onFailure: ((failure: Error) => void) | undefined;
   private readonly header: TaskHeader;
@@ -84,6 +85,7 @@ export class TaskRecording implements JournalSource {
     this.header = start.header;
     this.taskId = start.header.taskId;
     this.contextId = start.header.contextId;
+    this.account = `${start.header.tenant}\0${start.header.owner}`;
     this.texts = new EventTexts(start.header);
     this.token = start.token;
     this.create = start.create;

@@ -26,6 +26,7 @@ function recorded(taskId: string, journal: TaskJournal): Promise<unknown> {
     const [token, state, updatedAt] = ['t', 'TASK_STATE_WORKING' as const, new Date()];
     const entry = { taskId, contextId: 'c', token, after: 0, events, state, updatedAt };
     const source: JournalSource = {
+      account: '',
       waitingEvents: [],
       drain: () => entry,
       settle: (_entry, outcome) => settled(outcome),

@@ -58,6 +58,7 @@ export class HeldStore {
 /** A task whose events are mere counts. */
 export class JournaledTask implements JournalSource {
   readonly outcomes: unknown[] = [];
+  account = '';
   waitingEvents: WaitingEvent[] = [];
   private drained = 0;
   private readonly waiters: (() => void)[] = [];

@@ -1,0 +1,98 @@
+/** A source of events whose bytes an account is charged with. */
+export interface ChargedSource {
+  /** Names the caller whose work this is: its share of a batch. */
+  readonly account: string;
+  /** Events that wait, in the order of their marks. Marks begin at 1. */
+  readonly waitingEvents: readonly { readonly mark: number; readonly bytes: number }[];
+}
+
+/** How far each account's events go into a batch. */
+export interface FairCut {
+  /** The last mark of each account; 0 where nothing of it does. */
+  readonly upTo: ReadonlyMap<string, number>;
+  /** Bytes that are left for later batches. */
+  readonly rest: number;
+}
+
+interface Account {
+  waiting: number;
+  share: number;
+  taken: number;
+  upTo: number;
+  isFull: boolean;
+}
+
+/**
+ * Cuts a batch of at most `limit` bytes out of what waits, in equal shares of the accounts.
+ *
+ * - An account that has less than its share leaves the rest of that to the others.
+ * - The events of an account are taken in their order, without a gap.
+ * - The oldest event of all is taken, whatever its size: nothing waits without end. So a batch may have one event more
+ *   than the limit.
+ */
+export function fairCut(sources: Iterable<ChargedSource>, limit: number): FairCut {
+  const accounts = new Map<string, Account>();
+  const all = [...sources].filter(({ waitingEvents }) => waitingEvents.length > 0);
+  let [first, last, sum] = [Number.POSITIVE_INFINITY, 0, 0];
+  for (const { account, waitingEvents } of all) {
+    const own = accountIn(accounts, account);
+    for (const { bytes } of waitingEvents) own.waiting += bytes;
+    first = Math.min(first, waitingEvents[0]!.mark);
+    last = Math.max(last, waitingEvents.at(-1)!.mark);
+  }
+  share(accounts, limit);
+  for (const { waiting } of accounts.values()) sum += waiting;
+  const taken = all.length === 0 ? 0 : take(all, accounts, first, last);
+  return { upTo: marksOf(accounts), rest: sum - taken };
+}
+
+function accountIn(accounts: Map<string, Account>, name: string): Account {
+  let account = accounts.get(name);
+  if (!account) accounts.set(name, (account = { waiting: 0, share: 0, taken: 0, upTo: 0, isFull: false }));
+  return account;
+}
+
+/** Gives each account an equal part of what those with less have left. */
+function share(accounts: ReadonlyMap<string, Account>, limit: number): void {
+  const byNeed = [...accounts.values()].sort((a, b) => a.waiting - b.waiting);
+  let room = limit;
+  byNeed.forEach((account, index) => {
+    account.share = Math.min(account.waiting, room / (byNeed.length - index));
+    room -= account.share;
+  });
+}
+
+/** Goes through the events of all in the order of their marks, without comparing them. @returns the bytes that are taken */
+function take(
+  sources: readonly ChargedSource[],
+  accounts: ReadonlyMap<string, Account>,
+  first: number,
+  last: number,
+): number {
+  const [owners, bytesOf] = [
+    Array.from<Account | undefined>({ length: last - first + 1 }),
+    new Float64Array(last - first + 1),
+  ];
+  for (const { account, waitingEvents } of sources) {
+    const owner = accounts.get(account);
+    for (const { mark, bytes } of waitingEvents) {
+      owners[mark - first] = owner;
+      bytesOf[mark - first] = bytes;
+    }
+  }
+  let taken = 0;
+  for (let index = 0; index < owners.length; index += 1) {
+    const [owner, bytes] = [owners[index], bytesOf[index]!];
+    if (!owner || owner.isFull) continue;
+    owner.isFull = index > 0 && owner.taken + bytes > owner.share;
+    if (owner.isFull) continue;
+    owner.taken += bytes;
+    owner.upTo = first + index;
+    taken += bytes;
+  }
+  return taken;
+}
+
+function marksOf(accounts: ReadonlyMap<string, Account>): Map<string, number> {
+  return new Map([...accounts].map(([name, { upTo }]) => [name, upTo]));
+}
