@@ -74,7 +74,7 @@ async function attacked(bench: Bench, title: string, begin: AttackName[]): Promi
     await order(attackers, { begin, target });
     const { served, peak } = await meanwhile(server, () => messages(bench, server, attackSeconds(bench, begin)));
     await order(attackers, 'end');
-    await delay(bench.options.quick ? REST_MS / 6 : REST_MS);
+    await delay(bench.options.quick ? REST_MS / 2 : REST_MS);
     if (!server.running()) throw new Error('the service has ended');
     const grown = (residentBytes(server.pid) - before) / MEBIBYTE;
     const figures = [quiet.p50, served.p50, served.p99, served.max].map((ms) => ms.toFixed(1));

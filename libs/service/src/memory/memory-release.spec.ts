@@ -10,6 +10,7 @@ describe('MemoryRelease', () => {
   const collect = jest.fn();
   let inFlight: InFlight;
   let release: MemoryRelease;
+  const load = { heap: 0, busy: 0, heapBytes: () => load.heap, utilization: () => load.busy };
 
   beforeEach(() => {
     jest.useFakeTimers();
@@ -17,7 +18,8 @@ describe('MemoryRelease', () => {
     const memory = { inFlightBytes: 1000 * MEBIBYTE, callerInFlightBytes: Infinity };
     inFlight = new InFlight({ memory } as never, new Metrics());
     release = new MemoryRelease(inFlight);
-    release.watch(collect);
+    Object.assign(load, { heap: 60 * MEBIBYTE, busy: 0 });
+    release.watch(collect, load);
   });
 
   afterEach(() => {
@@ -44,6 +46,35 @@ describe('MemoryRelease', () => {
     }
     expect(collect).not.toHaveBeenCalled();
     jest.advanceTimersByTime(10_000);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
+  it('collects once the heap has grown, whatever it grew by, and the event loop is at rest', () => {
+    Object.assign(load, { heap: 300 * MEBIBYTE, busy: 0.5 });
+    jest.advanceTimersByTime(30_000);
+    expect(collect).not.toHaveBeenCalled();
+    load.busy = 0.1;
+    jest.advanceTimersByTime(5_000);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
+  it('does not look again for what a collection has left, and does for what comes on top of it', () => {
+    load.heap = 300 * MEBIBYTE;
+    jest.advanceTimersByTime(60_000);
+    expect(collect).toHaveBeenCalledTimes(1);
+    load.heap = 331 * MEBIBYTE;
+    jest.advanceTimersByTime(60_000);
+    expect(collect).toHaveBeenCalledTimes(1);
+    load.heap = 332 * MEBIBYTE;
+    jest.advanceTimersByTime(60_000);
+    expect(collect).toHaveBeenCalledTimes(2);
+  });
+
+  it('counts growth from the least that V8 itself went back to', () => {
+    load.heap = 40 * MEBIBYTE;
+    jest.advanceTimersByTime(5_000);
+    load.heap = 72 * MEBIBYTE;
+    jest.advanceTimersByTime(5_000);
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
