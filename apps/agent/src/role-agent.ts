@@ -3,6 +3,7 @@ import { AgentExecutor, type RequestContext } from '#libs/executor';
 import { ModelError, type Models, wholeAnswer } from '#libs/models';
 import {
   artifactUpdate,
+  briefText,
   dataPart,
   firstData,
   firstText,
@@ -19,11 +20,22 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
+/** Which model a brainstorm asks for, and how; what it leaves open is the agent's own. */
+interface AskedModel {
+  provider?: string;
+  model?: string;
+  temperature?: number;
+  maxTokens?: number;
+}
+
+/** The provider that stands for whichever the agent has. */
+const ANY_PROVIDER = 'parley';
+
 /** What a brainstorm sends an agent: these four members and no other. */
 interface RolePayload {
   role: Role;
   systemPrompt: string;
-  model: string | undefined;
+  llm: AskedModel;
   state: StateContent;
   /** As it came: `meta` goes back unchanged. */
   sent: JsonObject;
@@ -86,15 +98,37 @@ export class RoleAgent extends AgentExecutor {
     const { role = this.role, systemPrompt, llmConfig, state: sent } = data;
     if (!isRole(role)) throw invalidParams({ field: 'data.role', description: 'is not a role' });
     if (!isJsonObject(sent)) throw invalidParams({ field: 'data.state', description: 'must be an object' });
-    const model = isJsonObject(llmConfig) ? llmConfig['model'] : undefined;
     return {
       role,
       systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : '',
-      model: typeof model === 'string' && model !== 'echo' ? model : undefined,
+      llm: isJsonObject(llmConfig) ? askedModel(llmConfig) : {},
       state: stateIn(sent),
       sent,
     };
   }
+}
+
+/** @throws A2AError INVALID_PARAMS naming the field */
+function askedModel({ provider, model, temperature, max_tokens: maxTokens }: JsonObject): AskedModel {
+  if (temperature !== undefined && !(typeof temperature === 'number' && temperature >= 0 && temperature <= 2))
+    throw invalidParams({ field: 'data.llmConfig.temperature', description: 'must be a number from 0 to 2' });
+  if (maxTokens !== undefined && !isTokenLimit(maxTokens))
+    throw invalidParams({
+      field: 'data.llmConfig.max_tokens',
+      description: `must be a whole number from 1 to ${MOST_TOKENS}`,
+    });
+  return {
+    ...(typeof provider === 'string' && provider !== ANY_PROVIDER && { provider }),
+    ...(typeof model === 'string' && model !== 'echo' && { model }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
+}
+
+const MOST_TOKENS = 1_000_000;
+
+function isTokenLimit(value: JsonValue): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST_TOKENS;
 }
 
 function stateIn(sent: JsonObject): StateContent {
@@ -110,8 +144,13 @@ const FORM = 'Answer with the whole changed state as one JSON object and nothing
 
 /** @throws InvalidState where the model says no state; ModelError where it says nothing */
 async function asked(models: Models, payload: RolePayload, signal: AbortSignal): Promise<StateContent> {
-  const model = await models.find(payload.model, { tenant: '', signal });
+  const { provider, model: name, temperature, maxTokens } = payload.llm;
+  const model = await models.find(name, { tenant: '', signal });
+  if (provider !== undefined && provider !== model.provider)
+    throw new ModelError(`this agent has no provider "${briefText(provider)}"`);
   const { parts } = await wholeAnswer(model, {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
     messages: [
       { role: 'system', parts: [textPart(`${payload.systemPrompt}\n\n${FORM}`.trim())] },
       { role: 'user', parts: [textPart(JSON.stringify(payload.sent))] },

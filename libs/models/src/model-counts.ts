@@ -19,7 +19,8 @@ export class ModelCounts {
 
   /** The same model, counted. */
   over(inner: Model): Model {
-    return { name: inner.name, inputModes: inner.inputModes, stream: (call) => this.counted(inner, call) };
+    const { name, inputModes, provider } = inner;
+    return { name, inputModes, ...(provider && { provider }), stream: (call) => this.counted(inner, call) };
   }
 
   private async *counted(inner: Model, call: ModelCall): AsyncIterable<ModelEvent> {

@@ -6,6 +6,8 @@ export interface Model {
   readonly name: string;
   /** The media types of Parts that it takes, such as `text/plain` or `image/*`; text and data are among them always. */
   readonly inputModes: readonly string[];
+  /** Whose model it is, such as `openai-compatible`; absent for one that needs no provider. */
+  readonly provider?: string;
   /**
    * One answer, as it comes; the last event is the only `end`. Whoever stops before it ends the call.
    * @throws ModelError where there is no answer, or no whole one; the signal's reason where that aborts
@@ -18,6 +20,8 @@ export interface ModelCall {
   messages: readonly ModelMessage[];
   tools?: readonly ModelTool[];
   temperature?: number;
+  /** The most tokens that the answer may have; an answer that the provider cuts there is none. */
+  maxTokens?: number;
   /** A JSON Schema: the answer's text is asked to be one JSON document that it accepts. Nobody checks that here. */
   output?: JsonObject;
   /** Further headers of the provider's HTTP request. */

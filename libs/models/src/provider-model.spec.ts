@@ -58,12 +58,12 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   });
 
   it('says who calls, and nothing of this machine; takes further headers', async () => {
-    await all(model().stream(asked({ headers: { traceparent: '00-a-b-01' }, temperature: 0.5 })));
+    await all(model().stream(asked({ headers: { traceparent: '00-a-b-01' }, temperature: 0.5, maxTokens: 50 })));
     const [{ path, headers, body }] = llm.calls as [(typeof llm.calls)[0]];
     expect(path).toBe('/v1/chat/completions');
     expect(headers).toMatchObject({ authorization: `Bearer ${KEY}`, traceparent: '00-a-b-01' });
     expect(JSON.stringify(headers)).not.toContain('ai-sdk');
-    expect(body).toMatchObject({ model: 'small', temperature: 0.5, stream: true });
+    expect(body).toMatchObject({ model: 'small', temperature: 0.5, max_tokens: 50, stream: true });
   });
 
   it('tells a whole conversation with its tools, and keeps no more than the loop gave it', async () => {

@@ -27,9 +27,11 @@ export interface ProviderModelOptions extends ModelSettings {
 export class ProviderModel implements Model {
   readonly name: string;
   readonly inputModes: readonly string[];
+  readonly provider: string;
 
   constructor(private readonly options: ProviderModelOptions) {
     this.name = options.name;
+    this.provider = options.provider;
     this.inputModes = inputModes(options.input);
   }
 
@@ -67,13 +69,14 @@ export class ProviderModel implements Model {
   }
 
   async #optionsOf(call: ModelCall, model: LanguageModelV4): Promise<LanguageModelV4CallOptions> {
-    const { messages, tools = [], temperature, output, headers, signal } = call;
+    const { messages, tools = [], temperature, maxTokens, output, headers, signal } = call;
     const read = filesFor(model, this.inputModes, this.options.files, signal);
     const said = output === undefined ? messages : [...messages, asJson(output)];
     return {
       prompt: await promptOf(said, this.options.provider, read),
       ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function' as const, ...tool })) }),
       ...(temperature !== undefined && { temperature }),
+      ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
       // Many a model that must answer with JSON can call no tool.
       ...(output !== undefined &&
         tools.length === 0 && { responseFormat: { type: 'json' as const, name: 'answer', schema: output } }),

@@ -228,6 +228,14 @@ describe.each([ANTHROPIC, GOOGLE, OPENAI])('models of $provider', (wire) => {
   };
   const question: ModelMessage = { role: 'user', parts: [{ text: 'where?' }] };
 
+  it('asks with the temperature and the token limit of the call, and with neither where it sets none', async () => {
+    await ask([question], { temperature: 0.2, maxTokens: 321 });
+    expect(JSON.stringify(calls[0]?.body)).toMatch(/"temperature":0\.2\b/);
+    expect(JSON.stringify(calls[0]?.body)).toMatch(/"max\w*":321\b/i);
+    await ask([question]);
+    expect(JSON.stringify(calls[1]?.body)).not.toMatch(/"temperature"|:321\b/);
+  });
+
   it('streams text, calls its tool, and gets back what it wants back', async () => {
     const events = await ask([question]);
     const end = events.at(-1);

@@ -23,7 +23,7 @@ const payload = (fields: JsonObject = {}) => [
     data: {
       role: 'build',
       systemPrompt: 'Build.',
-      llmConfig: { provider: 'p', model: 'm-1' },
+      llmConfig: { provider: 'parley', model: 'm-1' },
       state: STATE,
       ...fields,
     },
@@ -70,6 +70,8 @@ describe('the stand-alone agent for brainstorms', () => {
     ['no state', payload({ state: 7 }), 'data.state'],
     ['a state that is none', payload({ state: { ...STATE, risks: 'many' } }), 'risks'],
     ['a role that is none', payload({ role: 'chief' }), 'data.role'],
+    ['a temperature that is none', payload({ llmConfig: { temperature: 3 } }), 'data.llmConfig.temperature'],
+    ['a token limit that is none', payload({ llmConfig: { max_tokens: 0 } }), 'data.llmConfig.max_tokens'],
     ['text', [{ text: 'hello' }], 'message.parts'],
   ])('refuses %s by name', async (_, parts, field) => {
     const url = await start('review');
@@ -91,6 +93,12 @@ describe('the stand-alone agent for brainstorms', () => {
         { content: JSON.stringify(STATE) },
       ],
     });
+    llm.answer = () => JSON.stringify(STATE);
+    const ways = { model: 'm-1', temperature: 0.2, max_tokens: 500 };
+    await rpc(url, 'SendMessage', sendParams(payload({ llmConfig: { provider: 'openai-compatible', ...ways } })));
+    expect(llm.calls[1]?.body).toMatchObject(ways);
+    const foreign = await rpc(url, 'SendMessage', sendParams(payload({ llmConfig: { ...ways, provider: 'other' } })));
+    expect(JSON.stringify(foreign.body.result)).toContain('this agent has no provider \\"other\\"');
     llm.answer = () => 'I would rather not.';
     const failed = await rpc(url, 'SendMessage', sendParams(payload()));
     expect(failed.body.result).toMatchObject({

@@ -11,6 +11,7 @@ const MOST_TOOLS = 100;
 
 const RANGES = {
   temperature: [0, 2],
+  maxTokens: [1, 1_000_000],
   maxSteps: [1, 100],
   historyTokens: [0, 1_000_000],
   tokens: [1, 1_000_000_000],
@@ -35,6 +36,10 @@ export function agentConfigSchema(builtIn: readonly string[]): ConfigSchema {
       description: 'Models that are asked in this order where one is overloaded, fails or cannot be reached.',
     },
     temperature: number('temperature', 'How freely the model chooses its words; absent: as the model has it.'),
+    maxTokens: integer(
+      'maxTokens',
+      "How many tokens one answer of the model may have; one that is cut there counts as none. Absent: the model's own limit.",
+    ),
     tools: {
       type: 'array',
       items: tool,
@@ -85,6 +90,7 @@ export function agentProblems(node: NodeSpec, builtIn: readonly string[]): NodeP
   problems
     .texts('fallbacks', MOST_FALLBACKS, 'must name a model', (it) => it !== '')
     .inRange('temperature', node.config.temperature)
+    .wholeInRange('maxTokens', node.config.maxTokens)
     .texts('tools', MOST_TOOLS, toolRule(builtIn), (it) => builtIn.includes(it) || SERVER_TOOL.test(it))
     .wholeInRange('maxSteps', node.config.maxSteps)
     .check('output', 'must be an object', isJsonObject)

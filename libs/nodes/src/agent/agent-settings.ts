@@ -15,6 +15,8 @@ export interface AgentSettings {
   models: readonly [string | undefined, ...string[]];
   systemPrompt?: string;
   temperature?: number;
+  /** Tokens of one answer. */
+  maxTokens?: number;
   /** Built-in tools by name, others as `server/glob`. */
   tools: readonly string[];
   /** Calls of a model in one Task, without the one that mends an answer. */
@@ -33,13 +35,14 @@ export interface AgentSettings {
 
 /** Reads a config that may have been saved when other rules held: what is none is as if it were not there. */
 export function agentSettings({ config }: Pick<NodeSpec, 'config'>): AgentSettings {
-  const { system_prompt: systemPrompt, temperature, maxSteps, output, historyTokens, budget } = config;
+  const { system_prompt: systemPrompt, temperature, maxTokens, maxSteps, output, historyTokens, budget } = config;
   const [model, ...fallbacks] = [textIn(config.model), ...textsIn(config.fallbacks)];
   const tokens = isJsonObject(budget) ? budget.tokens : undefined;
   return {
     models: [model, ...fallbacks.filter((it) => it !== undefined)],
     ...(typeof systemPrompt === 'string' && systemPrompt !== '' && { systemPrompt }),
     ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof maxTokens === 'number' && { maxTokens }),
     tools: textsIn(config.tools),
     maxSteps: typeof maxSteps === 'number' ? maxSteps : DEFAULT_STEPS,
     ...(isJsonObject(output) && { output }),

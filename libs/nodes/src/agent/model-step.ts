@@ -60,6 +60,7 @@ async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step
     messages: await conversation(turn, model.name),
     ...(tools.length > 0 && { tools }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(structure && { output: structure.schema }),
     ...(context.trace && { headers: context.trace.headers('chat', step, model.name) }),
     signal,
