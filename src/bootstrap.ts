@@ -48,7 +48,7 @@ import { TaskQuestions, TaskStore } from '#libs/tasks';
 import { AppModule } from './app.module.js';
 import { setBrowserHeaders } from './browser-headers.js';
 import { refuseCodedBodies } from './coded-bodies.js';
-import { serveConsole } from './console.js';
+import { hasConsole, serveConsole } from './console.js';
 import { serveDocumentation } from './documentation.js';
 import { acceptJsonBodies } from './json-bodies.js';
 import { EarlyStop } from './early-stop.js';
@@ -85,7 +85,7 @@ export async function start(environment: Environment): Promise<void> {
     const { url, grpcPort } = await startedOn(config, new EarlyStop(config));
     // Whoever read the ready line may close the pipe; that is no reason to end.
     process.stdout.on('error', () => undefined);
-    const more = TALKATIVE.has(config.logLevel) ? startLines(config, url, grpcPort) : [];
+    const more = TALKATIVE.has(config.logLevel) ? startLines(config, { url, grpcPort, hasConsole: hasConsole() }) : [];
     process.stdout.write([`Parley is ready on ${url}`, ...more, ''].join('\n'));
   } catch (error) {
     const lines = error instanceof ConfigError ? error.lines : [`Parley could not start: ${(error as Error).message}`];

@@ -8,6 +8,11 @@ import { problem, requestTrace } from '#libs/http';
 /** Where the build leaves the console, seen from this file in `dist/src`. */
 const FILES = join(import.meta.dirname, '../apps/console');
 
+/** Returns true if the console was built; Nest's own command builds the service alone. */
+export function hasConsole(): boolean {
+  return existsSync(join(FILES, 'assets'));
+}
+
 /** First segments that are the service's own, whatever follows them. */
 const TAKEN = [
   'a2a',
@@ -46,7 +51,7 @@ const ALWAYS_ASK = { 'cache-control': 'no-cache', 'content-security-policy': POL
  */
 export async function serveConsole(app: NestFastifyApplication): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
-  if (!existsSync(join(FILES, 'assets'))) {
+  if (!hasConsole()) {
     fastify.get('/', (_request, reply) => reply.redirect('/docs', 302));
     return;
   }

@@ -1,10 +1,18 @@
 import { SERVICE_VERSION } from '#libs/orchestrator';
 import type { AppConfig } from '#libs/service';
 
+/** Where a service that is ready is reached. */
+export interface ReachedAt {
+  url: string;
+  grpcPort: number | undefined;
+  /** False where the console was not built. */
+  hasConsole: boolean;
+}
+
 /** What whoever started the service wants to know of it, beside that it is ready. Names no secret. */
-export function startLines(config: AppConfig, url: string, grpcPort: number | undefined): string[] {
+export function startLines(config: AppConfig, { url, grpcPort, hasConsole }: ReachedAt): string[] {
   const rows: [string, string][] = [
-    ['console', `${url}/`],
+    ...(hasConsole ? [['console', `${url}/`] satisfies [string, string]] : []),
     ['API', `${url}/docs`],
     // Clients look for a card below an agent's URL, and the last word of a URL without a slash is a file to many of them.
     ['agents', `${url}/a2a/`],

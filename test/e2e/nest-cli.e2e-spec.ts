@@ -1,0 +1,113 @@
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { sendTask } from '../support/a2a.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { until } from '../support/until.js';
+import { Api, echo, linear, unique } from '../support/workflow.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** With what npm has built: Nest's command finds it there, and must leave nothing of it. */
+const SOURCES = [
+  'dist',
+  'src',
+  'libs',
+  'apps',
+  'scripts',
+  'nest-cli.json',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  '.swcrc',
+];
+const NEST = join(ROOT, 'node_modules/.bin/nest');
+const TIME_LIMIT_MS = 300_000;
+/** The service is built first. */
+const START_WITHIN_MS = 120_000;
+
+let folder: string;
+let databases: TestDatabase[];
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  databases = [await freshDatabase(), await freshDatabase()];
+  folder = mkdtempSync(join(tmpdir(), 'parley-nest-'));
+  for (const name of SOURCES) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  env = {
+    ...process.env,
+    PATH: path,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    GRPC_PORT: '0',
+    LOG_LEVEL: 'info',
+  };
+});
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  for (const database of databases) await database.drop();
+});
+
+/** Starts a command in the copy, acts on its service once that is ready, and ends both. */
+async function whileServing(
+  [program, ...args]: [string, ...string[]],
+  act: (url: string) => Promise<void>,
+): Promise<void> {
+  // A group of its own: Nest's command starts the service through a shell, which hands no signal on.
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: { ...env, DATABASE_URL: databases[args.includes('agent') ? 1 : 0]?.url },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk));
+  const gone = once(child, 'close').then(() => (said += '\n(ended)'));
+  const url = (): string | undefined => / is ready on (http:\S+?)\/?\s/.exec(said)?.[1];
+  try {
+    await until(() => url() !== undefined || said.endsWith('(ended)'), {
+      what: `${args.join(' ')} to be ready`,
+      within: START_WITHIN_MS,
+    });
+    const found = url();
+    if (found === undefined) throw new Error(`${args.join(' ')} ended before it was ready: ${said}`);
+    await act(found);
+  } finally {
+    if (child.exitCode === null) process.kill(-child.pid!, 'SIGTERM');
+    await gone;
+  }
+}
+
+async function answersMessages(url: string): Promise<void> {
+  const name = unique('nest');
+  await new Api(url).save(linear(name, echo('say')));
+  const task = await sendTask(`${url}/a2a/workflows/${name}`, 'hello');
+  expect(task.artifacts?.[0]?.parts[0]?.text).toBe('hello');
+}
+
+function buildByNest(): void {
+  const { status, stdout, stderr } = spawnSync(NEST, ['build'], { cwd: folder, env, encoding: 'utf8' });
+  expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('Successfully compiled')]);
+}
+
+it(
+  'nest builds and starts the service and the agent in a tree that npm has built, and npm after it',
+  async () => {
+    buildByNest();
+    await whileServing([NEST, 'start'], answersMessages);
+    writeFileSync(
+      join(folder, 'echo.json'),
+      JSON.stringify({ rules: [], otherwise: [{ echo: true }, { complete: 'done' }] }),
+    );
+    await whileServing([NEST, 'start', 'agent', '--', '--script', 'echo.json', '--port', '0'], async (url) => {
+      const task = await sendTask(`${url}/a2a`, 'hello');
+      expect(task.artifacts?.[0]?.parts[0]?.text).toBe('hello');
+    });
+    await whileServing(['npm', 'start'], answersMessages);
+  },
+  TIME_LIMIT_MS,
+);
