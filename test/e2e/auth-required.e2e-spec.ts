@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { getTask, sendTask } from '../support/a2a.js';
 import { keepCredential, newSecret } from '../support/credentials.js';
-import { answers, ends } from '../support/fake-behaviour.js';
+import { answers, ends, type FakeStep } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { external, linear, textOf, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
@@ -62,5 +64,65 @@ describe('a remote Task that asks for authentication', () => {
     const run = await stage.api.reached(await stage.api.start(workflow.name), ['input-required']);
     expect(run.nodes.e).toMatchObject({ waitsFor: { state: 'input-required', message: 'Which colour?' } });
     expect((await getTask(stage.api.base(workflow.name), run.runId)).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  });
+
+  it.each<[string, FakeStep[], string, Record<string, unknown>]>([
+    [
+      'completes',
+      [{ artifact: { parts: [{ text: 'logged in' }] } }, { status: 'TASK_STATE_COMPLETED' }],
+      'completed',
+      {},
+    ],
+    ['fails', [{ status: 'TASK_STATE_FAILED', text: 'no login' }], 'failed', {}],
+    ['is canceled', [{ status: 'TASK_STATE_CANCELED' }], 'failed', {}],
+    ['works on and completes', [{ status: 'TASK_STATE_WORKING' }, { status: 'TASK_STATE_COMPLETED' }], 'completed', {}],
+    [
+      'asks something else',
+      [{ status: 'TASK_STATE_INPUT_REQUIRED', text: 'Which account?' }],
+      'input-required',
+      { state: 'input-required', message: 'Which account?' },
+    ],
+  ])('that %s by itself resumes the run without a Message', async (_what, steps, status, waitsFor) => {
+    const agent = await stage.fake({ streaming: true });
+    agent.always({ steps: [{ status: 'TASK_STATE_AUTH_REQUIRED', text: 'Log in' }, { hold: true }, ...steps] });
+    const workflow = await stage.api.save(linear(unique('w'), external('e', agent.url)));
+    const runId = await stage.api.start(workflow.name);
+    await stage.api.reached(runId, ['input-required']);
+    agent.release();
+    await (await stage.api.events(runId)).find(({ event }) => event === 'node.resumed');
+    const run = await until(
+      async () => {
+        const seen = await stage.api.run(runId);
+        const isAskedAnew = isDeepStrictEqual({ ...seen.nodes.e?.waitsFor }, waitsFor);
+        return seen.status === status && isAskedAnew && seen;
+      },
+      { what: `the run to be ${status}` },
+    );
+    expect(run.nodes.e?.status).toBe(status);
+    expect(agent.sends).toHaveLength(1);
+    expect(agent.cancels).toEqual([]);
+  });
+
+  it('changes nothing while its agent has forgotten it, and resumes the run once the agent remembers', async () => {
+    const agent = await stage.fake({ streaming: true });
+    agent.always({
+      steps: [
+        { status: 'TASK_STATE_INPUT_REQUIRED', text: 'Which?' },
+        { hold: true },
+        { artifact: { parts: [{ text: 'by itself' }] } },
+        { status: 'TASK_STATE_COMPLETED' },
+      ],
+    });
+    const workflow = await stage.api.save(linear(unique('w'), external('e', agent.url)));
+    const runId = await stage.api.start(workflow.name);
+    await stage.api.reached(runId, ['input-required']);
+    agent.options.forgetful = true;
+    agent.release();
+    const looks = (): number => agent.calls.filter(({ method }) => method === 'GetTask').length;
+    await until(() => looks() > 0, { what: 'a look' });
+    expect((await stage.api.run(runId)).status).toBe('input-required');
+    agent.options.forgetful = false;
+    const run = await stage.api.ended(runId);
+    expect([run.status, textOf(run.nodes.e?.artifacts), agent.sends.length]).toEqual(['completed', 'by itself', 1]);
   });
 });

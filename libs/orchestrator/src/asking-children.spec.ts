@@ -15,6 +15,7 @@ function waiting(fields: Partial<NodeRun> = {}): NodeRun {
 }
 
 let sequence = 0;
+const children = { movedOn: async () => [{ nodeId: 'n', asked: '1 then' }] };
 
 /** The ids of those nodes that have moved on, where the Task is as told. */
 async function found(node: NodeRun, state: TaskState, updatedAt = BEFORE, message = asked('Well?')): Promise<string[]> {
@@ -25,7 +26,7 @@ async function found(node: NodeRun, state: TaskState, updatedAt = BEFORE, messag
     headers: async (ids: readonly string[]) => new Map(ids.includes('t') ? [['t', header]] : []),
     load: async () => ({ header, task }),
   };
-  return (await lookAtAsking(tasks, [node])).movedOn.map(({ id }) => id);
+  return (await lookAtAsking({ tasks, children }, 'run-1', [node])).movedOn.map(({ id }) => id);
 }
 
 describe('a look at children that ask', () => {
@@ -66,14 +67,23 @@ describe('a look at children that ask', () => {
       },
     };
     for (let look = 0; look < 3; look += 1)
-      expect((await lookAtAsking(tasks, [waiting({ taskId: 'once' })])).movedOn).toEqual([]);
+      expect((await lookAtAsking({ tasks, children }, 'run-1', [waiting({ taskId: 'once' })])).movedOn).toEqual([]);
     expect(reads).toBe(1);
     header.lastSequence = 9;
-    expect((await lookAtAsking(tasks, [waiting({ taskId: 'once' })])).movedOn).toEqual([]);
+    expect((await lookAtAsking({ tasks, children }, 'run-1', [waiting({ taskId: 'once' })])).movedOn).toEqual([]);
     expect(reads).toBe(2);
   });
 
-  it('looks at no agent outside, nor at Tasks that nobody knows', async () => {
+  it('tells of a question of an agent elsewhere that a job has found to be asked no more, and of no later one', async () => {
+    const external = { type: 'external', instance: 'n', attempts: 1, sentAt: 'then' };
+    const ask = (fields: Partial<NodeRun>) => found(waiting({ ...external, ...fields }), 'TASK_STATE_INPUT_REQUIRED');
+    expect(await ask({})).toEqual(['n']);
+    expect(await ask({ sentAt: 'later' })).toEqual([]);
+    expect(await ask({ attempts: 2 })).toEqual([]);
+    expect(await ask({ instance: 'n@2' })).toEqual([]);
+  });
+
+  it('looks at no Task of an agent elsewhere by itself, nor at Tasks that nobody knows', async () => {
     expect(await found(waiting({ type: 'external' }), 'TASK_STATE_COMPLETED')).toEqual([]);
     expect(await found(waiting({ taskId: undefined }), 'TASK_STATE_COMPLETED')).toEqual([]);
     expect(await found(waiting({ taskId: 'another' }), 'TASK_STATE_COMPLETED')).toEqual([]);

@@ -5,6 +5,8 @@ import type { TaskHeader, TaskStore } from '#libs/tasks';
 import { LRUCache } from 'lru-cache';
 import type { LastSequences } from './look-again-job.js';
 import type { NodeRun } from './node-run.js';
+import { questionId } from './remote-look-job.js';
+import type { RunChildStore } from './run-child-store.js';
 
 /** What a look at the Tasks of nodes that ask has shown. */
 export interface AskingChildren {
@@ -16,12 +18,34 @@ export interface AskingChildren {
 
 /**
  * Of nodes that ask, finds those whose Tasks do not wait for what the run was asked any more: somebody has answered them
- * there, canceled them, or nobody had to. Agents outside are not looked at.
+ * there, canceled them, or nobody had to. Agents elsewhere are looked at by jobs, and only their findings are read here.
  */
 export async function lookAtAsking(
-  tasks: Pick<TaskStore, 'headers' | 'load'>,
+  { tasks, children }: AskedStores,
+  runId: string,
   waiting: readonly NodeRun[],
 ): Promise<AskingChildren> {
+  const [own, elsewhere] = [await lookAtOwn(tasks, waiting), await lookElsewhere(children, runId, waiting)];
+  return { ...own, movedOn: [...own.movedOn, ...elsewhere] };
+}
+
+export interface AskedStores {
+  tasks: Pick<TaskStore, 'headers' | 'load'>;
+  children: Pick<RunChildStore, 'movedOn'>;
+}
+
+async function lookElsewhere(
+  children: AskedStores['children'],
+  runId: string,
+  waiting: readonly NodeRun[],
+): Promise<NodeRun[]> {
+  const asking = waiting.filter(({ type, taskId }) => type === 'external' && taskId !== undefined);
+  if (asking.length === 0) return [];
+  const found = new Set((await children.movedOn(runId)).map(({ nodeId, asked }) => `${nodeId} ${asked}`));
+  return asking.filter((node) => found.has(`${node.instance} ${questionId(node)}`));
+}
+
+async function lookAtOwn(tasks: AskedStores['tasks'], waiting: readonly NodeRun[]): Promise<AskingChildren> {
   const own = waiting.filter(({ type, taskId }) => type !== 'external' && taskId !== undefined);
   if (own.length === 0) return { movedOn: [], sequences: {} };
   const headers = await tasks.headers(own.map(({ taskId = '' }) => taskId));

@@ -24,6 +24,7 @@ export const nodeRetrying = new NodeStep<{ attempt: number; failure: Failure; re
 /** What its Task asked is answered there, or asked no more: the agent is at work without the run. */
 export const nodeResumed = new NodeStep<{ taskId?: string }>('node.resumed', (node, _payload, at, run) => {
   node.sentAt = at;
+  node.resumes = (node.resumes ?? 0) + 1;
   run.progress.send(node, at);
   delete node.question;
   delete node.wantsAuth;

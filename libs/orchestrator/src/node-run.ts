@@ -39,6 +39,8 @@ export interface NodeRun {
   messageId?: string;
   /** When, or since when its Task goes on without another one (ISO 8601). */
   sentAt?: string;
+  /** Number of times that its Task has moved on without a Message since the last one. */
+  resumes?: number;
   /** The run's Message that the last one passed on, where it answered the child's question. */
   answer?: Message;
   /** The question that it answered: it stands where the child does not take the answer. */

@@ -21,6 +21,7 @@ import type { AttemptFailure } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
 import { askedOnAfter } from './refused-answer.js';
+import { questionId, remoteLookJob, remoteLookOver } from './remote-look-job.js';
 import { RunContent } from './run-content.js';
 import type { RunEvaluation } from './run-evaluation.js';
 import type { RunPace } from './run-pace.js';
@@ -132,7 +133,26 @@ export class RunCalls {
 
   /** Looks whether the Tasks of nodes that ask do not wait for an answer of the run any more. */
   lookAtAsking(waiting: readonly NodeRun[]): Promise<AskingChildren> {
-    return throughOutage(() => lookAtAsking(this.services.tasks, waiting), this.run.context.signal);
+    const { signal, taskId: runId } = this.run.context;
+    return throughOutage(() => lookAtAsking(this.services, runId, waiting), signal);
+  }
+
+  /** Returns the job that looks at the Task of an agent elsewhere that asks; `undefined` for any other news. */
+  lookLater({ node, ending, url, taskId = node.taskId }: ChildNews): Job | undefined {
+    if (ending?.kind !== 'waiting' || node.type !== 'external' || taskId === undefined) return undefined;
+    const { context } = this.run;
+    const credential = this.credentialOf(node);
+    const { instance, attempts: attempt, resumes: looks = 0 } = node;
+    const place = { runId: context.taskId, node: instance, asked: questionId(node), looks, attempt };
+    const { scope } = context.call;
+    const look = { ...place, taskId, agentUrl: url, scope, ...(credential !== undefined && { credential }) };
+    return remoteLookJob(look, ending);
+  }
+
+  /** Returns the job that ends those looks, where the node has asked; to be taken before it asks no more. */
+  lookNoMore({ type, status, instance }: NodeRun): Job | undefined {
+    if (type !== 'external' || status !== 'input-required') return undefined;
+    return remoteLookOver({ runId: this.run.context.taskId, node: instance });
   }
 
   /** How a call would end that has reached nobody so far, while nobody listens there. */

@@ -57,6 +57,7 @@ export const a2aSending = new NodeStep<SendingPayload>(
     node.messageId = messageId;
     node.sentAt = at;
     run.progress.send(node, at);
+    delete node.resumes;
     const { question = [], wantsAuth = false } = node;
     delete node.question;
     delete node.wantsAuth;

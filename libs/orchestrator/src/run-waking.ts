@@ -50,7 +50,7 @@ const FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = ANY($1::te
 const ONCE_FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = $1 FOR SHARE';
 
 // A run that somebody goes on with at this moment is not due any more with the next event that it writes.
-const MAKE_DUE = `
+export const MAKE_DUE = `
   WITH due AS (
     UPDATE task SET wake_at = least(wake_at, now())
     WHERE task_id = $1 AND state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')

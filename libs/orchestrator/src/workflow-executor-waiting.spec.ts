@@ -1,7 +1,8 @@
 import { AgentCallError } from '#libs/a2a-client';
 import { A2A_ERRORS, A2AError, dataPart, FORM_EXTENSION, type Message, textPart, userMessage } from '#libs/protocol';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
-import { FakeAgents } from './testing/fake-agents.js';
+import { LOOK_AT_REMOTE, questionId } from './remote-look-job.js';
+import { FakeAgents, type FakeCall } from './testing/fake-agents.js';
 
 /** What two agents ask first; whatever they are told then, they ask for more. */
 async function bothWaiting(): Promise<DrivenRun> {
@@ -49,6 +50,57 @@ describe('WorkflowExecutor while a child waits', () => {
       payload: { question: 'which?', taskId: 'task-of-a' },
     });
     expect(run.state.status).toBe('input-required');
+  });
+
+  test.each([
+    ['completed', (call: FakeCall) => call.complete('E'), 'TASK_STATE_COMPLETED'],
+    ['failed', (call: FakeCall) => call.finish('TASK_STATE_FAILED', 'no'), 'TASK_STATE_FAILED'],
+    [
+      'asked anew',
+      (call: FakeCall) => call.finish('TASK_STATE_INPUT_REQUIRED', 'and now?'),
+      'TASK_STATE_INPUT_REQUIRED',
+    ],
+  ])('resumes an agent elsewhere that has %s without an answer, and sends it nothing', async (_what, ends, state) => {
+    const run = new DrivenRun(workflowOf('ext', ''), new FakeAgents());
+    const waiting = run.start();
+    (await run.agents.called('ext')).finish('TASK_STATE_AUTH_REQUIRED', 'who?');
+    await waiting;
+    const asked = questionId(run.state.instance('ext'));
+    const jobs = () => run.log.flatMap(({ jobs: each = [] }) => each).filter(({ name }) => name === LOOK_AT_REMOTE);
+    expect(jobs()).toMatchObject([
+      { payload: { node: 'ext', asked, looks: 0, wantsAuth: true, taskId: 'task-of-ext' } },
+    ]);
+    // Nothing was found: the run waits on.
+    expect(await run.wake()).toBe('TASK_STATE_AUTH_REQUIRED');
+    expect(run.agents.calls).toHaveLength(1);
+    run.children.found.push({ nodeId: 'ext', asked });
+    const ended = run.wake();
+    const followed = await run.agents.called('ext', 2);
+    expect([followed.kind, followed.taskId]).toEqual(['follow', 'task-of-ext']);
+    ends(followed);
+    expect(await ended).toBe(state);
+    expect(run.steps).toContain('node.resumed ext');
+    expect(run.sent).toEqual(['ext#1']);
+    const [, over, ...next] = jobs();
+    expect(over?.payload).toMatchObject({ over: true });
+    expect(next.map(({ payload }) => payload['looks'])).toEqual(state === 'TASK_STATE_INPUT_REQUIRED' ? [1] : []);
+  });
+
+  test('ends the looks at an agent elsewhere with the answer that it is sent, and begins with the next question', async () => {
+    const run = new DrivenRun(workflowOf('ext', ''), new FakeAgents());
+    const waiting = run.start();
+    (await run.agents.called('ext')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    await waiting;
+    const asked = questionId(run.state.instance('ext'));
+    const answered = run.answer(userMessage('this'));
+    const second = await run.agents.called('ext', 2);
+    run.children.found.push({ nodeId: 'ext', asked });
+    second.finish('TASK_STATE_INPUT_REQUIRED', 'which?');
+    expect(await answered).toBe('TASK_STATE_INPUT_REQUIRED');
+    const jobs = run.log.flatMap(({ jobs: each = [] }) => each).filter(({ name }) => name === LOOK_AT_REMOTE);
+    expect(jobs).toMatchObject([{ payload: { asked } }, { payload: { over: true } }, { payload: { looks: 0 } }]);
+    expect(jobs[2]?.payload['asked']).not.toBe(asked);
+    expect(run.agents.calls).toHaveLength(2);
   });
 
   test('passes the answer on to the same Task of the child and goes on from there', async () => {

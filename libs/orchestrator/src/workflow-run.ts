@@ -1,5 +1,6 @@
 import type { RunWork } from '#libs/executor';
 import { durationOf } from '#libs/expressions';
+import type { Job } from '#libs/jobs';
 import { Inbox, Process, type Steps } from '#libs/process';
 import { ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
@@ -195,9 +196,10 @@ export class WorkflowRun extends Process<RunState> {
 
   private *announce(nodes: readonly NodeRun[]): Generator<TaskEvent> {
     for (const node of nodes) {
+      const over = this.calls.lookNoMore(node);
       const call = this.calls.announce(node);
       const error = `no URL for node "${node.id}"`;
-      if (call) yield this.note(a2aSending.note(node, call));
+      if (call) yield withJob(this.note(a2aSending.note(node, call)), over);
       else yield* this.recorded(this.outcomes.failed(node, { kind: 'refused', error, message: error }));
     }
   }
@@ -243,8 +245,9 @@ export class WorkflowRun extends Process<RunState> {
     if (this.state.frontier.ending) return yield* this.givenUp(node, CANNOT_ASK);
     const { deadline = '', default: answer } = this.graph.node(node.id).onWait ?? {};
     const parts = answer === undefined ? undefined : [typeof answer === 'string' ? textPart(answer) : dataPart(answer)];
+    const over = this.calls.lookNoMore(node);
     const call = parts && this.calls.announce(node, parts);
-    if (call) return yield this.note(a2aSending.note(node, call));
+    if (call) return yield withJob(this.note(a2aSending.note(node, call)), over);
     yield* this.givenUp(node, { kind: 'timeout', error: `nobody answered within ${deadline}` });
   }
 
@@ -277,7 +280,9 @@ export class WorkflowRun extends Process<RunState> {
     const { node, ending } = news;
     if (ending?.kind === 'moved-on') return yield* this.resume([node]);
     if (ending) this.calls.close(node);
-    yield* this.settling(node, childSteps(this.context, this.outcomes, news), ending === undefined);
+    const look = this.calls.lookLater(news);
+    for (const event of this.settling(node, childSteps(this.context, this.outcomes, news), ending === undefined))
+      yield withJob(event, look);
   }
 
   /** The end of the turn, unless something that was asked is asked no more. */
@@ -297,7 +302,9 @@ export class WorkflowRun extends Process<RunState> {
 
   private *resume(nodes: readonly NodeRun[]): Generator<TaskEvent> {
     for (const node of nodes) {
-      yield this.note(nodeResumed.note(node, { ...(node.taskId !== undefined && { taskId: node.taskId }) }));
+      const over = this.calls.lookNoMore(node);
+      const resumed = this.note(nodeResumed.note(node, { ...(node.taskId !== undefined && { taskId: node.taskId }) }));
+      yield withJob(resumed, over);
       this.calls.resume(node);
     }
   }
@@ -389,4 +396,8 @@ export class WorkflowRun extends Process<RunState> {
     const whole = { ...run, room: this.room, newPace: this.newPace };
     return new RunCalls(services, whole, (news) => this.inbox.put(news));
   }
+}
+
+function withJob(event: TaskEvent, job: Job | undefined): TaskEvent {
+  return job ? { ...event, jobs: [...(event.jobs ?? []), job] } : event;
 }

@@ -235,8 +235,11 @@ export function premiseColumns(entries: readonly JournalEntry[]): Columns<typeof
 
 export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB_COLUMNS> {
   const columns = newColumns(JOB_COLUMNS);
+  const newest = new Map(entries.flatMap(({ jobs = [] }) => jobs.map((job) => [job.key, job] as const)));
   for (const { taskId, jobs = [] } of entries) {
     for (const job of jobs) {
+      // The queue refuses a key that occurs twice in one statement: the later job takes the place of the earlier one.
+      if (job.key !== undefined && newest.get(job.key) !== job) continue;
       columns.taskId.text(taskId);
       columns.name.text(job.name);
       columns.payload.text(JSON.stringify(job.payload));

@@ -55,6 +55,7 @@ function listOf(stored: StoredTask[]): RunList {
   return new RunList(processes, new MemoryWorkflowStore(), tasks, {
     of: async () => [],
     remember: async () => undefined,
+    movedOn: async () => [],
   });
 }
 

@@ -49,6 +49,7 @@ class House {
   runs(): Runs {
     const children = {
       remember: async () => undefined,
+      movedOn: async () => [],
       of: async () => [{ runId: 'r1', nodeId: 'a', attempt: 0, taskId: 'remembered', agentUrl: 'http://there' }],
     };
     const cancels = { keep: async () => undefined, of: async () => this.later };

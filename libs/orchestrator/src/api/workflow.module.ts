@@ -1,7 +1,10 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentCatalog, BuiltInAgentsModule } from '#libs/executor';
 import { CancelRetries } from '../cancel-retries.js';
+import { RemoteLookStore } from '../remote-look-store.js';
+import { RemoteLooks } from '../remote-looks.js';
 import { RunWaking } from '../run-waking.js';
+import { PostgresRemoteLookStore } from '../storage/postgres-remote-look-store.js';
 import { RevisionPurge } from '../storage/revision-purge.js';
 import { CatalogServices } from './catalog-services.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
@@ -17,6 +20,8 @@ export class WorkflowModule {
       providers: [
         CancelRetries,
         RunWaking,
+        RemoteLooks,
+        { provide: RemoteLookStore, useClass: PostgresRemoteLookStore },
         RevisionPurge,
         CatalogServices,
         { provide: AgentCatalog, useClass: WorkflowCatalog },

@@ -4,6 +4,7 @@ import {
   WakeAskingRuns1700000000370,
   WakeClaimedRuns1700000000380,
 } from './child-news-migration.js';
+import { CreateRemoteLook1700000000450 } from './remote-look-migration.js';
 import { FillRunQuestions1700000000330 } from './question-migration.js';
 import { CreateRemoteContext1700000000381 } from './remote-context-migration.js';
 import { CreateRunRevision1700000000342 } from './run-revision-migration.js';
@@ -187,4 +188,5 @@ export const ORCHESTRATOR_MIGRATIONS = [
   CreateWorkflowSummary1700000000341,
   CreateRunRevision1700000000342,
   CreateRemoteContext1700000000381,
+  CreateRemoteLook1700000000450,
 ];

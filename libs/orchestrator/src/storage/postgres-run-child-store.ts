@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import { TaskRetention } from '#libs/tasks';
-import { type RunChild, RunChildStore } from '../run-child-store.js';
+import { type MovedOnChild, type RunChild, RunChildStore } from '../run-child-store.js';
 
 /** RunChildStore on PostgreSQL. */
 @Injectable()
@@ -28,6 +28,15 @@ export class PostgresRunChildStore extends RunChildStore {
       name: 'run-children',
       text: `SELECT run_id AS "runId", node_id AS "nodeId", attempt, task_id AS "taskId", agent_url AS "agentUrl"
              FROM run_child WHERE run_id = $1 ORDER BY node_id, attempt`,
+      values: [runId],
+    });
+    return rows;
+  }
+
+  async movedOn(runId: string): Promise<MovedOnChild[]> {
+    const { rows } = await this.database.pool.query<MovedOnChild>({
+      name: 'run-children-moved-on',
+      text: `SELECT node_id AS "nodeId", asked FROM remote_moved_on WHERE run_id = $1`,
       values: [runId],
     });
     return rows;

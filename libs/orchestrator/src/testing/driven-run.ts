@@ -32,7 +32,7 @@ import {
   toStreamResponse,
 } from '#libs/tasks';
 import type { LaterOutcome } from '../cancel-outcomes.js';
-import { type RunChild, RunChildStore } from '../run-child-store.js';
+import { type MovedOnChild, type RunChild, RunChildStore } from '../run-child-store.js';
 import { type RunEvent, toRunEvent } from '../run-event.js';
 import { RunFolds } from '../run-folds.js';
 import type { RunServices } from '../run-services.js';
@@ -47,6 +47,8 @@ export const NOTHING_IN_FLIGHT = { isFull: () => false } as unknown as InFlight;
 
 export class FakeRunChildren extends RunChildStore {
   readonly remembered: RunChild[] = [];
+  /** Questions whose Tasks were found to have moved on. */
+  readonly found: MovedOnChild[] = [];
 
   override async remember(child: RunChild): Promise<void> {
     this.remembered.push(child);
@@ -54,6 +56,10 @@ export class FakeRunChildren extends RunChildStore {
 
   override async of(): Promise<RunChild[]> {
     return this.remembered;
+  }
+
+  override async movedOn(): Promise<MovedOnChild[]> {
+    return this.found;
   }
 }
 

@@ -1,0 +1,139 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { AgentDirectory } from '#libs/a2a-client';
+import { Jobs } from '#libs/jobs';
+import { shownUrl } from '#libs/protocol';
+import { Metrics, Shutdown } from '#libs/service';
+import { childReference } from './node-dispatch.js';
+import {
+  asksTheSame,
+  LOOK_AT_REMOTE,
+  nextLook,
+  pauseBefore,
+  readRemoteLook,
+  type RemoteLook,
+} from './remote-look-job.js';
+import { RemoteLookStore } from './remote-look-store.js';
+
+/** Milliseconds between two looks at the agents of one origin, over all replicas: at most 240 looks a minute. */
+export const LOOK_SPACING_MS = 250;
+/** A turn that comes sooner, in milliseconds, is taken at once. */
+const SOON_MS = 500;
+/** What an agent may take to answer, in milliseconds. */
+const LOOK_MS = 5_000;
+/** Looks that this process has under way: at the agents of one origin, and in all. One beyond waits for its next turn. */
+const LOOKS_AT_ORIGIN = 4;
+const LOOKS_AT_ONCE = 32;
+const TIDY = { name: 'runs.tidy-remote-looks', match: '41 * * * *' };
+
+/**
+ * Looks at the Tasks of agents elsewhere that have asked a run something: such a Task may move on without the run, as after
+ * a login.
+ * - A Task that has moved on resumes its run, whichever replica dies.
+ * - An agent that cannot be reached, refuses, or has forgotten its Task changes nothing.
+ * - A look holds no slot of the job queue while the agent answers.
+ */
+@Injectable()
+export class RemoteLooks {
+  private readonly logger = new Logger(RemoteLooks.name);
+  private readonly ending = new AbortController();
+  private readonly underWay = new Map<string, number>();
+  private readonly looks;
+  private count = 0;
+
+  constructor(
+    jobs: Jobs,
+    metrics: Metrics,
+    shutdown: Shutdown,
+    private readonly directory: AgentDirectory,
+    private readonly store: RemoteLookStore,
+  ) {
+    this.looks = metrics.counter(
+      'parley_remote_looks_total',
+      'Looks at the tasks of agents elsewhere that a run waits for: unchanged, moved-on, failed, or put off',
+      ['outcome'],
+    );
+    jobs.register(LOOK_AT_REMOTE, {
+      read: readRemoteLook,
+      run: async (look) => {
+        if (!('over' in look)) await this.run(look);
+      },
+    });
+    jobs.register(TIDY.name, { purpose: 'upkeep', read: () => undefined, run: () => this.store.tidy() });
+    jobs.every(TIDY);
+    shutdown.register('executions', async () => this.ending.abort());
+  }
+
+  /** Enqueues the next look, and starts this one unless the agent's turn has yet to come. */
+  private async run(look: RemoteLook): Promise<void> {
+    const { ended, movedOn } = await this.store.place(look);
+    if (ended) return;
+    const { reserved: _reserved, ...later } = { ...look, looks: look.looks + 1 };
+    const next = nextLook(later, pauseBefore(later.looks));
+    if (movedOn) {
+      // A run at work may have looked for this before it was kept: it is woken once it waits.
+      if (!(await this.store.wake(look.runId))) await this.store.continueWith(next);
+      return;
+    }
+    const origin = originOf(look.agentUrl);
+    if (look.reserved !== true) {
+      const wait = await this.store.reserve(origin, LOOK_SPACING_MS);
+      if (wait > SOON_MS) {
+        await this.store.continueWith(nextLook({ ...look, reserved: true }, wait));
+        return;
+      }
+    }
+    if (await this.store.continueWith(next)) this.start(look, origin);
+  }
+
+  private start(look: RemoteLook, origin: string): void {
+    const atOrigin = this.underWay.get(origin) ?? 0;
+    if (this.count >= LOOKS_AT_ONCE || atOrigin >= LOOKS_AT_ORIGIN) {
+      this.looks.inc({ outcome: 'put-off' });
+      return;
+    }
+    this.count += 1;
+    this.underWay.set(origin, atOrigin + 1);
+    void this.look(look).finally(() => {
+      this.count -= 1;
+      const left = (this.underWay.get(origin) ?? 1) - 1;
+      if (left > 0) this.underWay.set(origin, left);
+      else this.underWay.delete(origin);
+    });
+  }
+
+  /** Never rejects: the next look is enqueued. */
+  private async look(look: RemoteLook): Promise<void> {
+    try {
+      const isSame = await this.asksTheSame(look);
+      this.looks.inc({ outcome: isSame === undefined ? 'failed' : isSame ? 'unchanged' : 'moved-on' });
+      if (isSame !== false) return;
+      await this.store.keepMovedOn(look);
+      await this.store.wake(look.runId);
+    } catch (error) {
+      const { agentUrl, taskId, runId } = look;
+      this.logger.warn({ err: error, runId, taskId, url: shownUrl(agentUrl) }, 'A look at a remote task was not kept');
+    }
+  }
+
+  /** Returns `undefined` where the agent does not say. */
+  private async asksTheSame(look: RemoteLook): Promise<boolean | undefined> {
+    const { runId, node, attempt, taskId, agentUrl, scope, credential } = look;
+    const options = {
+      scope,
+      parent: { taskId: runId, reference: childReference(node, attempt) },
+      ...(credential !== undefined && { credential }),
+      timeouts: { refused: 0, total: LOOK_MS },
+      signal: AbortSignal.any([this.ending.signal, AbortSignal.timeout(LOOK_MS)]),
+    };
+    try {
+      const client = await this.directory.client(agentUrl, options);
+      return asksTheSame(look, await client.getTask(taskId, options));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
