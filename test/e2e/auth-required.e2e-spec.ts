@@ -42,7 +42,7 @@ describe('a remote Task that asks for authentication', () => {
     expect(run.nodes.e).not.toHaveProperty('waitsFor');
     expect(textOf(run.nodes.e?.artifacts)).toBe('in');
     expect(agent.sends.map(({ headers, text }) => [headers['x-api-key'], text])).toEqual([
-      [before, ''],
+      [before, 'Execute node e'],
       [now, 'it is renewed'],
     ]);
     expect(agent.sends[1]?.message?.taskId).toBe(agent.taskIds()[0]);
