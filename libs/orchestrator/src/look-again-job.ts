@@ -19,7 +19,12 @@ export function lookingAgain(event: TaskEvent, { runId, children }: LookAgain): 
   if (!('statusUpdate' in event) || !isWaitingState(event.statusUpdate.status.state)) return event;
   if (Object.keys(children).length === 0) return event;
   const job: Job = { name: LOOK_AGAIN, key: `${LOOK_AGAIN}/${runId}`, payload: { runId, children } };
-  return { ...event, jobs: [...(event.jobs ?? []), job] };
+  return withJob(event, job);
+}
+
+/** Returns the event with a job in its commit, if there is one. */
+export function withJob(event: TaskEvent, job: Job | undefined): TaskEvent {
+  return job ? { ...event, jobs: [...(event.jobs ?? []), job] } : event;
 }
 
 /** @throws TypeError for a payload of another shape */

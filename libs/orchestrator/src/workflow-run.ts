@@ -1,6 +1,5 @@
 import type { RunWork } from '#libs/executor';
 import { durationOf } from '#libs/expressions';
-import type { Job } from '#libs/jobs';
 import { Inbox, Process, type Steps } from '#libs/process';
 import { ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
@@ -8,7 +7,7 @@ import { nodeResumed, nodeSkipped, runDeadline, runEnding } from './control-step
 import { childSteps } from './child-steps.js';
 import { exitContext } from './exit-context.js';
 import { type AttemptFailure, CANNOT_ASK, NodeOutcomes } from './node-outcomes.js';
-import { lookingAgain } from './look-again-job.js';
+import { lookingAgain, withJob } from './look-again-job.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { isOwn } from './node-sets.js';
 import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
@@ -396,8 +395,4 @@ export class WorkflowRun extends Process<RunState> {
     const whole = { ...run, room: this.room, newPace: this.newPace };
     return new RunCalls(services, whole, (news) => this.inbox.put(news));
   }
-}
-
-function withJob(event: TaskEvent, job: Job | undefined): TaskEvent {
-  return job ? { ...event, jobs: [...(event.jobs ?? []), job] } : event;
 }
