@@ -69,7 +69,7 @@ export interface RequestContext {
   readonly recovered: number;
   /** The recorded events of this Task's whole log, read from the store. For recovery. */
   log(): Promise<readonly TaskEvent[]>;
-  /** For an executor that keeps what it made of the log; absent where the log is in no store. */
+  /** For an executor with a long log; absent where the log is in no store. */
   readonly places?: LogPlaces;
   /**
    * Whether the Task takes this event, which is then the next one to be yielded. For an executor that has something else
@@ -87,7 +87,7 @@ export interface RequestContext {
   prove(): Promise<void>;
 }
 
-/** Lets an executor prove that the log still is what it folded, and read what is new alone. */
+/** What an executor may know of its log: how full it is, and that it still is what the executor folded. */
 export interface LogPlaces {
   /**
    * Resolves when all that was recorded is durable, with the last event of this execution as a place, and the bytes of the
@@ -95,6 +95,8 @@ export interface LogPlaces {
    * @throws ClaimLost where the Task is another replica's
    */
   last(): Promise<{ place: LogPlace; bytes: number } | undefined>;
+  /** Bytes of the log and of its limit, where it has passed three quarters of that: it takes no more events soon. */
+  nearlyFull(): { bytes: number; limit: number } | undefined;
   /** Resolves with the recorded events after a place; `undefined` where the log has another event there. */
   after(place: LogPlace): Promise<readonly RecordedEvent[] | undefined>;
 }

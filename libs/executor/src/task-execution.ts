@@ -304,7 +304,11 @@ export class TaskExecution implements Execution {
       signal: this.controller.signal,
       recovered: start.recovered,
       log: () => this.log(),
-      places: { last: () => this.lastPlace(), after: (place) => this.eventsAfter(place) },
+      places: {
+        last: () => this.lastPlace(),
+        after: (place) => this.eventsAfter(place),
+        nearlyFull: () => recording.nearlyFull,
+      },
       admit: (event) => recording.admit(event),
       flush: () => recording.flush(),
       prove: async () => {

@@ -1,4 +1,4 @@
-import type { Artifact, JsonValue } from '#libs/protocol';
+import type { Artifact, JsonValue, RunEventNote } from '#libs/protocol';
 import type { Failure } from './failure.js';
 import type { LoopReason } from './loop-run.js';
 import type { SkipReason } from './node-run.js';
@@ -91,6 +91,23 @@ export const resultEmptied = new NodeStep<object>('result.emptied', () => undefi
 
 /** Nothing is left but times and questions, and the process gives the run up until then (ISO 8601; absent: an answer). */
 export const runParked = new RunStep<{ until?: string }>('run.parked', () => undefined);
+
+/**
+ * The log of the run has passed three quarters of TASK_LIMIT: at the limit the run fails. Sizes are in bytes. Recorded once
+ * in a run.
+ */
+export const runNearlyFull = new RunStep<{ bytes: number; limit: number; message: string }>(
+  'run.nearly-full',
+  (run) => {
+    run.isNearlyFull = true;
+  },
+);
+
+/** What a run says when its log is nearly full. */
+export function nearlyFullNote({ bytes, limit }: { bytes: number; limit: number }): RunEventNote {
+  const message = `The log of the run has ${bytes} of at most ${limit} bytes (TASK_LIMIT): there the run fails.`;
+  return runNearlyFull.note({ bytes, limit, message });
+}
 
 /** The run's time is over. `at` is when it was (ISO 8601). */
 export const runDeadline = new RunStep<{ at: string; failure: Failure }>('run.deadline', (run, { failure }) => {

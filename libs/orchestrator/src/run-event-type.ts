@@ -29,6 +29,7 @@ export const RUN_EVENT_TYPES = [
   'input.received',
   'run.parked',
   'run.woken',
+  'run.nearly-full',
   'run.deadline',
   'run.ending',
   'workflow.failed',

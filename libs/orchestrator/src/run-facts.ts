@@ -22,4 +22,6 @@ export interface RunFacts {
   undelivered: boolean;
   /** Whether `workflow.failed` was emitted. */
   failureReported: boolean;
+  /** True if `run.nearly-full` was emitted. */
+  isNearlyFull: boolean;
 }

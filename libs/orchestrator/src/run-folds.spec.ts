@@ -69,6 +69,7 @@ function executionOf(log: readonly TaskEvent[]): RequestContext {
   return {
     ...{ taskId: 'run-1', call: { scope: SCOPE } },
     places: {
+      nearlyFull: () => undefined,
       last: async () => ({ place: placeOfEvent(events.at(-1)!), bytes: 1 }),
       after: (place) => eventsAfter(async (after) => events.slice(after), place, events.length),
     },

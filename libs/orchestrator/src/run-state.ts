@@ -69,6 +69,7 @@ export class RunState implements RunFacts {
   /** Number of events taken in: the sequence of the last one. */
   sequence = 0;
   failureReported = false;
+  isNearlyFull = false;
   private readonly artifacts = new Map<string, Artifact>();
 
   constructor(readonly definition: WorkflowDefinition) {

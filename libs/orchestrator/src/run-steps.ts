@@ -20,6 +20,7 @@ import {
   nodeWaiting,
   runDeadline,
   runEnding,
+  runNearlyFull,
   runParked,
 } from './control-steps.js';
 import type { Failure } from './failure.js';
@@ -191,10 +192,9 @@ export const workflowCanceled = new RunStep<{ children: CanceledChild[] }>('work
 export const done = new RunStep<{ status: string; state: JsonObject; error?: string }>('done', () => undefined);
 
 const RUN_STEPS = new Map(
-  [nodeSkipped, runParked, runDeadline, runEnding, workflowFailed, workflowCanceled, done].map((step) => [
-    step.type as string,
-    step.fold as Fold<JsonObject>,
-  ]),
+  [nodeSkipped, runNearlyFull, runParked, runDeadline, runEnding, workflowFailed, workflowCanceled, done].map(
+    (step) => [step.type as string, step.fold as Fold<JsonObject>],
+  ),
 );
 const NODE_STEPS = new Map(
   [

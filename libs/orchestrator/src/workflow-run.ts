@@ -3,7 +3,7 @@ import { durationOf } from '#libs/expressions';
 import { Inbox, Process, type Steps } from '#libs/process';
 import { ContentTooLarge, dataPart, type RunEventNote, textPart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { nodeResumed, nodeSkipped, runDeadline, runEnding } from './control-steps.js';
+import { nearlyFullNote, nodeResumed, nodeSkipped, runDeadline, runEnding } from './control-steps.js';
 import { childSteps } from './child-steps.js';
 import { exitContext } from './exit-context.js';
 import { type AttemptFailure, CANNOT_ASK, NodeOutcomes } from './node-outcomes.js';
@@ -110,6 +110,8 @@ export class WorkflowRun extends Process<RunState> {
     const fault = graph.fault?.message ?? evaluation.fault ?? this.fault;
     if (fault !== undefined) return this.end('failed', { fault });
     if (isBeingCanceled(state)) return this.cancel();
+    const full = state.isNearlyFull ? undefined : this.context.places?.nearlyFull();
+    if (full) return [this.note(nearlyFullNote(full))];
     if (evaluation.isNeeded && this.work.steps.isOwing) return new EvaluationTurn(this.work.steps, this.signal);
     return this.steps(planNext(state, this.services.clock.now()));
   }

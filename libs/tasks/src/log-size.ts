@@ -11,6 +11,8 @@ export interface TaskLimits {
 /** A Task that may hold no more still takes its end, where that is short, and a few words before it. */
 const END_ROOM = 64 * 1024;
 const FEW_WORDS = 16 * 1024;
+/** The share of its limit from which on a log is said to be nearly full. */
+const NEARLY_FULL = 3 / 4;
 
 /** How many bytes an event adds to its log: its JSON, and about those of the Message that it answers to. */
 export function eventBytes(event: TaskEvent, json: string): number {
@@ -31,6 +33,11 @@ export class LogSize {
   /** Of all that the log holds. */
   get total(): number {
     return this.bytes;
+  }
+
+  /** True if the log has passed three quarters of what it may have. */
+  get isNearlyFull(): boolean {
+    return this.bytes > this.limits.log * NEARLY_FULL;
   }
 
   /** @throws TaskLimitExceeded where an event of so many bytes is too much in itself, for the log, or for its Artifact */

@@ -9,6 +9,7 @@ export class TaskMetrics {
   private readonly size;
   private readonly latency;
   private readonly refused;
+  private readonly full;
 
   constructor(private readonly metrics: Metrics) {
     const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -21,6 +22,15 @@ export class TaskMetrics {
       'parley_journal_refused_total',
       'Writes that came too late: another replica had taken the task over',
     );
+    this.full = metrics.counter(
+      'parley_tasks_nearly_full_total',
+      'Tasks whose log has passed three quarters of TASK_LIMIT, each counted once',
+    );
+  }
+
+  /** The log of a Task has passed three quarters of TASK_LIMIT. */
+  nearlyFull(): void {
+    this.full.inc();
   }
 
   /** What waits to be written, asked at every reading. */

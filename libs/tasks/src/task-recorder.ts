@@ -1,4 +1,4 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { AppConfig, InFlight } from '#libs/service';
 import { TaskEnds } from './task-ends.js';
 import { TaskFeed } from './task-feed.js';
@@ -6,11 +6,13 @@ import { TaskFold } from './task-fold.js';
 import { TaskJournal } from './task-journal.js';
 import { type RecordingServices, TaskRecording } from './task-recording.js';
 import type { TaskLimits } from './log-size.js';
-import type { Idempotency, JournalEntry, StoredTask } from './task-store.js';
+import { TaskMetrics } from './task-metrics.js';
+import type { Idempotency, JournalEntry, StoredTask, TaskHeader } from './task-store.js';
 
 /** The only writer of Tasks: every change of every Task goes through a recording that it opened. */
 @Injectable()
 export class TaskRecorder {
+  private readonly logger = new Logger(TaskRecorder.name);
   private readonly services: RecordingServices;
 
   constructor(
@@ -19,8 +21,14 @@ export class TaskRecorder {
     inFlight: InFlight,
     config: AppConfig,
     @Optional() ends?: TaskEnds,
+    @Optional() metrics?: TaskMetrics,
   ) {
-    this.services = { journal, feed, inFlight, limits: limitsOf(config), ...(ends && { ends }) };
+    const limits = limitsOf(config);
+    const nearlyFull = ({ taskId, agent }: TaskHeader, bytes: number): void => {
+      metrics?.nearlyFull();
+      this.logger.warn({ taskId, agent, bytes, limit: limits.log }, 'The log of a task is nearly full (TASK_LIMIT)');
+    };
+    this.services = { journal, feed, inFlight, limits, nearlyFull, ...(ends && { ends }) };
   }
 
   /** True if the journal stands still for longer than JOURNAL_STALL_LIMIT: nothing new should be accepted. */

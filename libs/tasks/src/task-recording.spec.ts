@@ -113,6 +113,31 @@ describe('What a Task asks', () => {
   });
 });
 
+describe('A Task whose log is nearly full', () => {
+  it('is reported once, by the event with which it passes three quarters of its limit, whoever records that', () => {
+    const reported: number[] = [];
+    const services = {
+      ...SERVICES,
+      limits: { ...SERVICES.limits, log: 4_000 },
+      nearlyFull: (_header: unknown, bytes: number) => reported.push(bytes),
+    };
+    const header = { ...REFERENCE, ...SCOPE, ...BEGINNING, lastSequence: 2 };
+    const going = (bytes: number): TaskRecording => {
+      const fold = TaskFold.from(begun().recording.task());
+      return new TaskRecording(services as never, { header, token: 'k', fold, bytes });
+    };
+    const recording = going(2_000);
+    recording.record(chunk('x'.repeat(500)));
+    expect([reported, recording.nearlyFull]).toEqual([[], undefined]);
+    recording.record(chunk('x'.repeat(500)));
+    recording.record(chunk('x'));
+    expect(reported).toEqual([expect.any(Number)]);
+    expect(recording.nearlyFull).toEqual({ bytes: recording.logBytes, limit: 4_000 });
+    going(3_100).record(chunk('x'));
+    expect(reported).toHaveLength(1);
+  });
+});
+
 describe('A Task that is parked', () => {
   const until = new Date('2031-02-03T04:05:06.789Z');
   const parking: TaskEvent = { ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), parks: until };

@@ -34,6 +34,8 @@ export interface RecordingServices {
   inFlight: InFlight;
   limits: TaskLimits;
   ends?: TaskEnds;
+  /** To be called with the Task and the bytes of its log when that passes three quarters of TASK_LIMIT. */
+  nearlyFull?: (header: TaskHeader, bytes: number) => void;
 }
 
 interface Waiter {
@@ -106,6 +108,11 @@ export class TaskRecording implements JournalSource {
     return this.last;
   }
 
+  /** Bytes of the whole log and of its limit, where the log has passed three quarters of that. */
+  get nearlyFull(): { bytes: number; limit: number } | undefined {
+    return this.size.isNearlyFull ? { bytes: this.size.total, limit: this.services.limits.log } : undefined;
+  }
+
   /** Bytes of the whole log, as far as those of what was there before are known. */
   get logBytes(): number {
     return this.size.total;
@@ -169,7 +176,7 @@ export class TaskRecording implements JournalSource {
     this.size.check(event, bytes);
     if (this.fold) this.fold.apply(event);
     else this.fold = TaskFold.begin(event);
-    this.size.take(event, bytes);
+    this.takeSize(event, bytes);
     this.isParked = parkedUntil(event) !== undefined;
     this.sequence += 1;
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json, row };
@@ -178,6 +185,13 @@ export class TaskRecording implements JournalSource {
     this.memory.recorded(bytes);
     this.enqueue(bytes + this.takeSnapshot(this.fold));
     return recorded;
+  }
+
+  /** Tells once of a Task that its log is nearly full: by the event with which it becomes so, whichever process records that. */
+  private takeSize(event: TaskEvent, bytes: number): void {
+    const wasNearlyFull = this.size.isNearlyFull;
+    this.size.take(event, bytes);
+    if (!wasNearlyFull && this.size.isNearlyFull) this.services.nearlyFull?.(this.header, this.size.total);
   }
 
   private enqueue(bytes: number): void {

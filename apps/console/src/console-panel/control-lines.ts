@@ -27,6 +27,7 @@ const LINES: Readonly<Record<string, (payload: Payload) => string>> = {
   'parts.left-out': ({ count, kinds }) => `${word(count)} left out of what it was told: ${listed(kinds)}`,
   'result.emptied': () => 'the last iteration made no result',
   'run.parked': ({ until }) => (until === undefined ? 'waits for an answer' : `nothing happens until ${clock(until)}`),
+  'run.nearly-full': ({ message }) => word(message),
   'run.deadline': ({ failure }) => messageOf(failure),
   'run.ending': ({ outcome }) => word(outcome),
 };

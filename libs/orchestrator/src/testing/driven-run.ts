@@ -99,6 +99,10 @@ export class DrivenRun {
   folds = new DrivenFolds({ events: async () => this.recordedAfter(0) } as unknown as TaskStore, NOTHING_IN_FLIGHT);
   /** Number of events that each turn has read of the log. */
   readonly eventsRead: number[] = [];
+  /** Throws where the log takes an event no more. */
+  admit: (event: TaskEvent) => void = () => undefined;
+  /** How full the log is, where that is nearly. */
+  nearlyFull: { bytes: number; limit: number } | undefined;
   /** Contexts that its agents gave to this run and to earlier ones. */
   contexts: RemoteContexts = new FakeRemoteContexts();
   /** How cancels of Tasks came out that the run gave up. */
@@ -259,6 +263,7 @@ export class DrivenRun {
         return [...this.log];
       },
       places: {
+        nearlyFull: () => this.nearlyFull,
         last: async () => {
           const [last] = this.recordedAfter(this.log.length - 1);
           return last && { place: placeOfEvent(last), bytes: this.log.length };
@@ -269,7 +274,7 @@ export class DrivenRun {
           return later;
         },
       },
-      admit: () => undefined,
+      admit: (event) => this.admit(event),
       prove: async () => {
         if (this.isTakenOver) throw new ExecutionInterrupted('Another replica has the run');
         this.controller.signal.throwIfAborted();
