@@ -21,13 +21,13 @@ const task = (state: TaskState, message?: Message) => ({ status: { state, ...(me
 const asked = (text: string): Message => agentMessage(REFERENCE, [textPart(text)]);
 
 describe('a look at a remote Task that asks', () => {
-  it.each<[TaskState, Message?]>([
-    ['TASK_STATE_COMPLETED'],
-    ['TASK_STATE_FAILED'],
-    ['TASK_STATE_CANCELED'],
-    ['TASK_STATE_REJECTED'],
-    ['TASK_STATE_WORKING'],
-    ['TASK_STATE_SUBMITTED'],
+  it.each<[TaskState, Message | undefined]>([
+    ['TASK_STATE_COMPLETED', undefined],
+    ['TASK_STATE_FAILED', undefined],
+    ['TASK_STATE_CANCELED', undefined],
+    ['TASK_STATE_REJECTED', undefined],
+    ['TASK_STATE_WORKING', undefined],
+    ['TASK_STATE_SUBMITTED', undefined],
     ['TASK_STATE_AUTH_REQUIRED', asked('Well?')],
     ['TASK_STATE_INPUT_REQUIRED', asked('And now?')],
   ])('finds that one which is %s has moved on', (state, message) => {
