@@ -53,6 +53,7 @@ const GOOD: Record<string, JsonObject> = {
     data: 1,
     fallbacks: ['n', 'o'],
     temperature: 0.5,
+    maxTokens: 1000,
     tools: ['calculator', 'files/read_*'],
     maxSteps: 5,
     output: { type: 'object' },
