@@ -5,7 +5,7 @@ import { type Parley, startParley } from '../support/parley.js';
 import { ids, range } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
-import { Api, echo, external, input, linear, output, ruled, unique } from '../support/workflow.js';
+import { Api, echo, external, input, linear, output, ruled, textOf, unique } from '../support/workflow.js';
 
 const stage = useStage();
 let second: Parley;
@@ -163,6 +163,38 @@ describe('two services on one database', () => {
     expect(fake.sends).toHaveLength(1);
     const frames = await (await other.events(runId)).all();
     expect(ids(frames)).toEqual(range(1, frames.length));
+  });
+
+  it('a parked run hears elsewhere that the remote Task which it waits for has moved on', async () => {
+    const agent = await stage.fake({ streaming: true });
+    const third = await startParley({ databaseUrl: stage.database.url });
+    agent.always({
+      steps: [
+        { status: 'TASK_STATE_AUTH_REQUIRED', text: 'Log in' },
+        { hold: true },
+        { artifact: { parts: [{ text: 'logged in' }] } },
+        { status: 'TASK_STATE_COMPLETED' },
+      ],
+    });
+    const there = new Api(third.url);
+    const workflow = {
+      name: unique('w'),
+      nodes: [external('e', agent.url), { id: 'nap', type: 'wait', config: { for: '1h' } }],
+      edges: [],
+    };
+    await there.save(workflow);
+    const runId = await there.start(workflow.name);
+    await there.reached(runId, ['input-required']);
+    await third.kill9();
+    agent.release();
+    const run = await until(
+      async () => {
+        const seen = await stage.api.run(runId);
+        return seen.nodes.e?.status === 'completed' && seen;
+      },
+      { what: 'the node to complete' },
+    );
+    expect([textOf(run.nodes.e?.artifacts), run.status, agent.sends.length]).toEqual(['logged in', 'running', 1]);
   });
 });
 
