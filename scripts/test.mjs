@@ -21,8 +21,9 @@ if (mayDriveBrowser(process.argv.slice(2))) {
 const folder = mkdtempSync(join(tmpdir(), 'parley-test-'));
 const report = join(folder, 'report.json');
 const [command, ...args] = jest(['--json', `--outputFile=${report}`, ...projectsLast(process.argv.slice(2))]);
-// With --json jest keeps standard output for the report, which goes to the file instead.
-const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+// With --json jest keeps standard output for the report, which goes to the file instead; but for the table of coverage.
+const output = process.argv.includes('--coverage') ? 'inherit' : 'ignore';
+const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', output, 'inherit'] });
 onEnding((signal) => child.kill(signal));
 child.on('exit', (code) => {
   const summary = readReport();

@@ -1,6 +1,7 @@
 import { createRequire, registerHooks, setSourceMapsSupport } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import './support/typescript-hooks.mjs';
+import { V8Coverage } from './support/v8-coverage.mjs';
 
 const require = createRequire(import.meta.url);
 /** Where jest-circus keeps who listens to a file's tests. */
@@ -21,6 +22,7 @@ const WORDS = ['describe', 'it', 'test', 'beforeAll', 'beforeEach', 'afterEach',
 let current = {};
 const lasting = Object.fromEntries(WORDS.map((word) => [word, lastingWord([word])]));
 let files = 0;
+const coverage = new V8Coverage();
 
 /**
  * Jest's runtime, which loads a test file and what it imports as Node does: a module is loaded once in a worker, however
@@ -57,6 +59,19 @@ class Runtime {
   leaveTestCode() {}
   getSourceMaps() {}
   getAllCoverageInfoCopy() {}
+
+  collectV8Coverage() {
+    return coverage.start();
+  }
+
+  stopCollectingV8Coverage() {
+    return coverage.stop();
+  }
+
+  getAllV8CoverageInfoCopy() {
+    return coverage.result();
+  }
+
   teardown() {}
 }
 

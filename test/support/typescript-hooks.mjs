@@ -18,8 +18,11 @@ registerHooks({
   load(url, context, next) {
     const { pathname } = new URL(url);
     if (!pathname.endsWith('.ts') || pathname.includes('/node_modules/')) return next(url, context);
-    const filename = fileURLToPath(url);
-    const { code } = transformSync(readFileSync(filename, 'utf8'), { filename, sourceMaps: 'inline' });
-    return { format: 'module', source: code, shortCircuit: true };
+    return { format: 'module', source: compiled(fileURLToPath(url)), shortCircuit: true };
   },
 });
+
+/** Returns a source as it is executed, with its source map. */
+export function compiled(filename) {
+  return transformSync(readFileSync(filename, 'utf8'), { filename, sourceMaps: 'inline' }).code;
+}
