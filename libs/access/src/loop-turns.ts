@@ -33,7 +33,7 @@ export class LoopTurns {
   }
 }
 
-/** Returns the name of whose share it is; `undefined` where nobody says who they are. */
+/** Returns the name of the caller whose share it is; `undefined` without authentication. */
 function accountOf({ raw }: FastifyRequest): string | undefined {
   const caller = callerOf(raw);
   return caller.owner === '' ? undefined : limitName(caller, undefined);

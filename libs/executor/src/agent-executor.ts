@@ -87,7 +87,7 @@ export interface RequestContext {
   prove(): Promise<void>;
 }
 
-/** What an executor may know of its log: how full it is, and that it still is what the executor folded. */
+/** Tells an executor how full its log is, and that the log still is what the executor folded. */
 export interface LogPlaces {
   /**
    * Resolves when all that was recorded is durable, with the last event of this execution as a place, and the bytes of the

@@ -103,7 +103,7 @@ export const runNearlyFull = new RunStep<{ bytes: number; limit: number; message
   },
 );
 
-/** What a run says when its log is nearly full. */
+/** Says that the log of the run is nearly full. */
 export function nearlyFullNote({ bytes, limit }: { bytes: number; limit: number }): RunEventNote {
   const message = `The log of the run has ${bytes} of at most ${limit} bytes (TASK_LIMIT): there the run fails.`;
   return runNearlyFull.note({ bytes, limit, message });

@@ -15,7 +15,7 @@ const LONGEST_PAUSE_MS = 300_000;
 const SPREAD = 0.25;
 /** A job fails only while the database is away; with the pauses between them, the attempts outlast a day of that. */
 const MOST_ATTEMPTS = 25;
-/** Whoever waits for another kind of work goes first. */
+/** Priority behind every other kind of work. */
 const PRIORITY = 10;
 
 /** A question of an agent elsewhere that a run waits with. */

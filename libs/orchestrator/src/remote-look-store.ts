@@ -1,6 +1,6 @@
 import type { NextLook, RemoteLook } from './remote-look-job.js';
 
-/** What the store knows of a run and of a question that it waits with. */
+/** State of a run and of a question that it waits with, as the store has it. */
 export interface LookPlace {
   /** True if the run has ended or is gone. */
   ended: boolean;

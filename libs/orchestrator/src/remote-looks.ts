@@ -18,7 +18,7 @@ import { RemoteLookStore } from './remote-look-store.js';
 export const LOOK_SPACING_MS = 250;
 /** A turn that comes sooner, in milliseconds, is taken at once. */
 const SOON_MS = 500;
-/** What an agent may take to answer, in milliseconds. */
+/** Milliseconds that an agent may take to answer. */
 const LOOK_MS = 5_000;
 /** Looks that this process has under way: at the agents of one origin, and in all. One beyond waits for its next turn. */
 const LOOKS_AT_ORIGIN = 4;

@@ -57,7 +57,7 @@ function foldsOf(log: readonly TaskEvent[]): { folds: DrivenFolds; reads: number
 const headerAt = (lastSequence: number): TaskHeader =>
   ({ ...SCOPE, taskId: 'run-1', state: 'TASK_STATE_INPUT_REQUIRED', lastSequence }) as TaskHeader;
 
-/** What a state knows of the run, without what only its own objects tell. */
+/** Returns the facts of a state that any other state of the same run has as well. */
 const known = ({ instances, status, sequence, frontier }: RunState) => ({
   ...{ status, sequence, waiting: frontier.waiting },
   nodes: [...instances.values()],

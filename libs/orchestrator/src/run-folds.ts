@@ -20,7 +20,7 @@ export interface RunFold {
   readonly first: TaskEvent | undefined;
 }
 
-/** Where an execution of a run begins. */
+/** Start of an execution of a run. */
 export interface RunStart extends Pick<ProcessStart, 'context' | 'links'> {
   readonly fold: RunFold;
 }

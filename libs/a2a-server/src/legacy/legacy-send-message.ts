@@ -73,12 +73,13 @@ function paramsOf(body: JsonObject, newId: (metadata: JsonValue | undefined) => 
   const { contextId, taskId, ...rest } = body;
   const message = body.message as JsonObject;
   requireOneVersion(message);
+  const { contextId: contextInside, taskId: taskInside, ...withoutIds } = message;
   const said: JsonObject = {
     messageId: newId(message.metadata),
     role: 'user',
-    ...message,
-    ...oneId('contextId', message.contextId, contextId),
-    ...oneId('taskId', message.taskId, taskId),
+    ...withoutIds,
+    ...oneId('contextId', contextInside, contextId),
+    ...oneId('taskId', taskInside, taskId),
     ...(Array.isArray(message.parts) && { parts: message.parts.map(withKind) }),
   };
   return readV03SendParams({ ...rest, message: said });
@@ -104,11 +105,12 @@ function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
   return undefined;
 }
 
-function oneId(name: string, inside: JsonValue | undefined, beside: JsonValue | undefined): JsonObject {
-  if (inside !== undefined && beside !== undefined && inside !== beside)
+/** Returns an id that stands in the Message or beside it. Null counts as left out: so clients forget their ids. */
+function oneId(name: string, inside: JsonValue = null, beside: JsonValue = null): JsonObject {
+  if (inside !== null && beside !== null && inside !== beside)
     throw invalidParams({ field: name, description: `is another one than message.${name}` });
   const id = beside ?? inside;
-  return id === undefined ? {} : { [name]: id };
+  return id === null ? {} : { [name]: id };
 }
 
 function withKind(part: JsonValue): JsonValue {
@@ -118,7 +120,7 @@ function withKind(part: JsonValue): JsonValue {
   return kind === undefined ? part : { ...rest, kind };
 }
 
-/** Returns a direct answer as the Task that a client of this way goes on with; it is kept nowhere. */
+/** Returns a direct answer as a Task, which such a client expects; nothing is stored. */
 function repliedTask(said: Message, reply: Message): Task {
   const task = completedByReply(said, reply, randomUUID());
   return { ...task, status: { ...task.status, message: reply }, history: [said, reply] };

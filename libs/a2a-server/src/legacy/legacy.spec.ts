@@ -279,6 +279,14 @@ describe('POST /send-message in the words of 0.3', () => {
     expect(task.history[0]).toMatchObject({ role: 'user', parts: [{ kind: 'text', text: 'hi' }] });
   });
 
+  it('takes ids that are null for none, inside the Message and beside it', async () => {
+    const ids = { contextId: null, taskId: null };
+    const task = (await send({ message: { ...hello, ...ids }, ...ids })).json();
+    const next = (await send({ message: { ...hello, contextId: null }, contextId: task.contextId })).json();
+    expect([task.status.state, next.contextId]).toEqual(['completed', task.contextId]);
+    expect(next.id).not.toBe(task.id);
+  });
+
   it('leaves other Messages to 1.0', async () => {
     for (const message of ['hi', { parts: [{ text: 'hi' }] }, { role: 'ROLE_USER', parts: [{ text: 'hi' }] }])
       expect((await send({ message })).json()).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });

@@ -95,7 +95,7 @@ export class DrivenFolds extends RunFolds {
 export class DrivenRun {
   readonly log: TaskEvent[] = [];
   readonly children = new FakeRunChildren();
-  /** What this process keeps of the run between turns; a run that has crashed has none. */
+  /** Folds that this process keeps of the run between turns; a run that has crashed has none. */
   folds = new DrivenFolds({ events: async () => this.recordedAfter(0) } as unknown as TaskStore, NOTHING_IN_FLIGHT);
   /** Number of events that each turn has read of the log. */
   readonly eventsRead: number[] = [];

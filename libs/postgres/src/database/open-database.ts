@@ -7,7 +7,7 @@ import type { MigrationClass } from './migrate.js';
 import { recognizeInstallation } from '../installation/recognize-installation.js';
 import { EmbeddedPostgres } from '../embedded/embedded-postgres.js';
 
-/** What a database is to hold. */
+/** Content that a database is to hold. */
 export interface DatabaseContent {
   migrations: readonly MigrationClass[];
   /** See PostgresOptions. */

@@ -9,7 +9,7 @@ class FakeSession implements WatchedSession {
   readonly tag = 'a';
   state: SessionProgress | undefined = { bytesRead: 10, bytesSent: 100, bytesQueued: 0 };
   cuts = 0;
-  /** What it sends when it is to talk. */
+  /** Progress of the session once it was made to talk. */
   said: SessionProgress | undefined;
 
   progress(): SessionProgress | undefined {

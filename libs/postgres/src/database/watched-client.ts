@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import { type AskServer, type SessionProgress, SessionWatch } from './session-watch.js';
 
-/** What the sessions of this process are called, or begin with before a colon and what they are for. */
+/** Name of the sessions of this process; a colon and their purpose may follow. */
 export const SESSIONS_OF_PROCESS = `parley:${process.pid}`;
 
 /** Milliseconds for a new connection and its answer. */
@@ -18,7 +18,7 @@ const LONGEST_NAME = 63;
 /** Errors of connections that say that nobody is at the address. */
 const NOBODY_THERE = new Set(['ECONNREFUSED', 'EHOSTDOWN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
-/** One for each address, while there are sessions. */
+/** Watches by address, for as long as there are sessions. */
 const watches = new Map<string, SessionWatch>();
 
 /**
