@@ -37,7 +37,7 @@ import { AppConfig, Metrics } from '#libs/service';
       ],
       useFactory: (
         modules: ModuleRef,
-        { content, nodeDispatch }: AppConfig,
+        { cards, content, nodeDispatch }: AppConfig,
         http: OutboundHttp,
         metrics: Metrics,
         authentication: Authentication,
@@ -53,6 +53,7 @@ import { AppConfig, Metrics } from '#libs/service';
         return new HttpAgentDirectory({
           http: http.reachingSelf((url) => isOfService(url, address.ownUrls)),
           content,
+          dialectMaxAge: cards.maxAgeMs,
           ...(nodeDispatch === 'local' && { local: localAgents(modules, address) }),
           credentials,
           guard,

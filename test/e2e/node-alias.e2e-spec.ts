@@ -1,5 +1,6 @@
 import type { Part, Task } from '#libs/protocol';
 import { firstText, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
+import { Pre10Client } from '../support/pre-1-0-client.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import {
   declaring,
@@ -7,6 +8,7 @@ import {
   external,
   linear,
   output,
+  ruled,
   script,
   says,
   unique,
@@ -131,5 +133,45 @@ describe('a Message without text (rows C10, E3, K2)', () => {
     await sendTask(stage.api.base(workflow), [{ text: '' }]);
     await stage.api.ended(await stage.api.start(workflow));
     expect(fake.texts).toEqual(Array(2).fill(`Execute node ${id}`));
+  });
+});
+
+describe('a client of the pre-1.0 dialect', () => {
+  const text = (words: string) => ({ type: 'text', text: words, mimeType: 'text/plain' });
+  const said = (words: string) => expect.objectContaining({ parts: [text(words)] });
+
+  it.each(['alias', 'base', 'workflow'] as const)('is answered in its shapes at the %s', async (kind) => {
+    const at = await place((name) => echo(name));
+    const url = kind === 'workflow' ? stage.api.base(at.workflow) : at[kind];
+    const client = new Pre10Client(url);
+    expect((await client.card()).url).toBe(url);
+    for (const words of ['hello', 'again']) {
+      const task = await client.send([text(words)]);
+      expect(task).toMatchObject({ status: 'completed', artifacts: [said(words)] });
+      const parts = [text(words)];
+      expect(task.messages).toEqual([
+        { role: 'user', parts },
+        { role: 'agent', parts },
+      ]);
+    }
+  });
+
+  it('is asked, answers the same Task, and is told an error and an unknown agent', async () => {
+    const asks = [{ when: { turn: 1 }, steps: [{ ask: 'Which?' }] }];
+    const { alias, workflow, base } = await place((name) => ruled(name, asks, says('[{{text}}]')));
+    for (const url of [alias, base, stage.api.base(workflow)]) {
+      const client = new Pre10Client(url);
+      const { id, contextId, status, messages } = await client.send([text('go')]);
+      expect([status, messages?.at(-1)]).toEqual(['input-required', said('Which?')]);
+      const task = await client.send([text('red')], { taskId: id, contextId });
+      expect(task).toMatchObject({ id, status: 'completed', artifacts: [said('[red]')] });
+      await expect(client.send([text('late')], { taskId: id })).rejects.toThrow(/^a2a error -3200\d: /);
+    }
+    const failing = await place((name) => script(name, { fail: 'no paper' }));
+    expect(await new Pre10Client(failing.alias).send([text('x')])).toMatchObject({
+      status: 'failed',
+      messages: [{}, { role: 'agent', parts: [{ text: 'Error: no paper' }] }],
+    });
+    await expect(new Pre10Client(`${stage.parley.url}/a2a/workflows/nope`).card()).rejects.toThrow('HTTP 404');
   });
 });

@@ -179,9 +179,11 @@ describe('rows B and K3: the seed dialect on the node alias', () => {
     expect(body.result?.messages.at(-1)?.parts[0]?.text).toMatch(/^Error: /);
   });
 
-  it('K3 the seed dialect stays on the alias: the canonical base does not know its method', async () => {
+  it('K3 the canonical base knows the method of the seed dialect, and answers with an id of its own', async () => {
     const { base } = await node((id) => echo(id));
-    expect((await rpc(base, 'a2a.sendMessage', legacy('x'))).body.error).toMatchObject({ code: -32601 });
+    const { body } = await rpc<{ id: string; status: string }>(base, 'a2a.sendMessage', legacy('x'));
+    expect(body.result?.status).toBe('completed');
+    expect(body.result?.id).not.toMatch(/^task-/);
   });
 
   it('K3 the alias speaks 1.0 too', async () => {

@@ -27,7 +27,7 @@ export class FakeCallingTask {
   flush = async (): Promise<void> => undefined;
   private readonly controller = new AbortController();
 
-  constructor(private readonly agent: FakeAgent) {}
+  constructor(private readonly agent: Pick<FakeAgent, 'url'>) {}
 
   call(fields: Partial<Omit<AgentCallSpec, 'by'>> = {}, by: Partial<CallingTask> = {}): AgentCall {
     return new AgentCall(this.directory, {

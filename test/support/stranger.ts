@@ -88,8 +88,6 @@ export function jsonRpcAsks(who: () => Headers): Ask[] {
   const founding: (typeof OPERATIONS)[number] = ['a2a.sendMessage', follow];
   return [...OPERATIONS, founding].map(([method, params, headers]) => ({
     name: `JSON-RPC ${method}${headers ? `, with ${Object.keys(headers).join()}` : ''}`,
-    // Only the alias of a node speaks it.
-    ...(method === founding[0] && { elsewhere: /"code":-32601\b/ }),
     ask: (base, id) => rpc(base, method, params(id), { headers: { ...who(), ...headers } }),
   }));
 }

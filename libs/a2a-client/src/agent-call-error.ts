@@ -24,11 +24,16 @@ interface AgentCallErrorOptions {
   unsent?: boolean;
   status?: number | undefined;
   retryAfter?: number | undefined;
+  /** What the agent wrote beside the message of its error. */
+  data?: unknown;
 }
 
 /** A call to an agent that did not succeed. `message` may be shown to callers: it quotes the remote, never our internals. */
 export class AgentCallError extends Error {
   override readonly name = 'AgentCallError';
+  /** Neither shown nor logged. */
+  readonly #data: unknown;
+
   constructor(
     readonly kind: AgentCallFailure,
     message: string,
@@ -39,6 +44,7 @@ export class AgentCallError extends Error {
     this.unsent = options.unsent === true;
     this.status = options.status;
     this.retryAfter = options.retryAfter;
+    this.#data = options.data;
   }
   /** The JSON-RPC code or HTTP status, where there was one. */
   readonly code: number | undefined;
@@ -57,6 +63,11 @@ export class AgentCallError extends Error {
   /** Only 5xx and time-outs are tried again, and what is unsent for as long as a call may wait for its agent. */
   get retryable(): boolean {
     return this.kind === 'server-error' || this.kind === 'timeout';
+  }
+
+  /** True if the agent's words about the error, or the details beside them, match a pattern. */
+  mentions(pattern: RegExp): boolean {
+    return pattern.test(this.message) || pattern.test(JSON.stringify(this.#data) ?? '');
   }
 
   /** The same of a call that may have reached the agent before. */

@@ -16,7 +16,7 @@ import { type AgentHttp, fetchRequester } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { ReceivedCard } from './card-guard.js';
-import { CARD_PATH, hostCardUrl, legacyCardUrls, ownCardUrl } from './card-places.js';
+import { CARD_PATH, hostCardUrl, isPre10CardUrl, legacyCardUrls, ownCardUrl, pre10CardUrl } from './card-places.js';
 import { keepSecurity } from './card-security.js';
 import { once } from './exchange.js';
 
@@ -35,15 +35,16 @@ interface KeptCard {
 }
 
 /**
- * Finds the card of an agent: at its URL if that names a card, else under the URL, else at the origin, else where
- * A2A 0.2 had it. The same text
- * always gives the same object, so that what was made of a card can be kept with it.
+ * Finds the card of an agent: at its URL if that names a card, else under the URL, else at the origin, else where A2A 0.2
+ * had it, else where the pre-1.0 dialect has it. The same text always gives the same object, so that what was made of a
+ * card can be kept with it.
  */
 export class AgentCards {
   readonly #request: AgentRequest;
   readonly #freshUntil: NonNullable<AgentHttp['freshUntil']>;
   readonly #kept = new LRUCache<string, KeptCard>({ max: 1_000 });
   readonly #received = new WeakMap<SdkAgentCard, ReceivedCard>();
+  readonly #pre10 = new WeakSet<SdkAgentCard>();
 
   constructor(http: Omit<AgentHttp, 'fetch'>, content?: ContentLimits) {
     this.#request = agentRequest(http.cachedRequest ?? fetchRequester(http.cachedFetch), content);
@@ -59,6 +60,11 @@ export class AgentCards {
   /** How a card came that was found here. */
   received(card: SdkAgentCard): ReceivedCard | undefined {
     return this.#received.get(card);
+  }
+
+  /** True for a card that was found where the pre-1.0 dialect has it, and names no version of A2A. */
+  isPre10(card: SdkAgentCard): boolean {
+    return this.#pre10.has(card);
   }
 
   /**
@@ -79,8 +85,9 @@ export class AgentCards {
     const own = await this.#read(ownCardUrl(url), limits, credentials);
     if (own !== undefined) return own;
     const host = pathname === '/' ? undefined : await this.#read(hostCardUrl(url), limits, credentials);
-    if (host !== undefined) return isAboveUrl(host, url) ? undefined : host;
-    return this.#findLegacy(url, limits, credentials);
+    if (host !== undefined && !isAboveUrl(host, url)) return host;
+    const legacy = host === undefined ? await this.#findLegacy(url, limits, credentials) : undefined;
+    return legacy ?? this.#read(pre10CardUrl(url), limits, credentials);
   }
 
   /** Finds the card of an agent of A2A 0.2; one of 1.0 has no business where that would be. */
@@ -119,7 +126,10 @@ export class AgentCards {
   #keep(url: string, text: string, freshUntil: number): SdkAgentCard | undefined {
     const kept = this.#kept.get(url);
     const card = kept?.text === text ? kept.card : readAgentCard(text);
-    if (card !== undefined && !this.#received.has(card)) this.#received.set(card, { url, text, card });
+    if (card !== undefined && !this.#received.has(card)) {
+      this.#received.set(card, { url, text, card });
+      if (isPre10CardUrl(url) && namesNoVersion(objectOf(text))) this.#pre10.add(card);
+    }
     if (text.length <= MAX_KEPT_LENGTH) this.#kept.set(url, { text, card, freshUntil });
     return card;
   }
@@ -137,6 +147,13 @@ export function readAgentCard(text: string): SdkAgentCard | undefined {
     throw new AgentCallError('invalid-response', 'the agent card is not one of A2A', { cause });
   }
 }
+
+/** True for a card that has none of the members by which a card says which version of A2A its agent speaks. */
+function namesNoVersion(card: JsonObject | undefined): boolean {
+  return VERSION_MEMBERS.every((member) => card?.[member] === undefined);
+}
+
+const VERSION_MEMBERS = ['protocolVersion', 'supportedInterfaces', 'supported_interfaces', 'preferredTransport'];
 
 function isLegacyCard({ supportedInterfaces }: SdkAgentCard): boolean {
   return supportedInterfaces.every(({ protocolVersion }) => protocolVersion.startsWith('0.'));

@@ -15,6 +15,9 @@ export interface CallTimeouts {
   refused: number;
 }
 
+/** A protocol that a caller may name: the pre-1.0 dialect, under the word that workflows have for it. */
+export type CalledProtocol = 'founding';
+
 export interface CallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
@@ -44,6 +47,8 @@ export interface CallOptions {
   trace?: TraceContext;
   /** Name of a stored credential. */
   credential?: string;
+  /** Protocol that the agent is known to speak; absent: what its card says, or what it is found to speak. */
+  protocol?: CalledProtocol;
   /** Whoever chose the URL is not trusted with the credential: it is used only where it names its hosts. */
   onlyToHosts?: boolean;
 }

@@ -9,12 +9,13 @@ import { agentFetch } from './agent-fetch.js';
 import { type AgentHttp, fetchRequester } from './agent-http.js';
 import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { AgentTransport, CallCredentials } from './agent-transport.js';
-import { PRE_1_0_DIALECT } from './pre-1-0-dialect.js';
-import { type JsonRpcEndpoint, JsonRpcTransport } from './json-rpc-transport.js';
+import { DialectTransport } from './dialect-transport.js';
+import { type JsonRpcDialect, type JsonRpcEndpoint, JsonRpcTransport } from './json-rpc-transport.js';
 import { SigningTransport } from './signing-transport.js';
 import { RestTransport } from './rest-transport.js';
 import { LegacyClients } from './legacy-clients.js';
 import { SdkTransport } from './sdk-transport.js';
+import { type SpokenDialect, SpokenDialects } from './spoken-dialects.js';
 
 type AgentInterface = SdkAgentCard['supportedInterfaces'][number];
 
@@ -32,12 +33,16 @@ export class AgentTransports {
   readonly #request: AgentRequest;
   readonly #legacy: LegacyClients;
   readonly #ids = new LRUCache<string, () => number>({ max: 1_000 });
+  readonly #dialects: SpokenDialects;
 
+  /** @param dialectMaxAge milliseconds for which the dialect of an agent is remembered whose card does not say it */
   constructor(
     http: AgentHttp,
     private readonly signers?: RequestSigners,
     content: ContentLimits = DEFAULT_CONTENT_LIMITS,
+    dialectMaxAge = 60_000,
   ) {
+    this.#dialects = new SpokenDialects(dialectMaxAge);
     this.#request = agentRequest(http.request ?? fetchRequester(http.fetch), content);
     this.#legacy = new LegacyClients(agentFetch(http.fetch, content));
   }
@@ -52,10 +57,27 @@ export class AgentTransports {
     return this.#proving(transport, agent, chosen.url, securityOf(card));
   }
 
-  /** For an agent that has no card: JSON-RPC at its URL, without streaming. */
-  ofUrl({ url, credentials }: CalledAgent): AgentTransport {
-    const transport = new JsonRpcTransport(this.#request, this.#endpoint({ url, credentials }), false, PRE_1_0_DIALECT);
-    return this.#proving(transport, { url }, url);
+  /**
+   * For an agent that speaks the pre-1.0 dialect, by its card or by its caller.
+   * @throws AgentCallError `invalid-response` where the card offers no URL that can be called
+   */
+  ofPre10Card(card: SdkAgentCard, agent: CalledAgent): AgentTransport {
+    const { url } = chosenInterface(card);
+    return this.#proving(this.#undeclared(url, 'pre-1.0', agent.credentials), agent, url, securityOf(card));
+  }
+
+  /**
+   * For an agent that has no card: JSON-RPC at its URL, without streaming.
+   * @param first dialect to begin with, where nothing is known of the agent
+   */
+  ofUrl({ url, credentials }: CalledAgent, first: SpokenDialect): AgentTransport {
+    return this.#proving(this.#undeclared(url, first, credentials), { url }, url);
+  }
+
+  #undeclared(url: string, first: SpokenDialect, credentials?: CallCredentials): AgentTransport {
+    const endpoint = this.#endpoint({ url, credentials });
+    const open = (dialect: JsonRpcDialect) => new JsonRpcTransport(this.#request, endpoint, false, dialect);
+    return new DialectTransport({ endpoint: url, first, open }, this.#dialects);
   }
 
   #transport(chosen: AgentInterface, streaming: boolean, credentials?: CallCredentials): AgentTransport {

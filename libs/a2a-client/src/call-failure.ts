@@ -18,10 +18,13 @@ export function toAgentCallError(error: unknown): AgentCallError {
   return sdkFailure(error) ?? (causesOf(error).some(isNetworkError) ? networkFailure(error) : notA2A(error));
 }
 
-/** An error that the agent answered with: `a2a error <code>: <message>`. */
-export function rpcFailure(code: number, message: string, cause?: unknown): AgentCallError {
+/**
+ * An error that the agent answered with: `a2a error <code>: <message>`.
+ * @param data what the agent wrote beside the message
+ */
+export function rpcFailure(code: number, message: string, cause?: unknown, data?: unknown): AgentCallError {
   const kind = code === A2A_ERRORS.TASK_NOT_FOUND.code ? 'not-found' : 'rpc-error';
-  return new AgentCallError(kind, `a2a error ${code}: ${message}`, { code, cause });
+  return new AgentCallError(kind, `a2a error ${code}: ${message}`, { code, cause, data });
 }
 
 /** The JSON-RPC code of a `google.rpc.ErrorInfo` reason. */
@@ -148,7 +151,7 @@ export function errorOf(body: JsonObject | undefined): AgentCallError | undefine
   if (error === undefined) return undefined;
   const { code, details, type } = error;
   const text = errorText(body);
-  if ('jsonrpc' in body) return rpcFailure(Number(code), text);
+  if ('jsonrpc' in body) return rpcFailure(Number(code), text, undefined, error.data);
   const reasons = Array.isArray(details) ? details.filter(isJsonObject).map((it) => it.reason) : [];
   const known = [...reasons, reasonOfType(type)].map(codeOfReason).find((it) => it !== undefined);
   if (known !== undefined) return rpcFailure(known, text);

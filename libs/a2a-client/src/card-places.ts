@@ -23,6 +23,16 @@ export function legacyCardUrls(url: string): string[] {
   return [...new Set(places)].map((place) => `${place}/.well-known/agent.json`);
 }
 
+/** Returns the URL where an agent of the pre-1.0 dialect has its card. */
+export function pre10CardUrl(url: string): string {
+  return `${withoutTrailing(url, '/')}/agent-card`;
+}
+
+/** True for a place where none but an agent of the pre-1.0 dialect needs to have its card. */
+export function isPre10CardUrl(url: string): boolean {
+  return new URL(url).pathname.endsWith('/agent-card');
+}
+
 /** Whether a URL, as `URL.href` writes it, names an agent or a card of the service at one of these base URLs. */
 export function isOfService(url: string, bases: readonly string[]): boolean {
   return bases.some(

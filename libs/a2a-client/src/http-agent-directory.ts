@@ -33,6 +33,8 @@ export interface HttpAgentDirectoryOptions {
   signers?: RequestSigners;
   /** How much an agent may answer; the defaults unless set otherwise. */
   content?: ContentLimits;
+  /** Milliseconds for which the dialect of an agent is remembered whose card does not say it; a minute unless set. */
+  dialectMaxAge?: number;
   /** Told once per URL that an agent has no card; otherwise that is logged. */
   onCardless?: (url: string) => void;
 }
@@ -50,7 +52,7 @@ export class HttpAgentDirectory extends AgentDirectory {
   readonly #cards: AgentCards;
   readonly #transports: AgentTransports;
   readonly #outcomes: CallOutcomes;
-  /** The client of each URL, as long as its card stays the same. */
+  /** The client of each URL and protocol, as long as its card stays the same. */
   readonly #clients = new LRUCache<string, { card: SdkAgentCard; client: AgentClient }>({ max: 1_000 });
   #handler: LocalRequestHandler | undefined;
   readonly #cardlessReported = new Set<string>();
@@ -59,7 +61,7 @@ export class HttpAgentDirectory extends AgentDirectory {
   constructor(private readonly options: HttpAgentDirectoryOptions) {
     super();
     this.#cards = new AgentCards(options.http, options.content);
-    this.#transports = new AgentTransports(options.http, options.signers, options.content);
+    this.#transports = new AgentTransports(options.http, options.signers, options.content, options.dialectMaxAge);
     this.#outcomes = new CallOutcomes(options.calls);
     this.#onCardless =
       options.onCardless ??
@@ -74,7 +76,7 @@ export class HttpAgentDirectory extends AgentDirectory {
     const card = this.#cards.fresh(url) ?? (await this.#find(url, options));
     const admission = this.options.guard?.admit(url, card && this.#cards.received(card), options);
     if (admission) await admission;
-    return card === undefined ? this.#withoutCard(url) : this.#withCard(url, card);
+    return card === undefined ? this.#withoutCard(url, options) : this.#withCard(url, card, options);
   }
 
   #localAgent(url: string): LocalAgent | undefined {
@@ -94,10 +96,13 @@ export class HttpAgentDirectory extends AgentDirectory {
     return options.scope?.tenant ? this.options.credentials?.(url)?.(options) : undefined;
   }
 
-  async #withCard(url: string, card: SdkAgentCard): Promise<AgentClient> {
-    const kept = this.#clients.get(url);
+  async #withCard(url: string, card: SdkAgentCard, { protocol }: CallOptions): Promise<AgentClient> {
+    const key = `${protocol ?? ''} ${url}`;
+    const kept = this.#clients.get(key);
     if (kept?.card === card) return kept.client;
-    const transport = await this.#transports.ofCard(card, this.#called(url));
+    const agent = this.#called(url);
+    const isPre10 = protocol !== undefined || this.#cards.isPre10(card);
+    const transport = isPre10 ? this.#transports.ofPre10Card(card, agent) : await this.#transports.ofCard(card, agent);
     const client = new TransportAgentClient(
       url,
       decodeAgentCard(card),
@@ -105,16 +110,16 @@ export class HttpAgentDirectory extends AgentDirectory {
       this.#outcomes,
       this.options.content,
     );
-    this.#clients.set(url, { card, client });
+    this.#clients.set(key, { card, client });
     return client;
   }
 
-  #withoutCard(url: string): AgentClient {
+  #withoutCard(url: string, { protocol }: CallOptions): AgentClient {
     if (!this.#cardlessReported.has(url) && this.#cardlessReported.size < 1_000) {
       this.#cardlessReported.add(url);
       this.#onCardless(url);
     }
-    const transport = this.#transports.ofUrl(this.#called(url));
+    const transport = this.#transports.ofUrl(this.#called(url), protocol === undefined ? '1.0' : 'pre-1.0');
     return new TransportAgentClient(url, undefined, transport, this.#outcomes, this.options.content);
   }
 

@@ -24,7 +24,10 @@ import { errorOf } from './call-failure.js';
 
 /** Another way to say the same: what is asked and what is answered are put from and into the words of A2A 1.0. */
 export interface JsonRpcDialect {
+  /** Method that stands for SendMessage; absent: SendMessage of A2A 1.0. */
+  readonly sendMethod?: string;
   params(params: JsonObject): JsonObject;
+  /** @throws InvalidProtocolValue, AgentCallError */
   result(method: string, result: JsonObject): JsonObject;
 }
 
@@ -103,21 +106,23 @@ export class JsonRpcTransport implements AgentTransport {
     const { tenant } = this.endpoint;
     const { signal, alive, auth } = options;
     const fence = SENDING.test(method) ? options.fence : undefined;
+    const { sendMethod } = this.dialect ?? {};
     const all = {
-      ...headers,
+      ...(sendMethod === undefined ? headers : UNVERSIONED),
       ...this.endpoint.credentials?.(options),
       ...tracing(options),
       ...(SENDING.test(method) && keyHeader(options)),
     };
     const given = tenant && !('tenant' in params) ? { ...params, tenant } : params;
     const spoken = this.dialect?.params(given as JsonObject) ?? given;
-    const body = JSON.stringify({ jsonrpc: '2.0', method, params: spoken, id });
+    const body = JSON.stringify({ jsonrpc: '2.0', method: sendMethod ?? method, params: spoken, id });
     return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, auth, fence });
   }
 }
 
 const SENDING = /^Send/;
-const ASKING = { 'content-type': 'application/json', accept: 'application/json', 'a2a-version': '1.0' };
+const UNVERSIONED = { 'content-type': 'application/json', accept: 'application/json' };
+const ASKING = { ...UNVERSIONED, 'a2a-version': '1.0' };
 const STREAMING = { ...ASKING, accept: 'text/event-stream' };
 
 /** @throws AgentCallError where the answer is an error, InvalidProtocolValue where it is none of this request */

@@ -1,57 +1,67 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import {
+  isFilePart,
+  isJsonObject,
+  isPre10Task,
+  type JsonObject,
+  type JsonValue,
+  partKind,
+  PRE_1_0_SEND,
+  readPre10SendResult,
+  readPre10Task,
+  type SendMessageRequest,
+  writePre10SendParams,
+} from '#libs/protocol';
+import { AgentCallError } from './agent-call-error.js';
 import type { JsonRpcDialect } from './json-rpc-transport.js';
 
-const STATES: Readonly<Record<string, string>> = {
-  created: 'TASK_STATE_SUBMITTED',
-  working: 'TASK_STATE_WORKING',
-  'input-required': 'TASK_STATE_INPUT_REQUIRED',
-  completed: 'TASK_STATE_COMPLETED',
-  failed: 'TASK_STATE_FAILED',
-  canceled: 'TASK_STATE_CANCELED',
-};
+/**
+ * A2A 1.0 as it is spoken to an agent whose card says nothing of its version. The agent may be older: it is asked to block
+ * in the words that it knows, and an answer of the pre-1.0 dialect is put into the shape of 1.0.
+ * @param onPre10Task called when the agent has answered with a Task of the pre-1.0 dialect
+ */
+export function undeclaredDialect(onPre10Task: () => void): JsonRpcDialect {
+  return {
+    params: (params) =>
+      isJsonObject(params.configuration) ? { ...params, configuration: blocking(params.configuration) } : params,
+    result: (method, result) => {
+      if (method !== 'SendMessage') return isPre10Task(result) ? readPre10Task(result) : result;
+      if (isPre10Task(result)) onPre10Task();
+      return readSendResult(result);
+    },
+  };
+}
 
 /**
- * How agents without a card are spoken to. They may be older than A2A 1.0: they are asked to block in the words
- * they know, and an answer in their shape is put into that of 1.0. Answers in the shape of 1.0 pass unchanged.
+ * The pre-1.0 dialect: `a2a.sendMessage`, which answers with a Task.
+ * @param isBare leaves out ids and metadata, which the dialect does not name
  */
-export const PRE_1_0_DIALECT: JsonRpcDialect = {
-  params: (params) =>
-    isJsonObject(params.configuration) ? { ...params, configuration: blocking(params.configuration) } : params,
-  result: (method, result) => (method === 'SendMessage' ? upgradedSendResult(result) : upgradedTask(result)),
-};
+export function pre10Dialect(isBare: boolean): JsonRpcDialect {
+  return {
+    sendMethod: PRE_1_0_SEND,
+    params: (params) => writePre10SendParams(withoutFiles(params as unknown as SendMessageRequest), isBare),
+    result: (_method, result) => readSendResult(result),
+  };
+}
+
+/** @throws AgentCallError `invalid-response` for a Task that still works: the dialect cannot follow it */
+function readSendResult(result: JsonObject): JsonObject {
+  const answer = readPre10SendResult(result);
+  if (!isPre10Task(result) || !ACTIVE.has(result.status)) return answer;
+  const text = 'the agent answered before its Task has ended, and its pre-1.0 dialect has no way to follow a Task';
+  throw new AgentCallError('invalid-response', text);
+}
+
+const ACTIVE = new Set<JsonValue | undefined>(['created', 'working']);
 
 function blocking({ returnImmediately: _immediately, ...configuration }: JsonObject): JsonObject {
   return { ...configuration, blocking: true };
 }
 
-function upgradedSendResult(result: JsonObject): JsonObject {
-  if ('task' in result || 'message' in result) return result;
-  if ('messageId' in result) return { message: result };
-  return 'status' in result ? { task: upgradedTask(result) } : result;
-}
-
-function upgradedTask({ messages, ...task }: JsonObject): JsonObject {
-  return {
-    ...task,
-    ...(typeof task.status === 'string' && { status: { state: STATES[task.status] ?? task.status } }),
-    ...(Array.isArray(messages) && { history: messages.filter(isJsonObject).map(upgradedMessage) }),
-    ...(Array.isArray(task.artifacts) && { artifacts: task.artifacts.filter(isJsonObject).map(upgradedArtifact) }),
-  };
-}
-
-function upgradedMessage(message: JsonObject): JsonObject {
-  const role = message.role === 'user' || message.role === 'ROLE_USER' ? 'ROLE_USER' : 'ROLE_AGENT';
-  return { ...message, role, parts: upgradedParts(message.parts) };
-}
-
-function upgradedArtifact(artifact: JsonObject, position: number): JsonObject {
-  return { artifactId: `artifact-${position}`, ...artifact, parts: upgradedParts(artifact.parts) };
-}
-
-function upgradedParts(parts: JsonValue | undefined): JsonObject[] {
-  if (!Array.isArray(parts)) return [];
-  return parts.filter(isJsonObject).map(({ type: _type, mimeType, ...part }) => ({
-    ...(typeof mimeType === 'string' && { mediaType: mimeType }),
-    ...part,
-  }));
+/** @throws AgentCallError `refused` for a Message with a file; nothing is sent then */
+function withoutFiles(request: SendMessageRequest): SendMessageRequest {
+  const place = request.message.parts.findIndex(isFilePart);
+  const file = request.message.parts[place];
+  if (file === undefined) return request;
+  const text = `the agent takes no files: its pre-1.0 dialect has texts and data, and Part ${place + 1} is ${partKind(file)}`;
+  throw new AgentCallError('refused', text);
 }

@@ -16,6 +16,9 @@ describe('routeAccess', () => {
     ['GET', '/a2a/agent-card'],
     ['GET', '/schemas/workflow.json'],
     ['GET', '/a2a/nodes/:node/agent-card'],
+    ['GET', '/a2a/conversations/agent-card'],
+    ['GET', '/a2a/workflows/:workflow/agent-card'],
+    ['GET', '/a2a/workflows/:workflow/nodes/:node/agent-card'],
     ['OPTIONS', '*'],
     ['OPTIONS', '/api/keys'],
   ])('%s %s is public', (method, route) => expect(routeAccess(method, route)).toBe('public'));

@@ -18,7 +18,7 @@ const PUBLIC = [
   // What definitions may be is no secret, and editors that look it up have no key.
   /^\/schemas\//,
   /\/\.well-known\//,
-  /^\/a2a\/(nodes\/:node\/)?agent-card$/,
+  /^\/a2a\/(conversations\/|(workflows\/:workflow\/)?(nodes\/:node\/)?)agent-card$/,
 ];
 
 /** Routes that answer with a stream and with nothing else; A2A calls say in their bodies what they want. */

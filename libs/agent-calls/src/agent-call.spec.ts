@@ -4,6 +4,7 @@ import { userMessage } from '#libs/protocol';
 import { FakeCallingTask, followed, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, ends, holds } from '../../../test/support/fake-behaviour.js';
+import { Pre10Agent } from '../../../test/support/pre-1-0-agent.js';
 import { until } from '../../../test/support/until.js';
 import type { CallOutcome } from './call-outcome.js';
 
@@ -302,5 +303,30 @@ describe('AgentCall', () => {
     expect(agent.sends).toEqual([]);
     const { progress, outcome } = await followed(caller().call({ known: 'forgotten', forgotten: 'send' }));
     expect([outcome.kind, progress[0]?.seen?.first]).toEqual(['completed', true]);
+  });
+
+  describe('of an agent that cannot be asked after its Task, after a crash', () => {
+    let old: Pre10Agent;
+    beforeEach(async () => {
+      old = await Pre10Agent.start({ cardAt: '/agent-card' });
+    });
+    afterEach(() => old.stop());
+
+    it('sends an answer that the Task may not have got', async () => {
+      const one = new FakeCallingTask(old);
+      const request = { message: userMessage('the red one', { messageId: 'm', taskId: 'task-1' }) };
+      expect(await outcomeOf(one.call({ request, known: 'task-1' }))).toMatchObject({ kind: 'completed' });
+      expect(old.requests.map(({ params }) => params.message)).toMatchObject([{ messageId: 'm', taskId: 'task-1' }]);
+      const delivered = one.call({ request, known: 'task-1', delivered: true });
+      expect(await outcomeOf(delivered)).toMatchObject({ kind: 'failed', failure: { kind: 'rpc-error' } });
+      expect(old.requests).toHaveLength(1);
+    });
+
+    it('fails where the Message had made a Task, and sends nothing again', async () => {
+      const outcome = await outcomeOf(new FakeCallingTask(old).call({ known: 'task-1' }));
+      const message = 'the agent speaks the pre-1.0 dialect, which has no GetTask';
+      expect(outcome).toMatchObject({ kind: 'failed', failure: { kind: 'rpc-error', message } });
+      expect(old.requests).toEqual([]);
+    });
   });
 });

@@ -296,12 +296,24 @@ export class AgentCall {
     return !history.some((message) => message.messageId === messageId);
   }
 
-  /** @throws the error, unless the agent has forgotten the Task and the Message may go out again */
+  /**
+   * @throws the error, unless the Message may go out again: the agent has forgotten the Task, or it cannot say whether its
+   * Task has got this answer
+   */
   private forget(error: unknown): void {
+    if (this.isUntold(error)) return;
     const isForgotten = error instanceof AgentCallError && error.kind === 'not-found';
     if (!isForgotten || (this.spec.forgotten !== 'send' && !this.isUnrecorded)) throw error;
     this.answer.taskId = undefined;
     this.met = false;
+  }
+
+  /** True if the Message is an answer to the known Task, which its agent elsewhere has no method to ask after. */
+  private isUntold(error: unknown): boolean {
+    const { own, known, delivered, request } = this.spec;
+    const isFor = known !== undefined && known === request.message.taskId;
+    if (own || delivered || !isFor || !(error instanceof AgentCallError)) return false;
+    return error.code === A2A_ERRORS.METHOD_NOT_FOUND.code;
   }
 
   private take(response: StreamResponse): CallProgress {

@@ -82,6 +82,8 @@ export {
   encodeStreamResponse,
   encodeTask,
 } from './codec/sdk-codec.js';
+export { PRE_1_0_SEND, readPre10SendParams, writePre10SendParams } from './codec/pre-1-0-requests.js';
+export { isPre10Task, readPre10SendResult, readPre10Task, writePre10Task } from './codec/pre-1-0-values.js';
 export {
   readV03OnePushParams,
   readV03PushConfig,

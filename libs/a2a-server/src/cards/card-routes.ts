@@ -15,6 +15,9 @@ export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
 /** Where clients from before A2A 0.3 looked first, and some of 0.3 still look. */
 const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
 
+/** Where clients of the pre-1.0 dialect look. */
+const PRE_1_0_CARD = '/agent-card';
+
 /** A caller of a tenant sees the cards of that tenant. */
 const CREDENTIALS = ['Authorization', 'X-API-Key'];
 
@@ -38,9 +41,9 @@ export class CardRoutes {
       for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
         scope.get(`${BASE_ROUTES[base]}${place}`, (request, reply) => this.card(base, request, reply));
       }
+      const notFound = base === 'alias' ? 'node not found' : undefined;
+      scope.get(`${BASE_ROUTES[base]}${PRE_1_0_CARD}`, (request, reply) => this.card(base, request, reply, notFound));
     }
-    scope.get('/agent-card', (request, reply) => this.card('service', request, reply));
-    scope.get('/nodes/:node/agent-card', (request, reply) => this.card('alias', request, reply, 'node not found'));
     scope.get('/agents', (request, reply) => this.directory(request, reply));
   }
 

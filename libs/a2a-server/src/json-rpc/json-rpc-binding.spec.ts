@@ -247,8 +247,9 @@ describe('the founding dialect', () => {
     expect(result.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('exists nowhere else', async () => {
-    expect(await errorOf(call('a2a.sendMessage', params, JSON_TYPE))).toMatchObject({ code: -32601 });
+  it('is its method everywhere, and SendMessage without a version there alone', async () => {
+    const { result } = (await call('a2a.sendMessage', params, JSON_TYPE)).json();
+    expect(result).toMatchObject({ status: 'completed', artifacts: [{ index: 0, parts: params.message.parts }] });
     expect(await errorOf(call('SendMessage', params, JSON_TYPE))).toMatchObject({ code: -32009 });
   });
 

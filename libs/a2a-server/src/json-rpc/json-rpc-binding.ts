@@ -49,7 +49,7 @@ export class JsonRpcBinding {
       const rpc = readRequest(request.body);
       if (isPre10Call(base, rpc.method, version)) {
         const context = callContext(base, request, reply, this.address);
-        sendJson(reply, resultResponse(id, await this.pre10.sendMessage(rpc.params, context)));
+        sendJson(reply, resultResponse(id, await this.pre10.sendMessage(base, rpc.params, context)));
       } else if (isLegacyVersion(version) && isLegacyMethod(rpc.method)) {
         await this.legacy.handle(base, id, rpc, request, reply);
       } else {

@@ -15,7 +15,7 @@ import {
 import type { AgentBase } from '../http/agent-base.js';
 import type { PublicAddress } from '../http/call-context.js';
 import { messageIdOf } from '../http/message-id.js';
-import { completedByReply } from '../pre-1-0/pre-1-0-shapes.js';
+import { completedByReply } from '../pre-1-0/completed-by-reply.js';
 import type { RequestHandler } from '../request-handler.js';
 import { parseSendMessage } from '../validation/request-parsers.js';
 import { legacyCall, legacyError, setLegacyExtensions } from './legacy-call.js';

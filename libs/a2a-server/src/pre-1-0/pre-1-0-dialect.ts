@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import type { A2AError } from '#libs/protocol';
+import { type A2AError, PRE_1_0_SEND, readPre10SendParams, writePre10Task } from '#libs/protocol';
 import type { CallContext } from '#libs/executor';
 import type { AgentBase } from '../http/agent-base.js';
 import { messageIdOf } from '../http/message-id.js';
 import type { RequestHandler } from '../request-handler.js';
 import { parseSendMessage } from '../validation/request-parsers.js';
-import { completedByReply, fromPre10Params, toPre10Task } from './pre-1-0-shapes.js';
+import { completedByReply } from './completed-by-reply.js';
 
 /**
- * Whether a call speaks the pre-1.0 dialect: `a2a.sendMessage`, or `SendMessage` without a protocol version, on the
- * alias of a node and nowhere else.
+ * True if a call speaks the pre-1.0 dialect: `a2a.sendMessage` at any agent, and `SendMessage` without a protocol version
+ * at the alias of a node.
  */
 export function isPre10Call(base: AgentBase, method: string, version: string): boolean {
-  if (base !== 'alias') return false;
-  return method === 'a2a.sendMessage' || (method === 'SendMessage' && version === '');
+  return method === PRE_1_0_SEND || (base === 'alias' && method === 'SendMessage' && version === '');
 }
 
 const TEXTS: Readonly<Partial<Record<number, string>>> = {
@@ -32,13 +31,18 @@ export function pre10Text(error: A2AError): string {
 export class Pre10Dialect {
   constructor(private readonly handler: RequestHandler) {}
 
-  /** The Task as JSON in the old shape. @throws UnknownAgent before the parameters are looked at */
-  async sendMessage(params: unknown, call: CallContext): Promise<string> {
+  /**
+   * Answers with the Task as JSON in the old shape. At the alias of a node new Tasks get ids of the dialect as well; those
+   * of a workflow are ids of runs.
+   * @throws UnknownAgent before the parameters are looked at
+   */
+  async sendMessage(base: AgentBase, params: unknown, call: CallContext): Promise<string> {
     const agent = await this.handler.agent(call);
-    const request = parseSendMessage(fromPre10Params(params, (metadata) => messageIdOf(call, metadata)));
-    const answer = await this.handler.sendMessage(agent, request, { ...call, newTaskId: pre10TaskId });
+    const request = parseSendMessage(readPre10SendParams(params, (metadata) => messageIdOf(call, metadata)));
+    const named = base === 'alias' ? { ...call, newTaskId: pre10TaskId } : call;
+    const answer = await this.handler.sendMessage(agent, request, named);
     const task = 'task' in answer ? answer.task : completedByReply(request.message, answer.message, pre10TaskId());
-    return JSON.stringify(toPre10Task(task));
+    return JSON.stringify(writePre10Task(task));
   }
 }
 

@@ -1,0 +1,124 @@
+import { A2A_ERRORS, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
+import { AgentCallError } from './agent-call-error.js';
+import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import { toAgentCallError } from './call-failure.js';
+import type { JsonRpcDialect, JsonRpcTransport } from './json-rpc-transport.js';
+import { pre10Dialect, undeclaredDialect } from './pre-1-0-dialect.js';
+import type { SpokenDialect, SpokenDialects } from './spoken-dialects.js';
+
+/** An agent that may speak A2A 1.0 or the pre-1.0 dialect. */
+export interface UndeclaredAgent {
+  /** URL that its calls go to. */
+  endpoint: string;
+  /** Dialect to begin with, where nothing is known of the agent. */
+  first: SpokenDialect;
+  /** Makes the transport of one dialect to the endpoint. */
+  open: (dialect: JsonRpcDialect) => JsonRpcTransport;
+}
+
+/**
+ * Reaches an agent over JSON-RPC whose card does not say that it speaks A2A 1.0.
+ * - A Message that was refused for its method or its shape, so that nothing ran, is sent again in another dialect under the
+ *   same messageId. Nothing is sent again after a Task, a lost connection or a time-out.
+ * - The dialect that an agent answered in is remembered, and forgotten when the agent does not know its method.
+ * - The pre-1.0 dialect sends Messages and nothing else: GetTask and CancelTask fail without a request.
+ */
+export class DialectTransport implements AgentTransport {
+  readonly streaming = false;
+  readonly timeouts = {};
+  readonly #transports = new Map<SpokenDialect, JsonRpcTransport>();
+
+  constructor(
+    private readonly agent: UndeclaredAgent,
+    private readonly dialects: SpokenDialects,
+  ) {}
+
+  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    yield await this.#send(request, options);
+  }
+
+  // oxlint-disable-next-line require-yield
+  async *subscribe(): AsyncIterable<StreamResponse> {
+    throw unsupported('SubscribeToTask');
+  }
+
+  async getTask(taskId: string, options: TransportOptions): Promise<Task> {
+    if (this.#spoken !== '1.0') throw unsupported('GetTask');
+    return this.#transport('1.0').getTask(taskId, options);
+  }
+
+  async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
+    if (this.#spoken !== '1.0') throw unsupported('CancelTask');
+    return this.#transport('1.0').cancelTask(taskId, options);
+  }
+
+  get #spoken(): SpokenDialect {
+    return this.dialects.get(this.agent.endpoint) ?? this.agent.first;
+  }
+
+  async #send(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    const refusals = new Map<SpokenDialect, AgentCallError>();
+    for (let dialect = this.#spoken; ;) {
+      try {
+        return await this.#sendAs(dialect, request, options);
+      } catch (error) {
+        const refusal = toAgentCallError(error);
+        if (isUnknownMethod(refusal)) this.dialects.delete(this.agent.endpoint);
+        refusals.set(dialect, refusal);
+        const next = nextDialect(dialect, refusal);
+        if (next === undefined || refusals.has(next)) throw informative(refusals);
+        dialect = next;
+      }
+    }
+  }
+
+  async #sendAs(
+    dialect: SpokenDialect,
+    request: SendMessageRequest,
+    options: TransportOptions,
+  ): Promise<StreamResponse> {
+    for await (const answer of this.#transport(dialect).send(request, options)) {
+      if (dialect !== '1.0' || this.agent.first !== '1.0') this.dialects.set(this.agent.endpoint, dialect);
+      return answer;
+    }
+    throw new AgentCallError('invalid-response', 'the agent answered with nothing');
+  }
+
+  #transport(dialect: SpokenDialect): JsonRpcTransport {
+    const kept = this.#transports.get(dialect);
+    if (kept) return kept;
+    const made = this.agent.open(dialect === '1.0' ? this.#undeclared() : pre10Dialect(dialect === 'bare pre-1.0'));
+    this.#transports.set(dialect, made);
+    return made;
+  }
+
+  #undeclared(): JsonRpcDialect {
+    return undeclaredDialect(() => this.dialects.set(this.agent.endpoint, 'pre-1.0'));
+  }
+}
+
+/** The dialect that a refused Message may be meant for; `undefined` where the refusal says nothing of dialects. */
+function nextDialect(refused: SpokenDialect, refusal: AgentCallError): SpokenDialect | undefined {
+  if (isUnknownMethod(refusal)) return refused === '1.0' ? 'pre-1.0' : '1.0';
+  if (refusal.code !== A2A_ERRORS.INVALID_PARAMS.code) return undefined;
+  if (refused === 'pre-1.0') return 'bare pre-1.0';
+  return refused === '1.0' && refusal.mentions(SHAPE) ? 'pre-1.0' : undefined;
+}
+
+/** Names of what the pre-1.0 dialect writes otherwise. */
+const SHAPE = /\b(role|parts?)\b/i;
+
+function isUnknownMethod({ code }: AgentCallError): boolean {
+  return code === A2A_ERRORS.METHOD_NOT_FOUND.code;
+}
+
+/** Returns the newest refusal that says more than that a method is unknown, else the first one. */
+function informative(refusals: ReadonlyMap<SpokenDialect, AgentCallError>): unknown {
+  const all = [...refusals.values()];
+  return all.findLast((it) => !isUnknownMethod(it)) ?? all[0];
+}
+
+function unsupported(method: string): AgentCallError {
+  const text = `the agent speaks the pre-1.0 dialect, which has no ${method}`;
+  return new AgentCallError('rpc-error', text, { code: A2A_ERRORS.METHOD_NOT_FOUND.code });
+}

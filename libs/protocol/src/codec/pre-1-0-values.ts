@@ -1,0 +1,140 @@
+import { textStart } from '../brief-text.js';
+import { derivedId } from '../derived-id.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import type { Message, Part } from '../message.js';
+import type { Artifact, Task } from '../task.js';
+import type { TaskState } from '../task-state.js';
+import { InvalidProtocolValue } from './invalid-protocol-value.js';
+
+/** The words that the pre-1.0 dialect has for a Task's state. */
+const STATUS: Readonly<Record<TaskState, string>> = {
+  TASK_STATE_SUBMITTED: 'created',
+  TASK_STATE_WORKING: 'working',
+  TASK_STATE_INPUT_REQUIRED: 'input-required',
+  TASK_STATE_AUTH_REQUIRED: 'input-required',
+  TASK_STATE_COMPLETED: 'completed',
+  TASK_STATE_FAILED: 'failed',
+  TASK_STATE_REJECTED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
+};
+
+const STATES: ReadonlyMap<string, TaskState> = new Map([
+  ['created', 'TASK_STATE_SUBMITTED'],
+  ['working', 'TASK_STATE_WORKING'],
+  ['input-required', 'TASK_STATE_INPUT_REQUIRED'],
+  ['completed', 'TASK_STATE_COMPLETED'],
+  ['failed', 'TASK_STATE_FAILED'],
+  ['canceled', 'TASK_STATE_CANCELED'],
+]);
+
+/** Characters of a word of the agent's that an error quotes. */
+const LONGEST_QUOTE = 64;
+
+/** Writes the result of `a2a.sendMessage`: `{id, contextId, status, messages, artifacts}`. */
+export function writePre10Task(task: Task): JsonObject {
+  return {
+    id: task.id,
+    contextId: task.contextId,
+    status: STATUS[task.status.state],
+    messages: messagesOf(task).map(writeMessage),
+    artifacts: (task.artifacts ?? []).map(writeArtifact),
+  };
+}
+
+/** The dialect knows text and data only: a file's bytes are data of their type, a file's URL is text. */
+export function writePre10Part(part: Part): JsonObject {
+  if (part.text !== undefined) return { type: 'text', text: part.text, mimeType: part.mediaType ?? 'text/plain' };
+  if (part.url !== undefined) return { type: 'text', text: part.url, mimeType: 'text/uri-list' };
+  const data = part.data === undefined ? (part.raw ?? null) : part.data;
+  return { type: 'data', data, mimeType: part.mediaType ?? 'application/json' };
+}
+
+/** True for a Task as the pre-1.0 dialect answers with it: its status is a word, and nothing is around it. */
+export function isPre10Task(result: unknown): result is JsonObject {
+  return isJsonObject(result) && typeof result.status === 'string' && !('task' in result) && !('message' in result);
+}
+
+/**
+ * Reads the answer to `a2a.sendMessage` as ProtoJSON of the answer to SendMessage. An answer in the shape of 1.0 passes
+ * unchanged.
+ * @throws InvalidProtocolValue for a status that the dialect does not know
+ */
+export function readPre10SendResult(result: JsonObject): JsonObject {
+  if ('task' in result || 'message' in result) return result;
+  if ('messageId' in result) return { message: readMessage(result, '', 0) };
+  return 'status' in result ? { task: readPre10Task(result) } : result;
+}
+
+/**
+ * Reads a Task of the pre-1.0 dialect as ProtoJSON of 1.0. Its last Message is what its status says, where the agent said
+ * it and no Artifact says the same.
+ * @throws InvalidProtocolValue for a status that the dialect does not know
+ */
+export function readPre10Task({ messages, ...task }: JsonObject): JsonObject {
+  const artifacts = Array.isArray(task.artifacts) ? task.artifacts.filter(isJsonObject).map(readArtifact) : undefined;
+  const said = Array.isArray(messages)
+    ? messages.filter(isJsonObject).map((it, place) => readMessage(it, task.id ?? '', place))
+    : [];
+  const state = typeof task.status === 'string' ? stateOf(task.status) : undefined;
+  const last = said.at(-1);
+  const isStatus = last?.role === 'ROLE_AGENT' && (state !== 'TASK_STATE_COMPLETED' || !artifacts?.length);
+  return {
+    ...task,
+    ...(state && { status: { state, ...(last && isStatus && { message: last }) } }),
+    ...(Array.isArray(messages) && { history: said }),
+    ...(artifacts && { artifacts }),
+  };
+}
+
+function stateOf(status: string): TaskState {
+  const state = STATES.get(status);
+  if (state !== undefined) return state;
+  throw new InvalidProtocolValue(`the status "${textStart(status, LONGEST_QUOTE)}" is no status of a Task`);
+}
+
+/** The dialect has no ids of Messages: each gets the same one whenever its Task is read. */
+function readMessage(message: JsonObject, taskId: JsonValue, place: number): JsonObject {
+  const role = message.role === 'user' || message.role === 'ROLE_USER' ? 'ROLE_USER' : 'ROLE_AGENT';
+  return { messageId: derivedId(taskId, place), ...message, role, parts: readParts(message.parts) };
+}
+
+function readArtifact({ index: _index, ...artifact }: JsonObject, place: number): JsonObject {
+  return { artifactId: `artifact-${place}`, ...artifact, parts: readParts(artifact.parts) };
+}
+
+function readParts(parts: JsonValue | undefined): JsonObject[] {
+  if (!Array.isArray(parts)) return [];
+  return parts.filter(isJsonObject).map(({ type: _type, mimeType, ...part }) => ({
+    ...(typeof mimeType === 'string' && { mediaType: mimeType }),
+    ...part,
+  }));
+}
+
+/** Completed: what was said, then the result as the agent's answer. Failed: the agent's last word is the error. */
+function messagesOf(task: Task): Pick<Message, 'role' | 'parts'>[] {
+  const { state, message } = task.status;
+  const said = (task.history ?? []).filter((it) => it.messageId !== message?.messageId);
+  const result = task.artifacts?.[0];
+  if (STATUS[state] === 'failed') return [...said, { role: 'ROLE_AGENT', parts: errorParts(message) }];
+  if (state === 'TASK_STATE_COMPLETED' && result) return [...said, { role: 'ROLE_AGENT', parts: result.parts }];
+  return message ? [...said, message] : said;
+}
+
+function errorParts(message: Message | undefined): Part[] {
+  const text = message?.parts.find((part) => part.text !== undefined)?.text ?? 'execution failed';
+  return [{ text: text.startsWith('Error: ') ? text : `Error: ${text}` }];
+}
+
+function writeMessage({ role, parts }: Pick<Message, 'role' | 'parts'>): JsonObject {
+  return { role: role === 'ROLE_USER' ? 'user' : 'agent', parts: parts.map(writePre10Part) };
+}
+
+function writeArtifact(artifact: Artifact, index: number): JsonObject {
+  return {
+    ...(artifact.name !== undefined && { name: artifact.name }),
+    ...(artifact.description !== undefined && { description: artifact.description }),
+    parts: artifact.parts.map(writePre10Part),
+    index,
+    ...(artifact.metadata && { metadata: artifact.metadata }),
+  };
+}
