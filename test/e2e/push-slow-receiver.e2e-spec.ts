@@ -7,7 +7,7 @@ import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { Api, linear, script, unique } from '../support/workflow.js';
 
 /** Tasks that wait for the slow receiver. */
-const WAITING = 5_000;
+const WAITING = 2_000;
 /** Tasks that are notified elsewhere meanwhile. */
 const OTHERS = 60;
 /** Tasks whose events are committed together: they have waited equally long. */
