@@ -60,7 +60,7 @@ export class CallChains {
   extended(links: readonly ChainLink[], call: Omit<ChainLink, 'root' | 'signature'>): ChainLink[] {
     const root = this.rootOf(links) ?? call.task;
     const link = { root, task: call.task, caller: call.caller, callee: calledAgentOf(call.callee) };
-    return [...links, { ...link, signature: this.sign(link) }];
+    return [...links, { ...link, signature: this.sign(CALL_CHAIN, signedValues(link)) }];
   }
 
   /**
@@ -102,16 +102,26 @@ export class CallChains {
     if (ancestor) throw loop(`${ancestor.callee} was called for ${ancestor.task}, which led to this call of it`);
   }
 
-  private isOwn(link: ChainLink): boolean {
-    const [given, expected] = [Buffer.from(link.signature), Buffer.from(this.sign(link))];
+  /** Returns this service's signature of values; `purpose` is the extension that they are for. */
+  sign(purpose: string, values: readonly JsonValue[]): string {
+    return createHmac('sha256', this.secret)
+      .update(JSON.stringify([purpose, ...values]))
+      .digest('base64url');
+  }
+
+  /** True if this service made the signature, of the same values for the same purpose. */
+  hasSigned(purpose: string, values: readonly JsonValue[], signature: string): boolean {
+    const [given, expected] = [Buffer.from(signature), Buffer.from(this.sign(purpose, values))];
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  private sign({ root, task, caller, callee }: Omit<ChainLink, 'signature'>): string {
-    return createHmac('sha256', this.secret)
-      .update(JSON.stringify([CALL_CHAIN, root, task, caller, callee]))
-      .digest('base64url');
+  private isOwn(link: ChainLink): boolean {
+    return this.hasSigned(CALL_CHAIN, signedValues(link), link.signature);
   }
+}
+
+function signedValues({ root, task, caller, callee }: Omit<ChainLink, 'signature'>): string[] {
+  return [root, task, caller, callee];
 }
 
 function refuseDepth(links: readonly ChainLink[]): void {

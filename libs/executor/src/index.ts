@@ -40,6 +40,12 @@ export {
   chainOf,
   keptChain,
 } from './call-chain.js';
+export {
+  CONVERSATION_ENTRY,
+  ConversationEntries,
+  type ConversationEntry,
+  type SaidText,
+} from './conversation-entry.js';
 export type { WorkPlace } from './work/node-room.js';
 export { type RunWork, WorkBudget, WorkBudgetModule } from './work/work-budget.js';
 export { workLimits } from './work/work-limits.js';
