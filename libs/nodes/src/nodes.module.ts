@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { RemoteContexts } from '#libs/agent-calls';
-import { CallChainModule, CallChains, type NodeType, NodeTypes } from '#libs/executor';
+import { CallChainModule, CallChains, ConversationEntries, type NodeType, NodeTypes } from '#libs/executor';
 import { McpTools } from '#libs/mcp-client';
 import { Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
@@ -105,9 +105,10 @@ export function nodeTypes(
   contexts: RemoteContexts | undefined,
   ...others: NodeType[]
 ): NodeTypes {
+  const entries = new ConversationEntries(chains);
   const own = [
     new InputNode(),
-    new AgentNode({ models, tools: agentTools(tools, mcp), memory: new AgentMemory(tasks) }),
+    new AgentNode({ models, tools: agentTools(tools, mcp), memory: new AgentMemory(tasks, entries), entries }),
     new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),
     new ExternalNode(agents, chains, contexts),

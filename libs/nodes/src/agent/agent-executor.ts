@@ -1,6 +1,7 @@
 import {
   type AgentDeclaration,
   AgentExecutor,
+  type ConversationEntries,
   type CurrentInput,
   type NodeSpec,
   type RequestContext,
@@ -13,9 +14,10 @@ import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-m
 import { AgentLog } from './agent-log.js';
 import { type AgentSettings, agentSettings } from './agent-settings.js';
 import type { AgentTools } from './agent-tools.js';
-import { type AgentTurn, callerOf } from './agent-turn.js';
+import { type AgentTurn, callerOf, openingOf, saidBefore } from './agent-turn.js';
 import { callStep } from './call-step.js';
 import { modelStep } from './model-step.js';
+import { tokensOf } from './said-texts.js';
 import { StructuredAnswer } from './structured-answer.js';
 import { WireNames } from './wire-names.js';
 
@@ -25,6 +27,8 @@ export interface AgentServices {
   tools: AgentTools;
   /** Absent: nothing is remembered. */
   memory?: Pick<AgentMemory, 'earlier'>;
+  /** Absent: what conversations say beside their Messages is not read. */
+  entries?: Pick<ConversationEntries, 'read'>;
 }
 
 /**
@@ -75,11 +79,17 @@ export class ModelExecutor extends AgentExecutor {
     const { settings, structure } = this;
     const { models, memory } = this.services;
     const tools = settings.tools.length > 0 ? await this.services.tools.find(settings.tools, callerOf(context)) : [];
+    const entries = this.entriesOf(context, log);
+    const remembering = {
+      ...settings,
+      historyTokens: settings.historyTokens - tokensOf(saidBefore({ settings, entries })),
+    };
     let remembered: Promise<Remembered> | undefined;
     const earlier = (): Promise<Remembered> =>
-      (remembered ??= memory?.earlier(context, settings, log.remembered) ?? Promise.resolve(NOTHING_REMEMBERED));
+      (remembered ??= memory?.earlier(context, remembering, log.remembered) ?? Promise.resolve(NOTHING_REMEMBERED));
     const wire = new WireNames(tools.map(({ name }) => name));
-    const turn: AgentTurn = { node: this.node.id, context, settings, models, tools, wire, structure, log, earlier };
+    const node = this.node.id;
+    const turn: AgentTurn = { node, context, settings, models, tools, wire, structure, log, entries, earlier };
     while (log.question === undefined) {
       if (log.failure !== undefined) throw new NodeFailure(log.failure.message, log.failure);
       const { call } = log;
@@ -87,6 +97,14 @@ export class ModelExecutor extends AgentExecutor {
       if (answer) return yield statusUpdate(context, 'TASK_STATE_COMPLETED', answer);
       yield* call ? callStep(turn, call) : modelStep(turn);
     }
+  }
+
+  private entriesOf(context: RequestContext, log: AgentLog): AgentTurn['entries'] {
+    const { entries } = this.services;
+    const { userMessage, call } = context;
+    const [first] = openingOf(log, context);
+    const [current, opening] = [userMessage, first].map((message) => message && entries?.read(message, call.scope));
+    return { ...(current && { current }), ...(opening && { opening }) };
   }
 
   /** What the Task ends with; `undefined` where the model is to be asked, for the first time or once more. */

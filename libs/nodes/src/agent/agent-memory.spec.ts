@@ -1,4 +1,5 @@
-import { textPart, userMessage } from '#libs/protocol';
+import { CallChains, ConversationEntries, type ConversationEntry } from '#libs/executor';
+import { type Message, textPart, userMessage } from '#libs/protocol';
 import type { PageAdmission, StoredTask, TaskHeader, TaskQuery } from '#libs/tasks';
 import { taskWith, turn } from '../testing/turn.js';
 import { AgentMemory } from './agent-memory.js';
@@ -40,7 +41,15 @@ function memoryOf(tasks: StoredTask[], own: Partial<TaskHeader> = {}, bytes = 0)
       return { tasks: found.slice(0, query.limit), more: found.length > query.limit };
     },
   };
-  return { queries, store, memory: new AgentMemory(store) };
+  return { queries, store, memory: new AgentMemory(store, entries) };
+}
+
+const entries = new ConversationEntries(new CallChains(Buffer.from('a secret')));
+
+/** A Message of a conversation, to the owner of all Tasks here. */
+function talked(text: string, said?: ConversationEntry['said']): Message {
+  const entry: ConversationEntry = { instructions: '', role: 'requester', self: 'a', skip: '', ...(said && { said }) };
+  return entries.signed(entry, userMessage(text), { tenant: 't', owner: 'o' });
 }
 
 const ROOM = { history: 'context', historyTokens: 32_000 } as const;
@@ -125,6 +134,25 @@ describe('what an agent remembers', () => {
     expect(await texts(memoryOf([sibling, other], parent).memory)).toEqual(['question 2', 'answer 2']);
     const talk = stored(1, { parentTaskId: 'run', parentReference: 'turn#1' });
     expect(await texts(memoryOf([talk], parent).memory)).toEqual(['question 1', 'answer 1']);
+  });
+
+  it('knows every turn of a conversation, also where its node is named as conversations name their calls', async () => {
+    const own = { parentTaskId: 'talk', parentReference: 'turn#3', agent: 'workflows/w/nodes/turn' };
+    const before = stored(1, { ...own, parentReference: 'turn#1' });
+    const { memory } = memoryOf([before], own);
+    const call = { scope: { tenant: 't', owner: 'o' }, agent: 'x', extensions: [], baseUrl: '' };
+    const { messages } = await memory.earlier(turn(talked('now'), { call }), ROOM);
+    expect(messages).toHaveLength(2);
+    // Without an entry they are the calls of one run.
+    expect((await memory.earlier(turn('now', { call }), ROOM)).messages).toEqual([]);
+  });
+
+  it('has what an earlier turn of a conversation was told beside its Message, before that', async () => {
+    const before = stored(1);
+    before.task.history![0] = talked('turn 1', [{ by: 'self', text: 'turn 0' }]);
+    expect(await texts(memoryOf([before]).memory)).toEqual(['turn 0', 'turn 1', 'answer 1']);
+    before.task.history![0] = { ...before.task.history![0], messageId: 'forged' };
+    expect(await texts(memoryOf([before]).memory)).toEqual(['turn 1', 'answer 1']);
   });
 
   it('has files by their names', async () => {

@@ -1,17 +1,16 @@
-import type { RequestContext } from '#libs/executor';
+import type { ConversationEntries, RequestContext } from '#libs/executor';
 import type { ModelMessage } from '#libs/models';
 import { untilReached } from '#libs/postgres';
 import { contentLength, describedPart, isFilePart, type Part, textBefore, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
 import type { AgentSettings } from './agent-settings.js';
+import { type SaidMessage, saidMessages, TOKEN } from './said-texts.js';
 
 /** Tasks that are read at once, and in all. */
 const PAGE = 10;
 const MOST_TURNS = 200;
 /** Bytes of logs that are read at once; nothing is remembered beyond a turn whose log is larger. */
 const MOST_BYTES = 4 * 1024 ** 2;
-/** About so many characters are a token. */
-const TOKEN = 4;
 
 /** What an agent may remember of what was said before. */
 export type Remembering = Pick<AgentSettings, 'history' | 'historyTokens'>;
@@ -27,19 +26,23 @@ export const NOTHING_REMEMBERED: Remembered = { messages: [] };
 
 interface Turn {
   taskId: string;
-  messages: { role: 'user' | 'assistant'; parts: Part[] }[];
+  messages: SaidMessage[];
 }
 
 /**
  * What was said earlier between an agent and an owner in the same context: the Message and the answer of each Task that
  * was completed before this one began, the newest as far as there is room for them. The calls of one run for one node are
- * no turns of a talk.
+ * no turns of a talk, those of one conversation are; before the Message of such a turn comes what its entry says was said.
  *
  * - Which Tasks those are follows from the order of commits, whatever the clocks of replicas say.
  * - Tasks that the log of this one names are read again: a replica that adopts the Task remembers the same.
  */
 export class AgentMemory {
-  constructor(private readonly store: Pick<TaskStore, 'header' | 'completedBefore' | 'page'>) {}
+  /** @param entries absent where no conversation of this service calls */
+  constructor(
+    private readonly store: Pick<TaskStore, 'header' | 'completedBefore' | 'page'>,
+    private readonly entries?: Pick<ConversationEntries, 'read'>,
+  ) {}
 
   /**
    * Waits for a database that is out of reach.
@@ -53,18 +56,20 @@ export class AgentMemory {
     if (history === 'none' || historyTokens <= 0) return NOTHING_REMEMBERED;
     // A Task that has just begun is only known to the store when that is durable.
     await context.flush();
-    const { taskId, signal } = context;
+    const { taskId, signal, userMessage, call } = context;
+    const inConversation = this.entries?.read(userMessage, call.scope) !== undefined;
     return untilReached(async () => {
       const own = await this.store.header(taskId);
       if (!own) return NOTHING_REMEMBERED;
-      return remembered(noted ? await this.again(own, noted) : await this.choose(own, historyTokens));
+      return remembered(noted ? await this.again(own, noted) : await this.choose(own, historyTokens, inConversation));
     }, signal);
   }
 
   /** The newest first, as far as there is room. */
-  private async choose(own: TaskHeader, historyTokens: number): Promise<Turn[]> {
+  private async choose(own: TaskHeader, historyTokens: number, inConversation: boolean): Promise<Turn[]> {
     const before = await this.store.completedBefore(own.taskId, MOST_TURNS);
-    const ids = before.filter((header) => !isOfSameRun(own, header)).map(({ taskId }) => taskId);
+    const others = inConversation ? before : before.filter((header) => !isOfSameRun(own, header));
+    const ids = others.map(({ taskId }) => taskId);
     const turns: Turn[] = [];
     let room = historyTokens * TOKEN;
     for await (const turn of this.turns(own, ids)) {
@@ -91,12 +96,22 @@ export class AgentMemory {
       const taken = missing < 0 ? wanted : wanted.slice(0, missing);
       for (const taskId of taken) {
         const stored = read.get(taskId);
-        if (stored) yield { taskId, messages: messagesOf(stored.task) };
+        if (stored) yield { taskId, messages: this.messagesOf(stored) };
       }
       if (taken.length === 0 && limit === 1) return;
       limit = taken.length === 0 ? 1 : PAGE;
       at += taken.length;
     }
+  }
+
+  private messagesOf({ header, task: { history = [], status } }: StoredTask): Turn['messages'] {
+    const [asked] = history;
+    if (!asked || !status.message) return [];
+    return [
+      ...saidMessages(this.entries?.read(asked, header)),
+      { role: 'user', parts: asked.parts.map(kept) },
+      { role: 'assistant', parts: status.message.parts.map(kept) },
+    ];
   }
 
   /** Has `more` where the Tasks are more than is read at once. */
@@ -127,15 +142,6 @@ function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: Ta
   const node = own.agent.slice(own.agent.lastIndexOf('/') + 1);
   const called = textBefore(parentReference, '@[#');
   return own.parentTaskId !== undefined && parentTaskId === own.parentTaskId && called === node;
-}
-
-function messagesOf({ history = [], status }: StoredTask['task']): Turn['messages'] {
-  const [asked] = history;
-  if (!asked || !status.message) return [];
-  return [
-    { role: 'user', parts: asked.parts.map(kept) },
-    { role: 'assistant', parts: status.message.parts.map(kept) },
-  ];
 }
 
 /** Replaces files with a line about them. */

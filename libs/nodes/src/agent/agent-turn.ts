@@ -1,9 +1,10 @@
-import type { RequestContext } from '#libs/executor';
+import type { ConversationEntry, RequestContext } from '#libs/executor';
 import { ECHO_MODEL, type ModelMessage, type Models } from '#libs/models';
 import type { Message } from '#libs/protocol';
 import type { AgentLog } from './agent-log.js';
 import type { Remembered } from './agent-memory.js';
 import type { AgentSettings } from './agent-settings.js';
+import { type SaidMessage, saidMessages } from './said-texts.js';
 import type { AgentTool, ToolCaller } from './agent-tools.js';
 import type { StructuredAnswer } from './structured-answer.js';
 import type { WireNames } from './wire-names.js';
@@ -20,6 +21,8 @@ export interface AgentTurn {
   /** What the answer has to be, where that is said. */
   structure: StructuredAnswer | undefined;
   log: AgentLog;
+  /** What a conversation says of the Message that is worked on, and of the one that the Task began with. */
+  entries: { current?: ConversationEntry; opening?: ConversationEntry };
   /** Reads what was said before the Task, once for the turn. */
   earlier(): Promise<Remembered>;
 }
@@ -31,16 +34,24 @@ export function callerOf({ call, signal }: RequestContext): ToolCaller {
 
 /** The conversation as a model is told it: what it is, what was said before and in this Task. The echo needs no past. */
 export async function conversation(turn: AgentTurn, model: string): Promise<ModelMessage[]> {
-  const { settings, log, context } = turn;
-  const { systemPrompt } = settings;
-  const opening: Message[] =
-    log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
+  const { settings, log, context, entries } = turn;
+  const system = [settings.systemPrompt, entries.current?.instructions].filter((text) => text !== undefined);
   return [
-    ...(systemPrompt === undefined ? [] : [{ role: 'system' as const, parts: [{ text: systemPrompt }] }]),
-    ...(model === ECHO_MODEL ? [] : (await turn.earlier()).messages),
-    ...opening.map(modelMessage),
+    ...(system.length === 0 ? [] : [{ role: 'system' as const, parts: [{ text: system.join('\n\n') }] }]),
+    ...(model === ECHO_MODEL ? [] : [...(await turn.earlier()).messages, ...saidBefore(turn)]),
+    ...openingOf(log, context).map(modelMessage),
     ...log.said.map((said) => onWire(said, turn.wire)),
   ];
+}
+
+/** Returns what the Task began with. */
+export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 'userMessage'>): Message[] {
+  return log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
+}
+
+/** Returns what was said in the conversation that the agent was not sent, as far as its config has room for it. */
+export function saidBefore({ settings, entries }: Pick<AgentTurn, 'settings' | 'entries'>): SaidMessage[] {
+  return settings.history === 'none' ? [] : saidMessages(entries.opening, settings.historyTokens);
 }
 
 function modelMessage({ role, parts }: Message): ModelMessage {

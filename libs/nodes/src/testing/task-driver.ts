@@ -68,8 +68,13 @@ export class TaskDriver {
 
   /** Takes a Message in, as the follow-up to what the Task asks. */
   answer(content: string | Message['parts']): void {
+    this.receive(userMessage(content, { messageId: `m${this.log.length}` }));
+  }
+
+  /** Takes in this very Message, as the follow-up to what the Task asks. */
+  receive(message: Message): void {
     this.before = this.task;
-    this.message = userMessage(content, { messageId: `m${this.log.length}` });
+    this.message = message;
     this.log.push({ ...statusUpdate(TASK, 'TASK_STATE_WORKING'), received: this.message });
     this.acceptedAt = this.log.length;
   }
