@@ -1,5 +1,6 @@
 import { outlines, Talks } from '../support/conversation.js';
 import { answers, holds } from '../support/fake-behaviour.js';
+import { ModelTalk } from '../support/model-talk.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { input, linear, ruled, unique } from '../support/workflow.js';
@@ -32,6 +33,26 @@ describe('NODE_DISPATCH=http', () => {
     const told = outlines(await (await talks.events(id)).all());
     expect(told).toEqual(['0 book', '1 which?', '2 the red one', '3 thanks', 'complete max_turns']);
     expect(await tasksOf(name)).toEqual({ tasks: 1, keys: 2 });
+  });
+
+  it('a conversation tells models of their turn and the token, and its requester what it has said', async () => {
+    const models = await ModelTalk.of(stage);
+    const { poet, critic } = models;
+    models.says('B1', 'A1');
+    const talks = new Talks(stage.api);
+    const id = await talks.start({ requester: poet, target: critic, message: 'hello', maxTurns: 5 });
+    const told = outlines(await (await talks.events(id)).all());
+    expect(told).toEqual(['0 hello', '1 B1', '2 A1', 'complete skipped']);
+    const [[system, ...said] = []] = models.told(poet);
+    expect(system?.[1]).toContain('This is turn 2; at most 5');
+    expect(said).toEqual([
+      ['assistant', 'hello'],
+      ['user', 'B1'],
+    ]);
+    expect(models.told(critic).map(([prompt]) => prompt?.[1])).toEqual([
+      expect.stringContaining('This is turn 1;'),
+      expect.stringContaining('This is turn 3;'),
+    ]);
   });
 
   it('a conversation that is canceled cancels the Task of its own agent', async () => {

@@ -2,6 +2,7 @@ import type { JsonObject } from '#libs/protocol';
 import { outlines, Talks } from '../support/conversation.js';
 import { answers, holds } from '../support/fake-behaviour.js';
 import { EventGate } from '../support/event-gate.js';
+import { ModelTalk } from '../support/model-talk.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { ids, range } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
@@ -73,6 +74,34 @@ describe('kill -9 of the replica that a conversation runs in', () => {
     const done = await new Talks(stage.api).ended(id);
     expect(await childTasks(name, node)).toHaveLength(1);
     expect(done.turns.length === 3 || done.error?.code === 'AGENT_FAILED').toBe(true);
+  });
+
+  it('a model is told the same when another replica asks it again, and ends with the token', async () => {
+    const { parley, talks } = await mortal();
+    const models = await ModelTalk.of(stage);
+    const { poet, critic } = models;
+    models.says('B1', 'A1');
+    const { answer } = models.llm;
+    const asked = Promise.withResolvers<void>();
+    models.llm.answer = (body) => {
+      if (models.told(poet).length !== 1) return answer(body);
+      asked.resolve();
+      return new Promise<never>(() => undefined);
+    };
+    const id = await talks.start({ requester: poet, target: critic, message: 'hello', maxTurns: 5 });
+    await asked.promise;
+    await parley.kill9();
+    const here = new Talks(stage.api);
+    const done = await here.ended(id);
+    expect(done.turns.map(({ text }) => text)).toEqual(['hello', 'B1', 'A1']);
+    expect(done.outcome).toBe('skipped');
+    const [first, again] = models.told(poet);
+    expect(again).toEqual(first);
+    expect(again?.slice(1)).toEqual([
+      ['assistant', 'hello'],
+      ['user', 'B1'],
+    ]);
+    expect(JSON.stringify(await (await here.events(id)).all())).not.toContain('REPLY_SKIP');
   });
 
   it('the announcement of a conversation that had ended is made by another replica, once', async () => {

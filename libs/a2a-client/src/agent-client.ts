@@ -67,6 +67,11 @@ export abstract class AgentClient {
     return this.card?.defaultInputModes;
   }
 
+  /** True if the agent's card declares an extension. */
+  declares(uri: string): boolean {
+    return this.card?.capabilities.extensions?.some((extension) => extension.uri === uri) ?? false;
+  }
+
   /**
    * Sends a Message and gives what the agent answers, as it comes: streaming where the card says so, else the Task as
    * soon as there is one, and again whenever it has changed. Ends after a terminal or waiting state of this turn, or a

@@ -1,6 +1,6 @@
-import type { CallOptions } from '#libs/a2a-client';
+import type { AgentClient, CallOptions } from '#libs/a2a-client';
 import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
-import type { Part, SendMessageRequest } from '#libs/protocol';
+import type { Message, Part, SendMessageRequest } from '#libs/protocol';
 import type { KeptContext } from './kept-context.js';
 
 /** Who calls, what for, and by which right: what the cancel of a call needs as well. */
@@ -37,6 +37,8 @@ export interface AgentCallSpec {
    * the file. Told of those files, of none as well, once before the Message leaves.
    */
   adapt?(unread: readonly Part[]): void;
+  /** Returns the Message as the agent gets it, now that its card is known; the same for every attempt. */
+  complete?(message: Message, client: Pick<AgentClient, 'declares'>): Message;
   /** The agent's context of earlier calls: a Message that begins a Task is sent in it. Absent: in none. */
   context?: KeptContext;
   /** Where the agent is. Part of the call: what it throws, the call fails with. */

@@ -235,7 +235,7 @@ export class AgentCall {
     const before = this.sent;
     this.sent = true;
     try {
-      yield* this.send(client, await this.adaptedRequest(client, request, options), options);
+      yield* this.send(client, this.completed(client, await this.adaptedRequest(client, request, options)), options);
     } catch (error) {
       if (error instanceof AgentCallError && error.unsent) this.sent = before;
       const { taskId } = request.message;
@@ -274,6 +274,11 @@ export class AgentCall {
       this.adapted = fitted;
     }
     return { ...request, message: { ...request.message, ...this.adapted } };
+  }
+
+  private completed(client: AgentClient, request: SendMessageRequest): SendMessageRequest {
+    const message = this.spec.complete?.(request.message, client);
+    return message ? { ...request, message } : request;
   }
 
   /**

@@ -1626,6 +1626,12 @@ export interface components {
             auth?: {
                 [key: string]: string;
             };
+            /**
+             * @description How agents elsewhere get the prompt of their turn, and what they have said themselves: `text`, as a text Part before the other side's text, or `none`. Agents of the service, and agents whose card declares the extension `urn:parley:extension:conversation:v1`, get both in the Message's metadata.
+             * @default none
+             * @enum {string}
+             */
+            instructions: "text" | "none";
             /** @default 5 */
             maxTurns: number;
             /**

@@ -1,18 +1,30 @@
+import type { AgentClient } from '#libs/a2a-client';
 import type { AgentCall } from '#libs/agent-calls';
+import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
 import { type CalledAgent, ProcessCalls, type ProcessStart } from '#libs/process';
-import { textPart, userMessage } from '#libs/protocol';
+import { type Message, textPart, userMessage, withoutUserinfo } from '#libs/protocol';
 import { turnId } from './a2a-event.js';
 import { type CalledParty, nameOf, type Side } from './conversation.js';
 import { refuseBeyond } from './conversation-budget.js';
+import { announceEntry, turnEntry } from './conversation-entry.js';
 import type { CallName } from './conversation-metadata.js';
 import type { ConversationServices } from './conversation-services.js';
 import type { ConversationState, SideSession } from './conversation-state.js';
 import type { PendingTurn } from './dialogue.js';
+import { entryText } from './reply-prompt.js';
+
+/** A Message to an agent, and what the agent is told beside it. */
+interface ConversationMessage {
+  text: string;
+  session?: SideSession;
+  entry: ConversationEntry;
+}
 
 /** The calls of one execution of a conversation. */
 export class ConversationCalls {
   private readonly calls: ProcessCalls;
+  private readonly entries: ConversationEntries;
 
   constructor(
     private readonly services: ConversationServices,
@@ -20,14 +32,19 @@ export class ConversationCalls {
     private readonly state: ConversationState,
   ) {
     this.calls = new ProcessCalls(services, start);
+    this.entries = new ConversationEntries(services.chains);
   }
 
-  turn({ turn, speaker, text }: PendingTurn): Promise<AgentCall> {
-    return this.open(turn, this.side(turn, speaker), text, this.state.sessions[speaker]);
+  turn(pending: PendingTurn): Promise<AgentCall> {
+    const { turn, speaker, text } = pending;
+    const session = this.state.sessions[speaker];
+    return this.open(turn, this.side(turn, speaker), { text, session, entry: turnEntry(this.state, pending) });
   }
 
-  announcement(agent: string, text: string): Promise<AgentCall> {
-    return this.open('announce', this.called('announce', agent, 'announce'), text, {});
+  announcement(agent: string): Promise<AgentCall> {
+    const text = this.state.dialogue.lastText;
+    const called = this.called('announce', agent, 'announce');
+    return this.open('announce', called, { text, entry: announceEntry(this.state, withoutUserinfo(agent)) });
   }
 
   /** Says that what is told next decides on the call that follows from it. */
@@ -65,11 +82,12 @@ export class ConversationCalls {
     return this.called('announce', settings.announce, 'announce');
   }
 
-  private open(name: CallName, called: CalledAgent, text: string, session: SideSession): Promise<AgentCall> {
+  private open(name: CallName, called: CalledAgent, { text, session, entry }: ConversationMessage): Promise<AgentCall> {
     const messageId = turnId(this.start.context.taskId, name);
     return this.calls.open({
       ...called,
       request: { message: userMessage([textPart(text)], { messageId, ...session }) },
+      complete: (message, client) => this.complete(message, entry, client),
       admit: () => this.spend(name),
       limit: this.state.settings.timeoutMs,
       since: this.state.callSince,
@@ -79,6 +97,14 @@ export class ConversationCalls {
   /** Forgets a call that is over. */
   close(name: CallName): void {
     this.calls.close(referenceOf(name));
+  }
+
+  /** Adds the entry for an agent that reads it; as a text of its own for another one, where the conversation says so. */
+  private complete(message: Message, entry: ConversationEntry, client: Pick<AgentClient, 'declares'>): Message {
+    const isRead = this.services.references.isOwn(entry.self) || client.declares(CONVERSATION_ENTRY);
+    if (isRead) return this.entries.signed(entry, message, this.start.context.call.scope);
+    if (this.state.settings.instructions !== 'text') return message;
+    return { ...message, parts: [textPart(entryText(entry)), ...message.parts] };
   }
 
   /** An agent is not called beyond the budget; a call that was made before costs nothing again. */

@@ -9,6 +9,13 @@ describe('the config of a conversation node', () => {
     expect(problems({ target: 'a' })).toEqual([]);
   });
 
+  it('says how agents elsewhere are told what is wanted of them', () => {
+    expect(problems({ target: 'a', instructions: 'text' })).toEqual([]);
+    expect(problems({ target: 'a', instructions: 'data' })).toEqual([
+      { path: 'config.instructions', detail: 'conversation node "talk": instructions must be text or none' },
+    ]);
+  });
+
   it('is wrong with the member that is', () => {
     expect(problems({ maxTurns: 21 })).toEqual([
       { path: 'config.target', detail: 'conversation node "talk": target is required' },

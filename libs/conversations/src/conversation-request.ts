@@ -12,6 +12,7 @@ import {
   type ConversationSettings,
   DEFAULT_MAX_TURNS,
   DEFAULT_TURN_MS,
+  INSTRUCTIONS,
   LONGEST_TURN_MS,
   MOST_TURNS,
 } from './conversation.js';
@@ -32,13 +33,15 @@ export function requestProblems(body: JsonObject): RequestProblem[] {
     ...number(body, 'maxTurns', 0, MOST_TURNS),
     ...number(body, 'timeoutMs', 1, LONGEST_TURN_MS),
     ...reference(body, 'announce'),
+    ...instructions(body),
     ...credentials(body),
   ];
 }
 
 /** The settings that a request without problems asks for. */
 export function settingsOf(body: JsonObject): ConversationSettings {
-  const { requester, target, message, announce, maxTurns, timeoutMs, auth } = body as Partial<ConversationSettings>;
+  const { requester, target, message, announce, maxTurns, timeoutMs } = body as Partial<ConversationSettings>;
+  const { instructions: words, auth } = body as Partial<ConversationSettings>;
   return {
     ...(requester && { requester }),
     target: target ?? '',
@@ -46,6 +49,7 @@ export function settingsOf(body: JsonObject): ConversationSettings {
     maxTurns: maxTurns ?? DEFAULT_MAX_TURNS,
     timeoutMs: timeoutMs ?? DEFAULT_TURN_MS,
     ...(announce && { announce }),
+    ...(words && { instructions: words }),
     ...(auth && { auth }),
   };
 }
@@ -92,6 +96,12 @@ function text({ message }: JsonObject): RequestProblem[] {
   if (message === undefined || message === null) return [wrong('message', 'is required')];
   if (typeof message !== 'string') return [wrong('message', 'must be a string')];
   return message.trim() === '' ? [wrong('message', 'must not be empty')] : [];
+}
+
+/** Any other value is one that is not allowed, of whatever type it is. */
+function instructions({ instructions: value }: JsonObject): RequestProblem[] {
+  const isAllowed = value === undefined || value === null || INSTRUCTIONS.some((word) => word === value);
+  return isAllowed ? [] : [outside('instructions', `must be ${INSTRUCTIONS.join(' or ')}`)];
 }
 
 function number(body: JsonObject, field: string, least: number, most: number): RequestProblem[] {

@@ -111,7 +111,7 @@ export class ConversationRun extends Process<ConversationState> {
 
   /** The announcement comes after the end and is no event of the stream; its failure changes nothing. */
   private async *announce(agent: string): AsyncGenerator<TaskEvent> {
-    const call = await this.calls.announcement(agent, this.state.dialogue.lastText);
+    const call = await this.calls.announcement(agent);
     const reply = yield* this.follow('announce', call);
     const silenced = 'text' in reply && isToken(reply.text, ANNOUNCE_SKIP);
     yield this.note({ announcement: 'failure' in reply ? 'failed' : silenced ? 'silenced' : 'delivered' });

@@ -1,5 +1,5 @@
 import type { ConfigSchema } from '#libs/executor';
-import { DEFAULT_MAX_TURNS, DEFAULT_TURN_MS, LONGEST_TURN_MS, MOST_TURNS } from './conversation.js';
+import { DEFAULT_MAX_TURNS, DEFAULT_TURN_MS, INSTRUCTIONS, LONGEST_TURN_MS, MOST_TURNS } from './conversation.js';
 import { CALLED_AGENTS, CREDENTIAL_NAME, LONGEST_REFERENCE, MOST_CREDENTIALS } from './conversation-request.js';
 
 const REFERENCE = { type: ['string', 'null'], pattern: '\\S', maxLength: LONGEST_REFERENCE };
@@ -33,6 +33,12 @@ export const CONVERSATION_SCHEMA: ConfigSchema = {
       description: 'Milliseconds that an agent has for one turn.',
     },
     announce: { ...REFERENCE, description: 'Who is told the last text: the name, the path or the URL of an agent.' },
+    instructions: {
+      enum: [...INSTRUCTIONS, null],
+      default: 'none',
+      description:
+        "How an agent elsewhere, unless its card declares the extension for it, gets the prompt of its turn: text (a text Part before the other side's text) or none.",
+    },
     auth: {
       type: ['object', 'null'],
       maxProperties: MOST_CREDENTIALS,

@@ -4,7 +4,7 @@ import type { ConversationCommands } from './conversation-command.js';
 
 /** What every conversation needs of the process that it runs in. */
 export interface ConversationServices extends ProcessServices {
-  references: Pick<AgentReferences, 'areSame' | 'called' | 'refuseUnknown'>;
+  references: Pick<AgentReferences, 'areSame' | 'called' | 'isOwn' | 'refuseUnknown'>;
   commands: ConversationCommands;
   budgets: ConversationBudgets;
 }

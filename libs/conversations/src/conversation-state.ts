@@ -37,6 +37,8 @@ export const WAKE_KEY = 'parley/wake';
 export class ConversationState {
   readonly dialogue: Dialogue;
   readonly sessions: Record<Side, SideSession> = { requester: {}, target: {} };
+  /** The last turn that the agent of each side has answered by itself, and so knows all turns up to; -1: none. */
+  readonly known: Record<Side, number> = { requester: -1, target: -1 };
   /** The Tasks that calls have made, as far as the log names them. */
   readonly calls = new Map<CallName, string>();
   /** The number of the last command that was carried out. */
@@ -82,6 +84,7 @@ export class ConversationState {
     if (emitted) this.dialogue.take(emitted);
     if (emitted?.data.phase === 'turn') this.injection = undefined;
     const step = readStep(event);
+    if (emitted?.data.phase === 'turn' && step.call === emitted.data.turn) this.known[speakerOf(step.call)] = step.call;
     // Only the Task of a call is noted while that is under way.
     if (emitted || step.call === undefined) this.callSince = this.changedAt;
     this.step(step);

@@ -17,6 +17,10 @@ export type Outcome =
 /** Who may be called: either side, or who is told the end. */
 export type CalledParty = Side | 'announce';
 
+/** How agents elsewhere are told what a conversation wants of them. */
+export type Instructions = (typeof INSTRUCTIONS)[number];
+export const INSTRUCTIONS = ['text', 'none'] as const;
+
 /** What a conversation is about, as its caller asked for it. */
 export interface ConversationSettings {
   /** An agent reference; absent: nobody answers the target, to whom the other side is `unknown`. */
@@ -30,6 +34,8 @@ export interface ConversationSettings {
   timeoutMs: number;
   /** An agent reference: who is told the last text. */
   announce?: string;
+  /** How an agent elsewhere that does not read entries gets the prompt of its step: as a text Part; not at all unless set. */
+  instructions?: Instructions;
   /** The names of the credentials for those of them that are URLs. */
   auth?: Partial<Record<CalledParty, string>>;
 }

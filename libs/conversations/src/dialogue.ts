@@ -16,7 +16,7 @@ import { isToken, REPLY_SKIP } from './reply-text.js';
 export interface PendingTurn {
   turn: number;
   speaker: Side;
-  /** What the other side said, which is all that the speaker is sent. */
+  /** What the other side said: the one Part that the speaker is sent. */
   text: string;
 }
 
@@ -44,6 +44,12 @@ export class Dialogue {
   /** The last text, which may be the first. */
   get lastText(): string {
     return this.turns.at(-1)?.text ?? this.start.settings.message;
+  }
+
+  /** The last turn that may come. */
+  get lastTurn(): number {
+    const { settings, self } = this.start;
+    return self || settings.requester === undefined ? 1 : settings.maxTurns + 1;
   }
 
   /** Takes in an event that was emitted. */
@@ -77,11 +83,6 @@ export class Dialogue {
   /** The end: for a reason from outside, or the one that follows from what was emitted. */
   completed(outcome: Outcome = this.natural): A2aDraft {
     return { data: { ...this.names(0), phase: 'complete' }, outcome };
-  }
-
-  private get lastTurn(): number {
-    const { settings, self } = this.start;
-    return self || settings.requester === undefined ? 1 : settings.maxTurns + 1;
   }
 
   private get natural(): Outcome {

@@ -56,6 +56,17 @@ describe('AgentReferences', () => {
     expect(await references.areSame(other, one, 't')).toBe(expected);
   });
 
+  it.each([
+    ['w', true],
+    ['/a2a/workflows/w', true],
+    ['nobody', true],
+    ['HTTP://own:80/a2a/workflows/w/.well-known/agent-card.json', true],
+    ['http://agents.example/a2a/workflows/w', false],
+    ['http://', false],
+  ])('%s names an agent of the service: %s', (reference, expected) => {
+    expect(references.isOwn(reference)).toBe(expected);
+  });
+
   it('an agent that is gone fails the call, and not the look at whose it is', async () => {
     const called = references.called('nobody', 't', GOES_ON);
     expect(called.own).toBe(true);

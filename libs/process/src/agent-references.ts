@@ -41,6 +41,12 @@ export class AgentReferences {
     return this.named(path, tenant);
   }
 
+  /** True if a reference names an agent of this service, by its name, its path or its URL. */
+  isOwn(reference: string): boolean {
+    if (!isUrl(reference)) return true;
+    return URL.canParse(reference) && this.address.ownPath(calledAgentOf(new URL(reference).href)) !== undefined;
+  }
+
   /** Whether two references name one agent: by its name, its path, its URL or that of its card, also those of ours. */
   async areSame(one: string, other: string, tenant: string): Promise<boolean> {
     if (one === other) return true;

@@ -33,6 +33,17 @@ describe('ConversationBody', () => {
       readBody(ConversationBody, { target: 'critic', message: 'x', ...(timeoutMs && { timeoutMs }) }).timeoutMs;
     expect([limitOf(), limitOf(90_000), limitOf(3_600_000)]).toEqual([60_000, 90_000, 3_600_000]);
   });
+
+  it('is 422 with any other instructions than text and none', () => {
+    for (const instructions of ['data', '', 5, {}]) {
+      const wrong = refusal(() => readBody(ConversationBody, { target: 'critic', message: 'x', instructions }));
+      expect([wrong.status, wrong.message]).toEqual([422, 'instructions: must be text or none']);
+    }
+    for (const instructions of ['text', 'none', null]) {
+      const body = readBody(ConversationBody, { target: 'critic', message: 'x', instructions });
+      expect(body.instructions).toBe(instructions ?? undefined);
+    }
+  });
 });
 
 describe('TurnBody', () => {

@@ -1,10 +1,13 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { CONVERSATION_ENTRY } from '#libs/executor';
 import { PageQuery, ProblemError, QueryWord } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
 import { Matches, NotContains } from 'class-validator';
 import {
   DEFAULT_MAX_TURNS,
   DEFAULT_TURN_MS,
+  INSTRUCTIONS,
+  type Instructions,
   LONGEST_TURN_MS,
   MOST_TURNS,
   type Outcome,
@@ -55,6 +58,16 @@ export class ConversationBody {
     example: 'workflows/archive',
   })
   announce?: string;
+
+  @ApiPropertyOptional({
+    enum: INSTRUCTIONS,
+    default: 'none',
+    description:
+      'How agents elsewhere get the prompt of their turn, and what they have said themselves: `text`, as a text Part before ' +
+      "the other side's text, or `none`. Agents of the service, and agents whose card declares the extension " +
+      `\`${CONVERSATION_ENTRY}\`, get both in the Message's metadata.`,
+  })
+  instructions?: Instructions;
 
   @ApiPropertyOptional({
     type: 'object',

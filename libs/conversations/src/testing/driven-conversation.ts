@@ -2,6 +2,7 @@ import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type Can
 import { CallChains } from '#libs/executor';
 import {
   artifactUpdate,
+  type Message,
   type SendMessageRequest,
   statusUpdate,
   type StreamResponse,
@@ -27,6 +28,10 @@ export type SeenCall = `${'send' | 'follow' | 'cancel'} ${string} ${string}`;
 /** Every agent there is, at `http://{name}`. A Task that was made is kept, and can be followed. */
 export class TalkingAgents extends AgentDirectory {
   readonly calls: SeenCall[] = [];
+  /** Every Message that was sent, to whomever. */
+  readonly sent: { to: string; message: Message }[] = [];
+  /** Agents whose cards declare every extension. */
+  readonly declaring: string[] = [];
   readonly kept = new Map<string, StreamResponse[]>();
   private watchers: (() => void)[] = [];
 
@@ -67,8 +72,13 @@ class TalkingClient extends AgentClient {
     return new URL(this.agentUrl).host;
   }
 
+  override declares(): boolean {
+    return this.agents.declaring.includes(this.agent);
+  }
+
   override async *send({ message }: SendMessageRequest, options: CallOptions = {}): AsyncGenerator<StreamResponse> {
-    const text = message.parts[0]?.text ?? '';
+    const text = message.parts.at(-1)?.text ?? '';
+    this.agents.sent.push({ to: this.agent, message });
     this.agents.note(`send ${this.agent} ${text}`);
     const answer = this.agents.answer(this.agent, text);
     if (answer instanceof Error) throw answer;
@@ -134,6 +144,8 @@ class FakeBudgets extends ConversationBudgets {
 
 /** A conversation over a log in memory. */
 export class DrivenConversation extends DrivenProcess {
+  /** The agents of the service, by name; all others are elsewhere. */
+  own: readonly string[] = [];
   readonly commands = new FakeCommands();
   readonly budgets = new FakeBudgets();
 
@@ -158,6 +170,7 @@ export class DrivenConversation extends DrivenProcess {
       directory: this.agents,
       references: {
         areSame: async (one: string, other: string) => one === other,
+        isOwn: (url: string) => this.own.includes(new URL(url).host),
         called: (url: string) => ({ own: false, target: () => ({ url, calledAgent: url }) }),
         refuseUnknown: async () => undefined,
       },

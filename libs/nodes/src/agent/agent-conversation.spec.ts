@@ -26,7 +26,7 @@ const asked = (entry: ConversationEntry, text = 'turn 3', messageId = 'm1'): Mes
   entries.signed(entry, userMessage(text, { messageId }), OWNER);
 
 /** `role: text`, one for each Message of a call. */
-const told = (messages: readonly ModelMessage[] = []): string[] =>
+const linesOf = (messages: readonly ModelMessage[] = []): string[] =>
   messages.map((it) => `${it.role}: ${'parts' in it ? it.parts.map(({ text }) => text).join('|') : 'results'}`);
 
 /** An agent that answers a Message, and the first call of its model. */
@@ -36,12 +36,12 @@ async function answering(message: Message, config: JsonObject = {}, services: Pa
   const executor = new ModelExecutor(node, { models, tools: new NotedTools(), entries, ...services });
   const driver = new TaskDriver(executor, message);
   await driver.run();
-  return { driver, models, told: told(models.calls[0]?.call.messages) };
+  return { driver, models, messages: linesOf(models.calls[0]?.call.messages) };
 }
 
 describe('an agent that a conversation asks for a turn', () => {
   it('is told the instructions after its own prompt, then what was said, then the other side, to the letter', async () => {
-    expect((await answering(asked(ENTRY), { system_prompt: 'Be a poet.' })).told).toEqual([
+    expect((await answering(asked(ENTRY), { system_prompt: 'Be a poet.' })).messages).toEqual([
       'system: Be a poet.\n\nYou speak in a conversation.',
       'assistant: turn 0',
       'user: turn 1',
@@ -50,17 +50,17 @@ describe('an agent that a conversation asks for a turn', () => {
   });
 
   it('has a system message of the instructions alone without a prompt of its own', async () => {
-    const { told: messages } = await answering(asked({ ...ENTRY, said: [] }));
+    const { messages } = await answering(asked({ ...ENTRY, said: [] }));
     expect(messages).toEqual(['system: You speak in a conversation.', 'user: turn 3']);
   });
 
   it('knows what was said by its speaker, where there can be several', async () => {
     const said = [{ by: 'peer' as const, agent: 'poet', text: 'hello' }];
-    expect((await answering(asked({ ...ENTRY, said }))).told[1]).toBe('user: "poet" said:\nhello');
+    expect((await answering(asked({ ...ENTRY, said }))).messages[1]).toBe('user: "poet" said:\nhello');
   });
 
   it('keeps the instructions and drops what was said where it is to know no history', async () => {
-    const { told: messages } = await answering(asked(ENTRY), { history: 'none' });
+    const { messages } = await answering(asked(ENTRY), { history: 'none' });
     expect(messages).toEqual(['system: You speak in a conversation.', 'user: turn 3']);
   });
 
@@ -73,7 +73,7 @@ describe('an agent that a conversation asks for a turn', () => {
       },
     };
     const small = await answering(asked(ENTRY), { historyTokens: 20 }, { memory });
-    expect(small.told.slice(1)).toEqual(['user: remembered', 'user: turn 1', 'user: turn 3']);
+    expect(small.messages.slice(1)).toEqual(['user: remembered', 'user: turn 1', 'user: turn 3']);
     await answering(asked(ENTRY), { historyTokens: 1000 }, { memory });
     expect(rooms).toEqual([2, 965]);
   });
@@ -86,7 +86,7 @@ describe('an agent that a conversation asks for a turn', () => {
     const driver = new TaskDriver(new ModelExecutor(node, { models, tools: new NotedTools(), entries }), asked(ENTRY));
     await driver.run(5);
     await driver.run();
-    const beginnings = models.calls.map(({ call }) => told(call.messages).slice(0, 4));
+    const beginnings = models.calls.map(({ call }) => linesOf(call.messages).slice(0, 4));
     expect(beginnings.length).toBeGreaterThan(1);
     for (const beginning of beginnings) expect(beginning).toEqual(beginnings[0]);
   });
@@ -102,7 +102,7 @@ describe('an agent that a conversation asks for a turn', () => {
     expect(driver.state).toBe('input_required');
     driver.receive(asked({ ...ENTRY, instructions: 'This is turn 6.' }, 'yes', 'm2'));
     await driver.run();
-    expect(told(models.calls.at(-1)?.call.messages).slice(0, 2)).toEqual([
+    expect(linesOf(models.calls.at(-1)?.call.messages).slice(0, 2)).toEqual([
       'system: This is turn 6.',
       'assistant: turn 0',
     ]);
@@ -110,7 +110,7 @@ describe('an agent that a conversation asks for a turn', () => {
 
   it('echoes the Message alone', async () => {
     const { models } = await answering(asked(ENTRY), { model: ECHO_MODEL });
-    expect(told(models.calls[0]?.call.messages)).toEqual(['system: You speak in a conversation.', 'user: turn 3']);
+    expect(linesOf(models.calls[0]?.call.messages)).toEqual(['system: You speak in a conversation.', 'user: turn 3']);
   });
 
   it.each<[string, Message]>([
@@ -121,7 +121,7 @@ describe('an agent that a conversation asks for a turn', () => {
     ],
     ['the signature of another Message', { ...asked(ENTRY), messageId: 'm2' }],
   ])('knows nothing of an entry with %s, which stays in the metadata of the Message', async (_what, message) => {
-    const { driver, told: messages } = await answering(message, { system_prompt: 'Be a poet.' });
+    const { driver, messages } = await answering(message, { system_prompt: 'Be a poet.' });
     expect(messages).toEqual(['system: Be a poet.', 'user: turn 3']);
     expect(driver.task.history?.[0]?.metadata).toEqual(message.metadata);
   });

@@ -1,0 +1,57 @@
+import type { ConversationEntry, SaidText } from '#libs/executor';
+import { textStart } from '#libs/protocol';
+import { nameOf, type Side, speakerOf, type Turn } from './conversation.js';
+import type { ConversationState } from './conversation-state.js';
+import type { PendingTurn } from './dialogue.js';
+import { announcePrompt, replyPrompt } from './reply-prompt.js';
+import { ANNOUNCE_SKIP, REPLY_SKIP } from './reply-text.js';
+
+/** Characters of all texts that an entry repeats. */
+export const MOST_SAID = 65_536;
+const CUT = '\n[There was more: this text was cut.]';
+
+type EntrySource = Pick<ConversationState, 'settings' | 'dialogue' | 'known'>;
+
+/** Returns what the speaker of a turn is told beside the other side's text: the same whenever the turn is asked for. */
+export function turnEntry({ settings, dialogue, known }: EntrySource, pending: PendingTurn): ConversationEntry {
+  const { turn, speaker: role } = pending;
+  const peerSide: Side = role === 'requester' ? 'target' : 'requester';
+  const step = {
+    role,
+    self: nameOf(role, settings),
+    peer: nameOf(peerSide, settings),
+    turn,
+    maxTurns: settings.maxTurns,
+    skip: REPLY_SKIP,
+  };
+  // The text of the turn before is the Message itself.
+  const missed = dialogue.turns.filter((said) => said.turn > known[role] && said.turn < turn - 1);
+  const said = missed.map(({ turn: at, text }): SaidText => ({ by: speakerOf(at) === role ? 'self' : 'peer', text }));
+  const instructions = replyPrompt({ ...step, lastTurn: dialogue.lastTurn });
+  return { instructions, ...step, ...limited(said) };
+}
+
+/** Returns what the announcer is told beside the last text: the whole transcript, and how the conversation ended. */
+export function announceEntry({ settings, dialogue }: EntrySource, announcer: string): ConversationEntry {
+  const { outcome = 'error', turns } = dialogue;
+  const sides = { requester: nameOf('requester', settings), target: nameOf('target', settings) };
+  const transcript = limited(turns.map(saidByName));
+  const ending = { ...sides, outcome, skip: ANNOUNCE_SKIP };
+  const instructions = announcePrompt({ ...ending, omitted: transcript.omitted ?? 0 });
+  return { instructions, role: 'announcer', self: announcer, ...ending, ...transcript };
+}
+
+function saidByName({ fromAgent: agent, text }: Turn): SaidText {
+  return { by: 'peer', agent, text };
+}
+
+/** Keeps the newest texts; of the newest, if it is too long alone, the beginning. */
+function limited(said: readonly SaidText[]): Pick<ConversationEntry, 'said' | 'omitted'> {
+  let room = MOST_SAID;
+  const omitted = said.findLastIndex(({ text }) => (room -= text.length) < 0) + 1;
+  const newest = said.at(-1);
+  if (newest === undefined) return {};
+  if (omitted < said.length) return { said: said.slice(omitted), ...(omitted > 0 && { omitted }) };
+  const cut = { ...newest, text: `${textStart(newest.text, MOST_SAID)}${CUT}` };
+  return { said: [cut], ...(omitted > 1 && { omitted: omitted - 1 }) };
+}
