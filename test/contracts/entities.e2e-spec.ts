@@ -26,7 +26,7 @@ afterAll(async () => {
 describe('the entities', () => {
   it('are as the migrations made their tables: every column, its type, whether it may be null, and the key', async () => {
     const { entityMetadatas: entities } = database.dataSource;
-    expect(entities.map((it) => it.tableName)).toContain('credential');
+    expect(entities.map((it) => it.tableName)).toEqual(expect.arrayContaining(['credential', 'task', 'task_event']));
     const declared = entities.map(({ tableName, columns }) => ({
       table: tableName,
       columns: columns
@@ -37,6 +37,24 @@ describe('the entities', () => {
       entities.map(async ({ tableName }) => ({ table: tableName, columns: await columnsOf(tableName) })),
     );
     expect(declared).toEqual(migrated);
+  });
+
+  it('of Tasks are read alone: whatever would write rejects, and nothing is written', async () => {
+    const refusal = (name: string): string => `Repositories only read ${name}`;
+    for (const name of ['task', 'task_event']) {
+      const repository = database.dataSource.getRepository(name);
+      const writes: (() => Promise<unknown>)[] = [
+        () => repository.insert({ task_id: 'x' }),
+        () => repository.upsert({ task_id: 'x' }, ['task_id']),
+        () => repository.update({ task_id: 'x' }, { task_id: 'y' }),
+        () => repository.delete({ task_id: 'x' }),
+        () => repository.createQueryBuilder().delete().execute(),
+        () => repository.clear(),
+      ];
+      for (const write of writes) await expect(write()).rejects.toThrow(refusal(name));
+      await expect(repository.save({ task_id: 'x', sequence: 1 })).rejects.toThrow();
+      await expect(repository.remove({ task_id: 'x', sequence: 1 } as never)).rejects.toThrow();
+    }
   });
 });
 

@@ -14,7 +14,7 @@ import { newDraft } from './task-draft.js';
 import { asRows, OF_BEFORE, VersionBefore } from './version-before.js';
 
 /** The migrations that let events share rows. */
-const SHARED_ROWS = ['ReadLogPhrases1700000000143', 'ShareLogRows1700000000142'];
+const SHARED_ROWS = ['FindEventsByRow1700000000520', 'ReadLogPhrases1700000000143', 'ShareLogRows1700000000142'];
 
 let server: TestDatabase;
 let database: Database;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Database } from '#libs/postgres';
 import { statusUpdate, userMessage } from '#libs/protocol';
-import { PostgresTaskStore, type TaskEvent } from '#libs/tasks';
+import { PostgresTaskStore, type TaskEvent, TaskLogPages } from '#libs/tasks';
 import type { TestDatabase } from '../support/postgres.js';
 import { range } from '../support/sse.js';
 import { newDraft } from './task-draft.js';
@@ -117,4 +117,39 @@ it('of writers of both versions that go on from one place only one does', async 
   const events = await store.events(taskId, 0, 1_000);
   expect(events.map(({ sequence }) => sequence)).toEqual(range(1, reached));
   expect(await before.read(draft)).toEqual(asRows(events));
+});
+
+it('pages of a log have what the log has, across rows of both versions and as it was written', async () => {
+  const { dataSource } = database;
+  const pages = new TaskLogPages(database, dataSource.getRepository('task'), dataSource.getRepository('task_event'));
+  const draft = newDraft({ owner: 'ann' });
+  const { taskId, token } = draft;
+  await store.write([draft.created(draft.status('TASK_STATE_WORKING', 'x'))]);
+  let reached = 2;
+  while (reached < 1_000) {
+    const chunks = (count: number, text: string): TaskEvent[] => range(1, count).map(() => draft.chunk(text));
+    expect(await before.write(draft, reached, ...chunks(3, 'before'))).toBe(true);
+    await store.write([draft.continued(token, reached + 3, ...chunks(40, 'now'))]);
+    reached += 43;
+  }
+  const large = draft.chunk('l'.repeat(700_000));
+  await store.write([draft.continued(token, reached, large, large, draft.chunk('end'))]);
+  reached += 3;
+  const scope = { tenant: '', owner: 'ann' };
+  const found: [number, string][] = [];
+  const sizes: number[] = [];
+  for (let next: number | undefined = 0; next !== undefined;) {
+    const page: Awaited<ReturnType<typeof pages.page>> = await pages.page(scope, taskId, next, 200);
+    found.push(...page!.events.map(({ sequence, json }): [number, string] => [sequence, json]));
+    sizes.push(page!.events.length);
+    next = page!.next;
+  }
+  const log = await store.events(taskId, 0, 10_000);
+  expect(found).toEqual(log.map(({ sequence, json }) => [sequence, json]));
+  expect(found).toHaveLength(reached);
+  // Two large events are more than a page has.
+  expect(sizes.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
+  expect(sizes.at(-1)).toBe(2);
+  expect(await pages.page(scope, taskId, reached, 1)).toEqual({ events: [] });
+  expect(await pages.page({ ...scope, owner: 'bob' }, taskId, 0, 1)).toBeUndefined();
 });

@@ -218,3 +218,41 @@ async function canceled(id: string): Promise<void> {
 function started(node: string): Promise<Task> {
   return sendTask(at(node), 'go', { configuration: { returnImmediately: true } });
 }
+
+describe('the log of a Task at /api', () => {
+  interface LogPage {
+    events: { sequence: number; recordedAt: string; event: StreamResponse }[];
+    next?: number;
+  }
+  const page = (id: string, query = '') =>
+    stage.api.call<LogPage & { errors?: { path: string }[] }>('GET', `/tasks/${id}/events${query}`);
+
+  it('has what a stream shows, page by page, with the numbers of its ids', async () => {
+    const frames = await (await stream(at('quick'), 'go')).all();
+    const { id } = taskOf(frames[0]);
+    const first = await page(id, '?limit=3');
+    const second = await page(id, `?after=${first.body.next}`);
+    const events = [...first.body.events, ...second.body.events];
+    expect(events.map(({ sequence, event }) => [sequence, event])).toEqual(
+      frames.map((frame) => [Number(frame.id), frame.data.result]),
+    );
+    expect([first.body.next, second.body.next]).toEqual([3, undefined]);
+    expect(events.every(({ recordedAt }) => Date.parse(recordedAt) > 0)).toBe(true);
+  });
+
+  it.each(['?limit=0', '?limit=201', '?limit=x', '?after=-1', '?after=1.5', '?after=1&after=2', '?before=1'])(
+    'refuses %s',
+    async (query) => {
+      const { id } = await sendTask(at('quick'), 'go');
+      const name = /\w+/.exec(query)![0];
+      const { status, text } = await page(id, query);
+      expect([status, text]).toEqual(
+        name === 'before' ? [200, expect.any(String)] : [400, expect.stringContaining(name)],
+      );
+    },
+  );
+
+  it.each(['none', '0190c1de-7a53-7f0c-9a57-2f8f0f6f3b52', '%00', 'x'.repeat(300)])('has none of %s', async (id) => {
+    expect((await page(id)).status).toBe(404);
+  });
+});

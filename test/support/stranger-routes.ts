@@ -14,6 +14,8 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
   ['POST', '/runs/{id}/rerun', () => ({ from: ['in'] })],
   ['POST', '/runs/{id}/cancel'],
   ['GET', '/deliveries?taskId={id}'],
+  ['GET', '/tasks/{id}/events'],
+  ['GET', '/tasks/{id}/events?after=1'],
 ];
 
 export const CONVERSATION_ROUTES: readonly ApiRoute[] = [

@@ -70,7 +70,7 @@ function textOf(message: unknown): unknown {
 }
 
 /** One line, without control characters, which a terminal would act on. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');

@@ -252,6 +252,34 @@ describe('what a command prints', () => {
     expect([code, JSON.parse(out)]).toMatchObject([0, [{ sequence: 1 }, { sequence: 2 }]]);
   });
 
+  it('is the log of a Task, page by page, with --task', async () => {
+    const asked: string[] = [];
+    const status = { state: 'TASK_STATE_INPUT_REQUIRED', message: { parts: [{ text: 'which\n\u001b[2Jone?' }] } };
+    const events = [
+      { task: { status: { state: 'TASK_STATE_SUBMITTED' }, history: [{ parts: [{ text: 'go' }] }] } },
+      { artifactUpdate: { artifact: { artifactId: 'a', name: 'draft', parts: [{ data: { n: 1 } }] } } },
+      { statusUpdate: { status } },
+    ].map((event, index) => ({ sequence: index + 1, recordedAt: '2026-01-31T09:30:00.000Z', event }));
+    answer = (request, response) => {
+      asked.push(request.url ?? '');
+      const after = Number(new URL(request.url ?? '', url).searchParams.get('after'));
+      json(response, after === 0 ? { events: events.slice(0, 2), next: 2 } : { events: events.slice(2) });
+    };
+    const { code, out } = await command(['logs', '--task', 't/1']);
+    expect([code, out]).toEqual([
+      0,
+      [
+        '2026-01-31 09:30:00.000     1 submitted go',
+        '2026-01-31 09:30:00.000     2 artifact draft {"n":1}',
+        '2026-01-31 09:30:00.000     3 input-required which [2Jone?',
+        '',
+      ].join('\n'),
+    ]);
+    expect(asked).toEqual(['/api/tasks/t%2F1/events?after=0&limit=200', '/api/tasks/t%2F1/events?after=2&limit=200']);
+    for (const args of [['logs'], ['logs', 'r', '--task', 't'], ['logs', '--task', 't', '-f']])
+      expect(await command(args)).toMatchObject({ code: 2, err: expect.stringMatching(/--task/) });
+  });
+
   it('is as many runs as were asked for, however many the service gives at once', async () => {
     const asked: string[] = [];
     answer = (request, response) => {

@@ -22,7 +22,7 @@ const PUBLIC = [
 ];
 
 /** Routes that answer with a stream and with nothing else; A2A calls say in their bodies what they want. */
-const STREAMS = /^\/api\/(events|agent-messages|\w+\/:id\/events|workflows\/:name\/run)$/;
+const STREAMS = /^\/api\/(events|agent-messages|(runs|conversations|brainstorms)\/:id\/events|workflows\/:name\/run)$/;
 
 export function isStream(route: string | undefined): boolean {
   return route !== undefined && STREAMS.test(route);

@@ -815,6 +815,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What has happened to a Task, from its first event or after one, page by page. */
+        get: operations["listTaskEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tickets": {
         parameters: {
             query?: never;
@@ -2103,6 +2120,31 @@ export interface components {
             /** @example 0.7 */
             temperature?: number;
         };
+        LoggedEventView: {
+            /**
+             * @description A StreamResponse of A2A, as SubscribeToTask sends it.
+             * @example {
+             *       "statusUpdate": {
+             *         "taskId": "0190c1de-7a53-7f0c-9a57-2f8f0f6f3b52",
+             *         "contextId": "0190c1de-7a53-7f0c-9a57-2f8f0f6f3b53",
+             *         "status": {
+             *           "state": "TASK_STATE_WORKING",
+             *           "timestamp": "2026-01-31T09:30:00.000Z"
+             *         }
+             *       }
+             *     }
+             */
+            event: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            recordedAt: string;
+            /** @description Its number in the log, from 1: the id of the same event in a stream. */
+            sequence: number;
+        };
         LoopBody: {
             /** @example 10s */
             delay?: string;
@@ -3118,6 +3160,11 @@ export interface components {
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
+        };
+        TaskLogView: {
+            events: components["schemas"]["LoggedEventView"][];
+            /** @description What the next page comes `after`; absent on the last one. */
+            next?: number;
         };
         TicketView: {
             /** Format: date-time */
@@ -5672,6 +5719,50 @@ export interface operations {
                 };
             };
             /** @description run not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTaskEvents: {
+        parameters: {
+            query?: {
+                /** @description The events after this one; `next` of the page before. */
+                after?: number;
+                /** @description How many at most; a page ends after a megabyte, too. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskLogView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description task not found */
             404: {
                 headers: {
                     [name: string]: unknown;

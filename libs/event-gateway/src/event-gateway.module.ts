@@ -2,16 +2,17 @@ import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common'
 import { EventGateway, GATEWAY_STREAMS, type GatewayStreams } from './event-gateway.js';
 import { EventsController } from './events.controller.js';
 import { GatewaySocket } from './gateway-socket.js';
+import { TaskLogController } from './task-log.controller.js';
 
 /** The event gateway. Nothing depends on it. */
 @Module({})
 export class EventGatewayModule {
-  /** @param imports who provides CommitFeed */
+  /** @param imports who provides CommitFeed and TaskLogPages */
   static with(streams: GatewayStreams, imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: EventGatewayModule,
       imports,
-      controllers: [EventsController],
+      controllers: [EventsController, TaskLogController],
       providers: [EventGateway, GatewaySocket, { provide: GATEWAY_STREAMS, useValue: streams }],
       exports: [GatewaySocket],
     };

@@ -23,6 +23,7 @@ export { PageQuery, pageTokenAfter } from './requests/page-query.js';
 export {
   QueryFlag,
   QueryPageSize,
+  QueryNumber,
   QueryText,
   QueryTime,
   QueryWholePageSize,

@@ -40,6 +40,7 @@ export { CommitForgetJob } from './commit-forget-job.js';
 export { type TaskEnd, TaskEnds } from './task-ends.js';
 export { TaskCounts } from './task-counts.js';
 export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './task-questions.js';
+export { TaskLogPages } from './task-log-pages.js';
 export { TaskPurge, TaskPurgeJob } from './task-purge.js';
 export { TaskRetention } from './task-retention.js';
 export { TasksModule } from './tasks.module.js';

@@ -6,6 +6,7 @@ import { CreateTaskCount1700000000131 } from './task-count-migration.js';
 import { AddArtifactEvents1700000000133, AddTaskSize1700000000130 } from './task-size-migration.js';
 import { IndexUntimedTasks1700000000343, OrderTasksByAge1700000000942 } from './task-order-migration.js';
 import { ShareLogRows1700000000142 } from './task-log-migration.js';
+import { FindEventsByRow1700000000520 } from './task-event-migration.js';
 import { ReadLogPhrases1700000000143 } from './log-phrase-migration.js';
 import { AddTaskWake1700000000140, IndexTaskWake1700000000941 } from './task-wake-migration.js';
 
@@ -240,4 +241,5 @@ export const TASK_MIGRATIONS = [
   OrderTasksByAge1700000000942,
   IndexUntimedTasks1700000000343,
   KeepOpenQuestions1700000000430,
+  FindEventsByRow1700000000520,
 ];

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { CommitFeed } from './commit-feed.js';
 import { CommitLog } from './commit-log.js';
 import { PostgresCommitLog } from './postgres-commit-log.js';
@@ -7,14 +8,18 @@ import { PostgresTaskStore } from './postgres-task-store.js';
 import { TaskCounts } from './task-counts.js';
 import { TaskEnds } from './task-ends.js';
 import { TaskFeed } from './task-feed.js';
+import { TaskEventView } from './task-event-view.js';
 import { TaskJournal } from './task-journal.js';
+import { TaskLogPages } from './task-log-pages.js';
 import { TaskQuestions } from './task-questions.js';
 import { TaskRecorder } from './task-recorder.js';
 import { TaskRetention } from './task-retention.js';
+import { TaskRow } from './task-row.js';
 import { TaskStore } from './task-store.js';
 
 /** The life of Tasks on PostgreSQL. Needs the ground's modules. */
 @Module({
+  imports: [TypeOrmModule.forFeature([TaskRow, TaskEventView])],
   providers: [
     { provide: TaskStore, useClass: PostgresTaskStore },
     { provide: CommitLog, useClass: PostgresCommitLog },
@@ -24,6 +29,7 @@ import { TaskStore } from './task-store.js';
     TaskEnds,
     TaskJournal,
     TaskFeed,
+    TaskLogPages,
     TaskQuestions,
     TaskRecorder,
     TaskRetention,
@@ -35,6 +41,7 @@ import { TaskStore } from './task-store.js';
     TaskCounts,
     TaskEnds,
     TaskFeed,
+    TaskLogPages,
     TaskQuestions,
     TaskRecorder,
     TaskRetention,

@@ -7,6 +7,7 @@ import { readInputs, several } from '../inputs.js';
 import { savedWorkflows } from '../saved-workflows.js';
 import { Interrupted, type Session } from '../session.js';
 import { ask } from '../question.js';
+import { showTaskLog } from '../task-log.js';
 
 type Run = components['schemas']['RunDetail'];
 
@@ -52,12 +53,16 @@ export function addRunCommands(program: Command, session: Session): void {
     .action((options: Record<string, string>) => listRuns(session, options));
   program
     .command('logs')
-    .argument('<run>', 'its id')
-    .description('show the events of a run')
+    .argument('[run]', 'its id')
+    .description('show the events of a run, or of a Task')
     .option('-f, --follow', 'and those that come, until it has ended')
     .option('--since <sequence>', 'after this one', '0')
-    .addHelpText('after', examples('parley logs 019a…', 'parley logs -f 019a… --since 12'))
-    .action((runId: string, options: { follow?: boolean; since: string }) => showLogs(session, runId, options));
+    .option('--task <id>', 'of a Task in place of a run, as its log has them')
+    .addHelpText(
+      'after',
+      examples('parley logs 019a…', 'parley logs -f 019a… --since 12', 'parley logs --task 019a… --json'),
+    )
+    .action((runId: string | undefined, options: LogOptions) => showLogs(session, runId, options));
   program
     .command('cancel')
     .argument('<run>', 'its id')
@@ -98,6 +103,12 @@ interface RerunOptions {
   input: string[];
   revision?: string;
   follow?: boolean;
+}
+
+interface LogOptions {
+  follow?: boolean;
+  since: string;
+  task?: string;
 }
 
 async function startRun(
@@ -221,8 +232,14 @@ function when(time: string): string {
   return time.slice(0, 19).replace('T', ' ');
 }
 
-async function showLogs(session: Session, runId: string, options: { follow?: boolean; since: string }): Promise<void> {
+async function showLogs(session: Session, runId: string | undefined, options: LogOptions): Promise<void> {
   const since = positive('--since', options.since, 0);
+  if (options.task !== undefined) {
+    if (runId !== undefined || options.follow) throw new CommandError('--task stands alone, without a run or --follow');
+    await showTaskLog(session, options.task, since);
+    return;
+  }
+  if (runId === undefined) throw new CommandError('Name a run, or a Task with --task');
   if (options.follow) {
     await followed(session, runId, since);
     return;

@@ -86,6 +86,35 @@ export function QueryWholePageSize(most: number): PropertyDecorator {
   );
 }
 
+/**
+ * A whole number of at most nine digits, for a property that has its default.
+ * @param most absent where there is no other limit
+ */
+export function QueryNumber(
+  least: number,
+  most: number | undefined,
+  documentation: ApiPropertyOptions = {},
+): PropertyDecorator {
+  const rule = once(
+    most === undefined ? `must be a number from ${least} on` : `must be a number from ${least} to ${most}`,
+  );
+  const maximum = most ?? 999_999_999;
+  return applyDecorators(
+    ApiPropertyOptional({
+      type: 'integer',
+      minimum: least,
+      ...(most !== undefined && { maximum: most }),
+      ...documentation,
+    } as ApiPropertyOptions),
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value,
+    ),
+    IsInt(rule),
+    Min(least, rule),
+    Max(maximum, rule),
+  );
+}
+
 const WITHOUT_SECONDS = /^(\S{10}T\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/;
 
 /** As RFC 3339 has it, and also without seconds. */

@@ -1,0 +1,60 @@
+import { briefText, type StreamResponse } from '#libs/protocol';
+import { shown } from './event-line.js';
+import type { Session } from './session.js';
+import type { Terminal } from './terminal.js';
+
+interface LoggedEvent {
+  sequence: number;
+  recordedAt: string;
+  event: StreamResponse;
+}
+
+interface LogPage {
+  events: LoggedEvent[];
+  next?: number;
+}
+
+const LARGEST_PAGE = 200;
+const LONGEST = 200;
+
+/** Shows what has happened to a Task so far, whichever agent it is of. */
+export async function showTaskLog({ client, signal, terminal }: Session, taskId: string, since: number): Promise<void> {
+  let next: number | undefined = since;
+  const events: LoggedEvent[] = [];
+  while (next !== undefined) {
+    const query = { after: String(next), limit: String(LARGEST_PAGE) };
+    const page: LogPage = await client.call(`/api/tasks/${encodeURIComponent(taskId)}/events`, { query, signal });
+    events.push(...page.events);
+    next = page.next;
+  }
+  terminal.result(events, () => events.map((it) => taskLine(it, terminal)).join('\n'));
+}
+
+/** When, its number, what, and the beginning of what was said. */
+function taskLine({ sequence, recordedAt, event }: LoggedEvent, terminal: Terminal): string {
+  const [what, text] = described(event);
+  const time = terminal.paint('dim', recordedAt.slice(0, 23).replace('T', ' '));
+  return `${time} ${String(sequence).padStart(5)} ${shown(what)} ${briefText(shown(text), LONGEST)}`.trimEnd();
+}
+
+function described(event: StreamResponse): [what: string, text: string] {
+  if ('task' in event) return [stateWord(event.task.status.state), textOf(event.task.history?.[0]?.parts)];
+  if ('statusUpdate' in event) {
+    const { status } = event.statusUpdate;
+    return [stateWord(status.state), textOf(status.message?.parts)];
+  }
+  if ('artifactUpdate' in event) {
+    const { artifactId, name, parts } = event.artifactUpdate.artifact;
+    return [`artifact ${name ?? artifactId}`, textOf(parts)];
+  }
+  return ['message', textOf(event.message.parts)];
+}
+
+function stateWord(state: string): string {
+  return state.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-');
+}
+
+function textOf(parts: readonly { text?: string; data?: unknown; url?: string }[] = []): string {
+  const [part] = parts;
+  return part?.text ?? part?.url ?? (part?.data === undefined ? '' : JSON.stringify(part.data));
+}
