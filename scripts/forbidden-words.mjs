@@ -66,6 +66,7 @@ export const EXCEPTIONS = [
   { text: /\bcseq\b/, in: /^libs\/conversations\/|^docs\//, why: 'a member of the events of a conversation' },
   { text: /\bverdict\b/, in: /^libs\/brainstorm\//, why: 'a member of the event `iteration.completed`, in the log' },
   { text: /(['"`])founding\1/, why: 'a value of `protocol` in the config of an external node' },
+  { text: /\bfounding(?=:)/, in: /\/node-fields\.ts$/, why: 'the same, as a choice of the console' },
   { text: /\bfailureTold\b/, in: /\/golden-log\.ts$/, why: 'a member of recorded logs' },
   { text: /task-(log|snapshot)-told/, why: 'the names of prepared statements' },
   { text: /\b(trustedHops|hops)\b/, in: /\/forwarded\.ts$/, why: 'proxies on the way, as HTTP calls them' },

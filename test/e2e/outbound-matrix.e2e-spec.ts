@@ -7,7 +7,7 @@ import type { JsonObject } from '#libs/protocol';
 import { rpc, sendTask } from '../support/a2a.js';
 import { IdentityProvider } from '../support/identity-provider.js';
 import { describeOnLinux } from '../support/on-linux.js';
-import { Pre10Agent } from '../support/pre-1-0-agent.js';
+import { laxly, Pre10Agent } from '../support/pre-1-0-agent.js';
 import { startParley } from '../support/parley.js';
 import { metric } from '../support/service-metrics.js';
 import { useStage } from '../support/stage.js';
@@ -255,9 +255,12 @@ describeOnLinux('addresses of this machine, which only Linux has so many of', ()
 
   it('an agent of the pre-1.0 dialect is found to speak it in two requests, and called in one from then on', async () => {
     const agent = await Pre10Agent.start({ host: ALLOWED });
-    const nodes = [external('x', agent.url), external('y', agent.url)];
+    const lax = await Pre10Agent.start({ host: ALLOWED, answer: laxly });
+    const named = external('z', lax.url, { protocol: 'founding' });
+    const nodes = [external('x', agent.url), external('y', agent.url), named];
     const { status, result } = await api.finish(linear(unique('matrix'), ...nodes));
-    await agent.stop();
+    await Promise.all([agent.stop(), lax.stop()]);
+    expect(lax.methods).toEqual(['a2a.sendMessage']);
     expect(agent.methods).toEqual(['SendMessage', 'a2a.sendMessage', 'a2a.sendMessage']);
     expect([status, JSON.stringify(result)]).toEqual(['completed', expect.stringContaining('Execute node x')]);
   });

@@ -1,13 +1,21 @@
-import { AgentCallError, CARD_PATH, hostCardUrl, isAboveUrl, ownCardUrl, readAgentCard } from '#libs/a2a-client';
+import {
+  AgentCallError,
+  CARD_PATH,
+  hostCardUrl,
+  isAboveUrl,
+  ownCardUrl,
+  pre10CardUrl,
+  readAgentCard,
+} from '#libs/a2a-client';
 import { isJsonObject } from '#libs/protocol';
-import { cardProblems, isLegacyCard } from '#libs/remote-agents';
+import { cardProblems, type CardVersion, cardVersion } from '#libs/remote-agents';
 import { CommandError, EXIT } from './exit-code.js';
 
 /** A card as it came, and what is wrong with it. */
 export interface CardReport {
   /** Where it was found. */
   cardUrl: string;
-  version: '1.0' | '0.3';
+  version: CardVersion;
   card: object;
   problems: { level: 'error' | 'warning'; path: string; detail: string }[];
 }
@@ -17,19 +25,20 @@ const LONGEST_MS = 10_000;
 
 /**
  * Reads the card of an agent: at its URL where that names a card, else below it, else at the origin, where that is not
- * the card of another agent there.
+ * the card of another agent there, else where agents from before A2A 1.0 have theirs.
  * @param key what says who asks, where that is anybody
  * @throws CommandError
  */
 export async function cardReport(url: string, key: Readonly<Record<string, string>>): Promise<CardReport> {
-  const places = CARD_PATH.test(new URL(url).pathname) ? [url] : [...new Set([ownCardUrl(url), hostCardUrl(url)])];
+  const own = CARD_PATH.test(new URL(url).pathname) ? [url] : [ownCardUrl(url), pre10CardUrl(url)];
+  const places = new Set(own.length === 1 ? own : [ownCardUrl(url), hostCardUrl(url), pre10CardUrl(url)]);
   const misses: string[] = [];
   for (const cardUrl of places) {
     const { status, text } = await read(cardUrl, key);
     const card = status === 200 ? parsed(text) : undefined;
-    if (isJsonObject(card) && (cardUrl === places[0] || !isOfAnother(text, url))) {
-      const problems = cardProblems(card);
-      return { cardUrl, version: isLegacyCard(card) ? '0.3' : '1.0', card, problems };
+    if (isJsonObject(card) && (own.includes(cardUrl) || !isOfAnother(text, url))) {
+      const version = cardVersion(cardUrl, card);
+      return { cardUrl, version, card, problems: cardProblems(card, version) };
     }
     misses.push(
       isJsonObject(card)

@@ -128,7 +128,7 @@ export class AgentCards {
     const card = kept?.text === text ? kept.card : readAgentCard(text);
     if (card !== undefined && !this.#received.has(card)) {
       this.#received.set(card, { url, text, card });
-      if (isPre10CardUrl(url) && namesNoVersion(objectOf(text))) this.#pre10.add(card);
+      if (isPre10Card(url, objectOf(text) ?? {})) this.#pre10.add(card);
     }
     if (text.length <= MAX_KEPT_LENGTH) this.#kept.set(url, { text, card, freshUntil });
     return card;
@@ -148,9 +148,12 @@ export function readAgentCard(text: string): SdkAgentCard | undefined {
   }
 }
 
-/** True for a card that has none of the members by which a card says which version of A2A its agent speaks. */
-function namesNoVersion(card: JsonObject | undefined): boolean {
-  return VERSION_MEMBERS.every((member) => card?.[member] === undefined);
+/**
+ * True for a card of the pre-1.0 dialect: it is where that dialect has it, and has none of the members by which a card says
+ * which version of A2A its agent speaks.
+ */
+export function isPre10Card(url: string, card: JsonObject): boolean {
+  return isPre10CardUrl(url) && VERSION_MEMBERS.every((member) => card[member] === undefined);
 }
 
 const VERSION_MEMBERS = ['protocolVersion', 'supportedInterfaces', 'supported_interfaces', 'preferredTransport'];

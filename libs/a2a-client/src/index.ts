@@ -1,10 +1,10 @@
 export { AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from './agent-client.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 export { networkFailure } from './call-failure.js';
-export { isAboveUrl, readAgentCard } from './agent-cards.js';
+export { isAboveUrl, isPre10Card, readAgentCard } from './agent-cards.js';
 export type { CredentialsOf } from './agent-transport.js';
 export { CardGuard, type ReceivedCard } from './card-guard.js';
-export { CARD_PATH, hostCardUrl, isOfService, ownCardUrl } from './card-places.js';
+export { CARD_PATH, hostCardUrl, isOfService, ownCardUrl, pre10CardUrl } from './card-places.js';
 export { RequestSigners, type RequestAuth, sign, type SigningRequest } from './request-signers.js';
 export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-security.js';
 export { CalledTask } from './called-task.js';

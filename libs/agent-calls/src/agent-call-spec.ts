@@ -4,7 +4,10 @@ import type { Message, Part, SendMessageRequest } from '#libs/protocol';
 import type { KeptContext } from './kept-context.js';
 
 /** Who calls, what for, and by which right: what the cancel of a call needs as well. */
-export type CallIdentity = Pick<CallOptions, 'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts'>;
+export type CallIdentity = Pick<
+  CallOptions,
+  'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts' | 'protocol'
+>;
 
 export interface CallTarget {
   url: string;

@@ -1582,7 +1582,7 @@ export interface components {
              * @description The version of A2A that the card is one of.
              * @enum {string}
              */
-            version?: "1.0" | "0.3";
+            version?: "1.0" | "0.3" | "pre-1.0";
         };
         CardProblemView: {
             /** @example must be a string */

@@ -65,7 +65,15 @@ const GOOD: Record<string, JsonObject> = {
   },
   tool: { tool: 'calculator', args: { expression: '1' }, prompt: 'p' },
   output: { prompt: 'p', data: { a: 1 }, schema: { type: 'string' } },
-  external: { endpoint_url: 'http://a.test', timeout: 5, auth: 'key', history: 'none', prompt: 'p', data: [1] },
+  external: {
+    endpoint_url: 'http://a.test',
+    timeout: 5,
+    auth: 'key',
+    protocol: 'founding',
+    history: 'none',
+    prompt: 'p',
+    data: [1],
+  },
   script: { script: SCRIPT, prompt: 'p', data: null },
   set: { values: { a: 'x', b: [1] } },
 };

@@ -4,6 +4,7 @@ import { CallChains, keptChain, type RequestContext, TaskCanceled } from '#libs/
 import { type JsonObject, statusUpdate } from '#libs/protocol';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, answersParts, ends, holds } from '../../../test/support/fake-behaviour.js';
+import { laxly, Pre10Agent } from '../../../test/support/pre-1-0-agent.js';
 import { until } from '../../../test/support/until.js';
 import { ExternalNode } from './external-node.js';
 import type { NodeEvent } from './node-executor.js';
@@ -146,12 +147,13 @@ describe('external nodes', () => {
 
   it('names what else is wrong with its config', () => {
     expect(type.problems(node())).toEqual([]);
-    expect(type.problems(node({ endpoint_url: 'ftp://x', timeout: 0, auth: 1 }))).toEqual([
+    expect(type.problems(node({ endpoint_url: 'ftp://x', timeout: 0, auth: 1, protocol: '1.0' }))).toEqual([
       { path: 'config.endpoint_url', detail: 'external node "ext": endpoint_url must be an http or https URL' },
       {
         path: 'config.timeout',
         detail: 'external node "ext": timeout must be a number of seconds, from 1 to 2147483',
       },
+      { path: 'config.protocol', detail: 'external node "ext": protocol must be "founding", or absent' },
       { path: 'config.auth', detail: 'external node "ext": auth must be the name of a credential' },
     ]);
   });
@@ -258,6 +260,19 @@ describe('external nodes', () => {
     expect(() => type.executor(node()).check?.(again, context.call)).toThrow('LOOP_DETECTED');
     expect(() => type.executor(node()).check?.({ message: context.userMessage }, context.call)).not.toThrow();
     expect(type.executor(node()).taskMetadata?.(again)).toEqual(message?.metadata);
+  });
+
+  it('sends an agent of the protocol that its config names the text at once, and data beside it', async () => {
+    const old = await Pre10Agent.start({ answer: laxly });
+    const config = { endpoint_url: old.url, protocol: 'founding' };
+    expect(artifactParts(await play(turn([{ text: 'hello' }, { data: { n: 1 } }]), config))).toMatchObject([
+      { text: 'hello' },
+    ]);
+    expect(type.problems(node(config))).toEqual([]);
+    await old.stop();
+    expect(old.methods).toEqual(['a2a.sendMessage']);
+    const { parts } = old.requests[0]?.params.message as JsonObject;
+    expect(parts).toMatchObject([{ type: 'text' }, { type: 'data', data: { n: 1 } }]);
   });
 
   it('tells an AgentCallError from a defect', async () => {

@@ -96,7 +96,7 @@ export class ExternalExecutor extends NodeExecutor {
     const kept = this.#context(context, url);
     const links = task ? keptChain(task.metadata) : chainOf({ message: asked, ...(metadata && { metadata }) });
     return new AgentCall(this.agents, {
-      identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#credential() },
+      identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#reach() },
       signal: context.signal,
       request: {
         message: userMessage(this.#parts(asked.parts), { messageId: messageIdOf(context), ...known?.remote }),
@@ -133,9 +133,12 @@ export class ExternalExecutor extends NodeExecutor {
     };
   }
 
-  #credential(): Pick<CallIdentity, 'credential'> {
-    const { auth } = this.node.config;
-    return typeof auth === 'string' && auth !== '' ? { credential: auth } : {};
+  #reach(): Pick<CallIdentity, 'credential' | 'protocol'> {
+    const { auth, protocol } = this.node.config;
+    return {
+      ...(typeof auth === 'string' && auth !== '' && { credential: auth }),
+      ...(protocol === 'founding' && { protocol }),
+    };
   }
 
   #url(): string {

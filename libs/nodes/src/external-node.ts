@@ -36,6 +36,11 @@ export class ExternalNode implements NodeType {
         description: 'Seconds until the call counts as failed.',
       },
       auth: { type: 'string', pattern: CREDENTIAL_NAME.source, description: 'The name of a stored credential.' },
+      protocol: {
+        enum: ['founding'],
+        description:
+          'The protocol that the agent speaks, from before A2A 1.0; absent: what its card says, or what it is found to speak.',
+      },
       history: {
         enum: ['context', 'none'],
         description:
@@ -68,6 +73,7 @@ export class ExternalNode implements NodeType {
         'endpoint_url',
       )
       .check('timeout', `must be a number of seconds, from 1 to ${LONGEST_TIMEOUT_SECONDS}`, isTimeout)
+      .check('protocol', 'must be "founding", or absent', (it) => it === 'founding')
       .check('history', 'must be context or none', (it) => it === 'context' || it === 'none')
       .check('auth', 'must be the name of a credential', (it) => typeof it === 'string' && CREDENTIAL_NAME.test(it))
       .strings('prompt').found;

@@ -57,6 +57,12 @@ describe('a cancel that is tried again', () => {
     expect(kept).toEqual([{ runId: 'run-1', node: 'a', attempt: 1, outcome: 'acknowledged' }]);
   });
 
+  it('names the credential and the protocol of an agent elsewhere', async () => {
+    const { workflow: _workflow, revision: _revision, ...elsewhere } = OWN;
+    await cancel({ ...elsewhere, credential: 'key', protocol: 'founding' });
+    expect(asked).toMatchObject([{ url: OWN.agentUrl, options: { credential: 'key', protocol: 'founding' } }]);
+  });
+
   it('of an earlier version asks for the newest revision', async () => {
     const { revision: _revision, ...earlier } = OWN;
     await cancel(earlier);

@@ -58,11 +58,12 @@ export class CancelRetries {
   }
 }
 
-function identityOf({ scope, revision, credential, runId, node, attempt }: ChildCancel): CallIdentity {
+function identityOf({ scope, revision, credential, protocol, runId, node, attempt }: ChildCancel): CallIdentity {
   return {
     scope,
     parent: { taskId: runId, reference: childReference(node, attempt) },
     ...(revision !== undefined && { revision }),
     ...(credential !== undefined && { credential }),
+    ...(protocol !== undefined && { protocol }),
   };
 }

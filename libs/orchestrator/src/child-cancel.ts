@@ -25,6 +25,8 @@ export interface ChildCancel {
   revision?: string;
   scope: { tenant: string; owner: string };
   credential?: string;
+  /** Protocol that the agent is known to speak. */
+  protocol?: 'founding';
   /** ISO 8601; it is given up then. */
   until: string;
 }
@@ -56,5 +58,6 @@ const CHILD_CANCEL = z.object({
   revision: z.string().optional(),
   scope: z.object({ tenant: z.string(), owner: z.string() }),
   credential: z.string().optional(),
+  protocol: z.literal('founding').optional(),
   until: z.iso.datetime(),
 });

@@ -4,6 +4,7 @@ import { Jobs } from '#libs/jobs';
 import { type TaskHeader, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from './cancel-outcomes.js';
 import { cancelJob } from './child-cancel.js';
+import { externalCall } from './external-call.js';
 import { revisionAt } from './inline-workflow.js';
 import { idOf } from './instances.js';
 import { type RunChild, RunChildStore } from './run-child-store.js';
@@ -49,7 +50,6 @@ function jobOf(
   { nodeId, attempt, taskId, agentUrl }: RunChild,
   definition: WorkflowDefinition | undefined,
 ): ReturnType<typeof cancelJob> {
-  const credential = definition?.nodes.find(({ id }) => id === idOf(nodeId))?.config['auth'];
   return cancelJob({
     runId,
     node: nodeId,
@@ -57,7 +57,7 @@ function jobOf(
     taskId,
     agentUrl,
     scope: { tenant, owner },
-    ...(typeof credential === 'string' && { credential }),
+    ...externalCall(definition?.nodes.find(({ id }) => id === idOf(nodeId))),
   });
 }
 

@@ -7,6 +7,7 @@ import { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessStart } f
 import { A2A_ERRORS, isJsonObject, type Part, type RunEventNote, shownUrl } from '#libs/protocol';
 import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
+import { externalCall } from './external-call.js';
 import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseEndpoint, workflowPath } from './node-address.js';
 import { nodeContext } from './node-context.js';
@@ -137,11 +138,15 @@ export class RunCalls {
     return throughOutage(() => lookAtAsking(this.services, runId, waiting), signal);
   }
 
-  /** Returns the job that looks at the Task of an agent elsewhere that asks; `undefined` for any other news. */
+  /**
+   * Returns the job that looks at the Task of an agent elsewhere that asks; `undefined` for any other news, and for an
+   * agent whose protocol is known to have no such look.
+   */
   lookLater({ node, ending, url, taskId = node.taskId }: ChildNews): Job | undefined {
     if (ending?.kind !== 'waiting' || node.type !== 'external' || taskId === undefined) return undefined;
     const { context } = this.run;
-    const credential = this.credentialOf(node);
+    const { credential, protocol } = this.externalCall(node);
+    if (protocol !== undefined) return undefined;
     const { instance, attempts: attempt, resumes: looks = 0 } = node;
     const place = { runId: context.taskId, node: instance, asked: questionId(node), looks, attempt };
     const { scope } = context.call;
@@ -204,7 +209,6 @@ export class RunCalls {
 
   private cancelLater(node: NodeRun, agentUrl: string, taskId: string): Job {
     const { context, graph, revision } = this.run;
-    const credential = this.credentialOf(node);
     return cancelJob({
       runId: context.taskId,
       node: node.instance,
@@ -213,7 +217,7 @@ export class RunCalls {
       agentUrl,
       ...(node.type !== 'external' && { workflow: graph.definition.name, revision }),
       scope: context.call.scope,
-      ...(credential !== undefined && { credential }),
+      ...this.externalCall(node),
     });
   }
 
@@ -233,12 +237,11 @@ export class RunCalls {
 
   private called(node: NodeRun): CalledAgent {
     const own = node.type !== 'external';
-    const credential = this.credentialOf(node);
     return {
       reference: referenceOf(node),
       own,
       target: () => ({ url: this.urlOf(node) ?? '' }),
-      identity: { ...(own && { revision: this.run.revision }), ...(credential !== undefined && { credential }) },
+      identity: { ...(own && { revision: this.run.revision }), ...this.externalCall(node) },
     };
   }
 
@@ -382,9 +385,8 @@ export class RunCalls {
     return node.type !== 'external' && this.services.localDispatch;
   }
 
-  private credentialOf({ id, type }: NodeRun): string | undefined {
-    const { auth } = this.run.graph.node(id).config;
-    return type === 'external' && typeof auth === 'string' && auth !== '' ? auth : undefined;
+  private externalCall({ id }: NodeRun): ReturnType<typeof externalCall> {
+    return externalCall(this.run.graph.node(id));
   }
 }
 

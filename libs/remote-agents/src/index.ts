@@ -1,3 +1,3 @@
-export { cardProblems, isLegacyCard } from './api/card-problems.js';
+export { cardProblems, type CardVersion, cardVersion } from './api/card-problems.js';
 export { RemoteAgentsModule } from './remote-agents.module.js';
 export { REMOTE_AGENT_MIGRATIONS } from './storage/remote-agent-migrations.js';

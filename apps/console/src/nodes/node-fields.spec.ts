@@ -14,6 +14,11 @@ describe('row G3: what can be set at an external agent', () => {
     });
   });
 
+  it('its protocol, which is left out unless it is that from before A2A 1.0', () => {
+    const { kind, options = {} } = field('external', 'protocol');
+    expect([kind, Object.keys(options)]).toEqual(['choice', ['', 'founding']]);
+  });
+
   it('row G3: its timeout, at least 1, and 30 for what is no number', () => {
     const timeout = field('external', 'timeout');
     expect(timeout).toMatchObject({ label: 'Timeout (seconds)', kind: 'number', min: 1, fallback: 30 });

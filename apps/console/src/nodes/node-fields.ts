@@ -13,6 +13,7 @@ export interface NodeField {
     | 'json'
     | 'tool'
     | 'flag'
+    | 'choice'
     | 'schema'
     | 'form'
     | 'values'
@@ -21,6 +22,8 @@ export interface NodeField {
     | 'agent';
   placeholder?: string;
   hint?: string;
+  /** Of a choice: what is kept, and what is read; `''` leaves the member out. */
+  options?: Readonly<Record<string, string>>;
   /** Of a number: the least, and what stands for what is no number. */
   min?: number;
   fallback?: number;
@@ -84,6 +87,13 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
       label: 'Credential',
       kind: 'text',
       hint: 'The name of a stored credential, if the agent wants one.',
+    },
+    {
+      key: 'protocol',
+      label: 'Protocol',
+      kind: 'choice',
+      options: { '': 'As the agent says', founding: 'From before A2A 1.0' },
+      hint: 'Only for an old agent without a card that answers every method.',
     },
     DATA,
   ],

@@ -1,4 +1,4 @@
-import { CheckField } from '../components/choice-fields.js';
+import { CheckField, ChoiceField } from '../components/choice-fields.js';
 import { Field, Input, TextArea } from '../components/field.js';
 import { KNOWN_TOOLS, type NodeField } from '../nodes/node-fields.js';
 import { SchemaField } from '../schema/schema-field.js';
@@ -40,6 +40,16 @@ export function ConfigField({ field, ...member }: ConfigFieldProps) {
     case 'flag':
       return (
         <CheckField label={label} hint={hint} checked={value === true} onChange={(is) => onChange(is || undefined)} />
+      );
+    case 'choice':
+      return (
+        <ChoiceField
+          label={label}
+          hint={hint}
+          value={textOf(value)}
+          options={field.options ?? {}}
+          onChange={(next) => onChange(next === '' ? undefined : next)}
+        />
       );
     case 'schema':
     case 'form':

@@ -1,4 +1,12 @@
-import { AgentCallError, CARD_PATH, hostCardUrl, isOfService, ownCardUrl, readAgentCard } from '#libs/a2a-client';
+import {
+  AgentCallError,
+  CARD_PATH,
+  hostCardUrl,
+  isOfService,
+  ownCardUrl,
+  pre10CardUrl,
+  readAgentCard,
+} from '#libs/a2a-client';
 import { malformed, ServiceAddress } from '#libs/http';
 import {
   type OutboundAnswer,
@@ -23,7 +31,7 @@ import { agentPlace } from '../agent-place.js';
 import { type RemoteAgentCardStatus, RemoteAgentCards } from '../remote-agent-cards.js';
 import { cardContent } from '../card-content.js';
 import { CardSignatures, type CardSignatureReport } from '../card-signatures.js';
-import { type CardProblem, cardProblems, isLegacyCard } from './card-problems.js';
+import { type CardProblem, cardProblems, type CardVersion, cardVersion } from './card-problems.js';
 
 /** An agent's card as it is now, and what to think of it. */
 export interface CardPreview {
@@ -31,7 +39,7 @@ export interface CardPreview {
   /** Where the card was found; absent where there is none. */
   cardUrl?: string;
   /** The version of A2A that the card is one of. */
-  version?: '1.0' | '0.3';
+  version?: CardVersion;
   /** In the form of 1.0; absent where it cannot be read. */
   card?: AgentCard;
   signature?: Pick<CardSignatureReport, 'state' | 'signatures'>;
@@ -79,9 +87,9 @@ export class CardPreviews {
   }
 
   private async preview(url: string, cardUrl: string, { text, json }: Found, tenant: string): Promise<CardPreview> {
-    const problems = cardProblems(json);
+    const version = cardVersion(cardUrl, json);
+    const problems = cardProblems(json, version);
     const card = readable(text);
-    const version = isLegacyCard(json) ? '0.3' : '1.0';
     if (!card) return { url, cardUrl, version, problems: problems.length > 0 ? problems : [UNREADABLE] };
     const received = { url: cardUrl, text, card };
     const { state, signatures } = await this.signatures.verify(received);
@@ -130,7 +138,7 @@ const UNREADABLE: CardProblem = { level: 'error', path: '', detail: 'is not an a
 
 function placesOf(url: string): string[] {
   if (CARD_PATH.test(new URL(url).pathname)) return [url];
-  return [...new Set([ownCardUrl(url), hostCardUrl(url)])];
+  return [...new Set([ownCardUrl(url), hostCardUrl(url), pre10CardUrl(url)])];
 }
 
 async function documentOf(answer: OutboundAnswer, cardUrl: string): Promise<Found | Miss> {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { cardProblems } from './card-problems.js';
+import { cardProblems, cardVersion } from './card-problems.js';
 
 const CARD: JsonObject = {
   name: 'agent',
@@ -14,7 +14,7 @@ const CARD: JsonObject = {
 
 describe('cardProblems', () => {
   it('has nothing to say of a good card', () => {
-    expect(cardProblems(CARD)).toEqual([]);
+    expect(cardProblems(CARD, '1.0')).toEqual([]);
   });
 
   it.each<[string, JsonObject, string, 'error' | 'warning']>([
@@ -49,19 +49,43 @@ describe('cardProblems', () => {
       'error',
     ],
   ])('tells of %s', (_what, fields, path, level) => {
-    expect(cardProblems({ ...CARD, ...fields })).toMatchObject([{ path, level }]);
+    expect(cardProblems({ ...CARD, ...fields }, '1.0')).toMatchObject([{ path, level }]);
   });
 
   it('reads cards of 0.3', () => {
     const { supportedInterfaces: _, ...rest } = CARD;
-    const problems = cardProblems({ ...rest, url: 'https://a.example', protocolVersion: '0.3.0' });
+    const problems = cardProblems({ ...rest, url: 'https://a.example', protocolVersion: '0.3.0' }, '0.3');
     expect(problems).toMatchObject([{ level: 'warning', detail: expect.stringContaining('0.3') }]);
+  });
+
+  it('asks of a card from before A2A 1.0 for what it has', () => {
+    const { supportedInterfaces: _, version: _version, skills: _skills, ...rest } = CARD;
+    const card = { ...rest, url: 'https://a.example' };
+    expect(cardProblems(card, 'pre-1.0')).toMatchObject([
+      { level: 'warning', detail: expect.stringContaining('before A2A 1.0') },
+    ]);
+    expect(cardProblems({ ...card, name: 1, url: 'x' }, 'pre-1.0').map(({ path }) => path)).toEqual([
+      '',
+      'name',
+      'url',
+    ]);
+  });
+
+  it('tells a card’s version by its members and its place', () => {
+    const place = 'https://a.example/agent-card';
+    const old = { name: 'a', url: 'https://a.example' };
+    expect(cardVersion(place, CARD)).toBe('1.0');
+    expect(cardVersion(place, old)).toBe('pre-1.0');
+    expect(cardVersion(place, { ...old, protocolVersion: '0.3.0' })).toBe('0.3');
+    expect(cardVersion(`${place}.json`, old)).toBe('0.3');
   });
 
   it('survives anything', () => {
     const values: JsonValue[] = [null, 7, 'x', [], [null], [[]], {}, { a: 1 }];
     for (const value of values) {
-      for (const name of Object.keys(CARD)) expect(() => cardProblems({ ...CARD, [name]: value })).not.toThrow();
+      for (const name of Object.keys(CARD))
+        for (const version of ['1.0', '0.3', 'pre-1.0'] as const)
+          expect(() => cardProblems({ ...CARD, [name]: value }, version)).not.toThrow();
     }
   });
 });

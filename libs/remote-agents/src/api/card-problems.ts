@@ -1,3 +1,4 @@
+import { isPre10Card } from '#libs/a2a-client';
 import { isJsonObject, type JsonObject, type JsonValue, urlProblem } from '#libs/protocol';
 
 /** Something that is wrong with a card, or that its callers should know. */
@@ -11,14 +12,19 @@ export interface CardProblem {
 const MAX_PROBLEMS = 50;
 const SPOKEN = /^(JSONRPC|HTTP\+JSON)$/i;
 
-/** What is wrong with a card of A2A 1.0 (section 4.4) or 0.3, for the people who want to call the agent. */
-export function cardProblems(card: JsonObject): CardProblem[] {
-  return [...(isLegacyCard(card) ? legacyProblems(card) : currentProblems(card))].slice(0, MAX_PROBLEMS);
+/** The version of A2A that a card is one of; `pre-1.0` is the dialect from before there were versions. */
+export type CardVersion = '1.0' | '0.3' | 'pre-1.0';
+
+/** What is wrong with a card of A2A 1.0 (section 4.4) or of an older version, for the people who want to call the agent. */
+export function cardProblems(card: JsonObject, version: CardVersion): CardProblem[] {
+  const problems = { '1.0': currentProblems, '0.3': legacyProblems, 'pre-1.0': pre10Problems }[version];
+  return [...problems(card)].slice(0, MAX_PROBLEMS);
 }
 
-/** Whether a card is one of 0.3 alone. */
-export function isLegacyCard(card: JsonObject): boolean {
-  return !('supportedInterfaces' in card) && typeof card['url'] === 'string';
+/** @param cardUrl where the card was found */
+export function cardVersion(cardUrl: string, card: JsonObject): CardVersion {
+  if ('supportedInterfaces' in card || typeof card['url'] !== 'string') return '1.0';
+  return isPre10Card(cardUrl, card) ? 'pre-1.0' : '0.3';
 }
 
 function* currentProblems(card: JsonObject): Generator<CardProblem> {
@@ -38,6 +44,13 @@ function* legacyProblems(card: JsonObject): Generator<CardProblem> {
   yield* modeProblems(card);
   yield* capabilityProblems(card['capabilities']);
   yield* skillProblems(card['skills']);
+}
+
+function* pre10Problems(card: JsonObject): Generator<CardProblem> {
+  yield warning('', 'is a card from before A2A 1.0: the agent takes texts and data, and cannot stream or cancel');
+  yield* texts(card, '', ['name', 'description']);
+  yield* urlProblems('url', card['url']);
+  yield* modeProblems(card);
 }
 
 function* interfaceProblems(value: JsonValue | undefined): Generator<CardProblem> {

@@ -142,8 +142,8 @@ export class CardPreviewView implements CardPreview {
   })
   cardUrl?: string;
 
-  @ApiPropertyOptional({ enum: ['1.0', '0.3'], description: 'The version of A2A that the card is one of.' })
-  version?: '1.0' | '0.3';
+  @ApiPropertyOptional({ enum: ['1.0', '0.3', 'pre-1.0'], description: 'The version of A2A that the card is one of.' })
+  version?: '1.0' | '0.3' | 'pre-1.0';
 
   @ApiPropertyOptional({
     type: 'object',
