@@ -152,7 +152,7 @@ export abstract class AgentExecutor {
   newTaskId?(): string;
 
   /** Metadata for a new Task, readable by its caller. */
-  taskMetadata?(request: SendMessageRequest): JsonObject;
+  taskMetadata?(request: SendMessageRequest, call: Pick<CallContext, 'scope'>): JsonObject;
 
   /**
    * What an event of the executor's log says of the calls that it makes, for the spans of the turn: pure, and from the

@@ -65,6 +65,18 @@ export class ConversationEntries {
     const isOwn = this.chains.hasSigned(CONVERSATION_ENTRY, values, signature);
     return isOwn ? (entry as unknown as ConversationEntry) : undefined;
   }
+
+  /** Returns the metadata by which a Task keeps the entry of its first Message; none without a valid entry. */
+  metadata(message: Message, scope: TaskScope): JsonObject {
+    const entry = this.read(message, scope);
+    return entry ? { [CONVERSATION_ENTRY]: { ...entry } as unknown as JsonObject } : {};
+  }
+}
+
+/** Returns the entry that a Task keeps of the Message that made it. */
+export function keptEntry(metadata: JsonObject | undefined): ConversationEntry | undefined {
+  const entry = metadata?.[CONVERSATION_ENTRY];
+  return isJsonObject(entry) ? (entry as unknown as ConversationEntry) : undefined;
 }
 
 /** Returns the Message as it was before an entry was added to it. */

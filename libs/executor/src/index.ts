@@ -44,6 +44,7 @@ export {
   CONVERSATION_ENTRY,
   ConversationEntries,
   type ConversationEntry,
+  keptEntry,
   type SaidText,
 } from './conversation-entry.js';
 export type { WorkPlace } from './work/node-room.js';

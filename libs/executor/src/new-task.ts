@@ -34,7 +34,11 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
 
 /** What a caller may read of how its Task was accepted. */
 export function taskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
-  return { ...agent.executor.taskMetadata?.(request), ...keptTrace(request, call), [REVISION_KEY]: agent.version };
+  return {
+    ...agent.executor.taskMetadata?.(request, call),
+    ...keptTrace(request, call),
+    [REVISION_KEY]: agent.version,
+  };
 }
 
 /** The revision of the agent that a Task was accepted by; `undefined` where its log does not say. */

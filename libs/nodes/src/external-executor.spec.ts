@@ -259,7 +259,7 @@ describe('external nodes', () => {
     const again = { message: { ...context.userMessage, metadata: message?.metadata ?? {} } };
     expect(() => type.executor(node()).check?.(again, context.call)).toThrow('LOOP_DETECTED');
     expect(() => type.executor(node()).check?.({ message: context.userMessage }, context.call)).not.toThrow();
-    expect(type.executor(node()).taskMetadata?.(again)).toEqual(message?.metadata);
+    expect(type.executor(node()).taskMetadata?.(again, context.call)).toEqual(message?.metadata);
   });
 
   it('sends an agent of the protocol that its config names the text at once, and data beside it', async () => {

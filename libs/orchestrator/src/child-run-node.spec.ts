@@ -72,7 +72,9 @@ describe('a workflow node', () => {
   ])('is a run of %s', async (_, executor, workflow) => {
     const asked = request({ in: 'x' }, calls('parent'));
     await executor().check?.(asked, { scope: ANONYMOUS_SCOPE } as CallContext);
-    expect(executor().taskMetadata?.(asked)).toMatchObject({ 'parley/run': { workflow, revision: '1' } });
+    expect(executor().taskMetadata?.(asked, { scope: ANONYMOUS_SCOPE })).toMatchObject({
+      'parley/run': { workflow, revision: '1' },
+    });
     expect(executor()).toMatchObject({ recovery: 'restart', cancelGrace: 25_000 });
   });
 

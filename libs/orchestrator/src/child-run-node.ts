@@ -7,6 +7,7 @@ import {
   type ChainLink,
   chainMetadata,
   chainOf,
+  ConversationEntries,
   type NodeProblem,
   type NodeSpec,
   type NodeType,
@@ -91,8 +92,9 @@ class ChildRunExecutor extends AgentExecutor {
   }
 
   /** The inputs are read from the Message, by the definition of the child. */
-  override taskMetadata(request: SendMessageRequest): JsonObject {
-    return { ...(this.child && runMetadata(this.child)), ...chainMetadata(chainOf(request)) };
+  override taskMetadata(request: SendMessageRequest, { scope }: Pick<CallContext, 'scope'>): JsonObject {
+    const entry = new ConversationEntries(this.chains).metadata(request.message, scope);
+    return { ...(this.child && runMetadata(this.child)), ...entry, ...chainMetadata(chainOf(request)) };
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {

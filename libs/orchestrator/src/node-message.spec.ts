@@ -194,7 +194,7 @@ describe('nodeContent with expressions', () => {
     const expressions = RunExpressions.of(definition, () => false);
     if (expressions.fault !== undefined) throw new Error(expressions.fault);
     const variables = runVariables({
-      run: { id: 'r', workflow: 'wf', revision: '1', contextId: 'c', startedAt: new Date(0) },
+      run: { id: 'r', workflow: 'wf', revision: '1', contextId: 'c', startedAt: new Date(0), conversation: null },
       inputs: state.inputs,
       ids: expressions.ids,
       node: (id) => state.nodes.get(id),

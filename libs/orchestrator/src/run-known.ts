@@ -1,3 +1,5 @@
+import { keptEntry } from '#libs/executor';
+import type { JsonObject } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { KnownRun } from './expressions/run-variables.js';
 import type { WorkflowRevision } from './workflow.js';
@@ -11,5 +13,6 @@ export function knownRun(
   const task = first && 'task' in first ? first.task : undefined;
   const begun = task?.status.timestamp;
   const startedAt = begun === undefined ? new Date() : new Date(begun);
-  return { id, workflow: definition.name, revision, contextId: task?.contextId ?? '', startedAt };
+  const conversation = (keptEntry(task?.metadata) ?? null) as unknown as JsonObject | null;
+  return { id, workflow: definition.name, revision, contextId: task?.contextId ?? '', startedAt, conversation };
 }

@@ -48,7 +48,14 @@ function read(run: SteppedRun, name: string): string {
 }
 
 function placeOf(run: SteppedRun, name: string): { node: NodeRun; evaluation: RunEvaluation } {
-  const known = { id: 'run', workflow: 'wf', revision: '1', contextId: 'c', startedAt: new Date(0) };
+  const known = {
+    id: 'run',
+    workflow: 'wf',
+    revision: '1',
+    contextId: 'c',
+    startedAt: new Date(0),
+    conversation: null,
+  };
   return { node: run.node(name), evaluation: new RunEvaluation(run.state, known) };
 }
 

@@ -1,7 +1,9 @@
-import { CALL_CHAIN, keptChain } from '#libs/executor';
-import { dataPart, runEventMetadata, textPart } from '#libs/protocol';
+import { CALL_CHAIN, CallChains, ConversationEntries, type ConversationEntry, keptChain } from '#libs/executor';
+import { dataPart, runEventMetadata, textPart, userMessage } from '#libs/protocol';
+import { ANONYMOUS_SCOPE } from '#libs/tasks';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
+import type { WorkflowNode } from './workflow.js';
 
 /** Each node answers `<id> of <what it was told>`. */
 const echoing = () => new FakeAgents((call) => call.complete(`${call.node} of ${call.text}`));
@@ -49,6 +51,48 @@ describe('WorkflowExecutor', () => {
     const run = new DrivenRun(workflowOf('a', ''), agents);
     expect(await run.start()).toBe('TASK_STATE_COMPLETED');
     expect(run.task.artifacts?.map(({ parts }) => parts)).toEqual([[textPart('one')]]);
+  });
+
+  describe('asked by a conversation', () => {
+    const entry: ConversationEntry = {
+      instructions: 'Speak.',
+      role: 'target',
+      self: 'wf',
+      peer: 'critic',
+      turn: 3,
+      maxTurns: 5,
+      skip: 'REPLY_SKIP',
+    };
+    const prompt = "${run.conversation == null ? 'alone' : run.conversation.role + string(run.conversation.turn)}";
+    const nodes: WorkflowNode[] = [
+      { id: 'a', type: 'agent', config: { prompt } },
+      { id: 'b', type: 'agent', config: {} },
+    ];
+    /** What `a` and `b` are sent, by a run that a Message with this entry begins, and by one that goes on after a crash. */
+    const asked = async (secret: string): Promise<(string | undefined)[][]> => {
+      const message = userMessage('hi', { messageId: 'm-1' });
+      const signed = new ConversationEntries(new CallChains(Buffer.from(secret))).signed(
+        entry,
+        message,
+        ANONYMOUS_SCOPE,
+      );
+      const definition = workflowOf('a b', 'a>b', { language: 2, nodes });
+      const run = new DrivenRun(definition, echoing());
+      await run.start(signed);
+      const rest = new DrivenRun(definition, echoing());
+      await rest.recover(run.log.slice(0, 1));
+      return [run, rest].map(({ agents }) => agents.calls.map(({ text }) => text));
+    };
+
+    test('knows the turn as run.conversation, which changes no prompt by itself, also after a crash', async () => {
+      const texts = ['target3', 'a of target3'];
+      expect(await asked('a secret')).toEqual([texts, texts]);
+    });
+
+    test('knows nothing of an entry that another service has signed', async () => {
+      const texts = ['alone', 'a of alone'];
+      expect(await asked('another secret')).toEqual([texts, texts]);
+    });
   });
 
   test("never passes on steps that are not a node's to tell", async () => {

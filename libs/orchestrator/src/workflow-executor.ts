@@ -1,4 +1,4 @@
-import { chainOf, type RequestContext } from '#libs/executor';
+import { type CallContext, chainOf, ConversationEntries, type RequestContext } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
 import { linksOf, type Process, ProcessExecutor, type ProcessStart, type ProcessState } from '#libs/process';
 import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest } from '#libs/protocol';
@@ -47,12 +47,16 @@ export class WorkflowExecutor extends ProcessExecutor {
     this.inputRules.check(request.message);
   }
 
-  protected override about({ message, metadata }: SendMessageRequest): JsonObject {
+  protected override about(
+    { message, metadata }: SendMessageRequest,
+    { scope }: Pick<CallContext, 'scope'>,
+  ): JsonObject {
     const { definition, revision } = this.workflow;
     const rerun = readRerun(metadata);
     return {
       ...runMetadata({ workflow: definition.name, revision, inputs: inputsOf(message, definition) }),
       ...(rerun && rerunMetadata(rerun)),
+      ...new ConversationEntries(this.services.chains).metadata(message, scope),
     };
   }
 

@@ -1,4 +1,12 @@
-import { AgentExecutor, type ChainLink, chainMetadata, chainOf, keptChain, type RequestContext } from '#libs/executor';
+import {
+  AgentExecutor,
+  type CallContext,
+  type ChainLink,
+  chainMetadata,
+  chainOf,
+  keptChain,
+  type RequestContext,
+} from '#libs/executor';
 import type { JsonObject, SendMessageRequest } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { Process, ProcessState } from './process.js';
@@ -22,8 +30,8 @@ export abstract class ProcessExecutor extends AgentExecutor {
   /** Time for the agents at work to be canceled. */
   override readonly cancelGrace: number = 10_000;
 
-  override taskMetadata(request: SendMessageRequest): JsonObject {
-    return { ...this.about(request), ...chainMetadata(chainOf(request)) };
+  override taskMetadata(request: SendMessageRequest, call: Pick<CallContext, 'scope'>): JsonObject {
+    return { ...this.about(request, call), ...chainMetadata(chainOf(request)) };
   }
 
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
@@ -38,7 +46,7 @@ export abstract class ProcessExecutor extends AgentExecutor {
   }
 
   /** What the Task keeps of the request for it: all that is needed to go on, whoever does. */
-  protected abstract about(request: SendMessageRequest): JsonObject;
+  protected abstract about(request: SendMessageRequest, call: Pick<CallContext, 'scope'>): JsonObject;
 
   protected abstract begin(start: ProcessStart): Process<ProcessState> | Promise<Process<ProcessState>>;
 }

@@ -129,7 +129,11 @@ const CALL_CHAINS = new CallChains(Buffer.from('a secret')).extended([], {
 });
 const REQUEST = { message: userMessage('count', { messageId: 'm-1', metadata: chainMetadata(CALL_CHAINS) }) };
 const BEGUN: TaskEvent = {
-  task: submittedTask(REFERENCE, REQUEST.message, new CountingExecutor({}).taskMetadata(REQUEST)),
+  task: submittedTask(
+    REFERENCE,
+    REQUEST.message,
+    new CountingExecutor({}).taskMetadata(REQUEST, { scope: ANONYMOUS_SCOPE }),
+  ),
 };
 const GO_ON: TaskEvent = { ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), received: userMessage('go on') };
 

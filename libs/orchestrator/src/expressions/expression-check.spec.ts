@@ -92,7 +92,7 @@ describe('an expression at a place of a definition', () => {
     expect(shown('edges[3].when')).toEqual([
       { name: 'inputs', members: ['topic'] },
       { name: 'nodes', members: ['topic', 'draft', 'gate'], fields },
-      { name: 'run', members: ['id', 'workflow', 'revision', 'contextId', 'startedAt'] },
+      { name: 'run', members: ['id', 'workflow', 'revision', 'contextId', 'startedAt', 'conversation'] },
     ]);
     const names = (path: string, sent?: JsonObject): string[] =>
       (shown(path, sent) as { name: string }[]).slice(3).map(({ name }) => name);

@@ -31,7 +31,7 @@ function node(id: string, fields: Partial<NodeRun> = {}): NodeRun {
 
 function viewpoint(nodes: NodeRun[], fields: Partial<Viewpoint> = {}): Viewpoint {
   return {
-    run: { id: 'r', workflow: 'w', revision: '1', contextId: 'c', startedAt: new Date(0) },
+    run: { id: 'r', workflow: 'w', revision: '1', contextId: 'c', startedAt: new Date(0), conversation: null },
     inputs: {},
     ids: new Set(['src', 'a', 'b']),
     node: (id) => nodes.find((it) => it.id === id),
@@ -151,6 +151,8 @@ describe('what expressions know of a run', () => {
       "run.id + run.workflow + run.revision + run.contextId + string(run.startedAt + duration('1h'))",
       'rw1c1970-01-01T01:00:00Z',
     ],
+    ['run.conversation == null', true],
+    ["get(run.conversation, 'turn', 0)", 0],
     ["has(inputs.a) ? 'given' : 'not'", 'not'],
     ['error', null],
   ])('%s', (expression, expected) => {

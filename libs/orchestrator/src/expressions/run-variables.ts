@@ -12,6 +12,8 @@ export interface KnownRun {
   revision: string;
   contextId: string;
   startedAt: Date;
+  /** The entry of the conversation that asked for the run; null where none did. */
+  conversation: JsonObject | null;
 }
 
 /** A place in a run that expressions are evaluated at, and what is seen from there. */

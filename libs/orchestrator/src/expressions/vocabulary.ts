@@ -11,8 +11,15 @@ export const NODE_FIELDS: ReadonlySet<string> = new Set([
   'loop',
 ]);
 
-/** What they may ask of the run. `startedAt` is a timestamp. */
-export const RUN_FIELDS: ReadonlySet<string> = new Set(['id', 'workflow', 'revision', 'contextId', 'startedAt']);
+/** What they may ask of the run. `startedAt` is a timestamp; `conversation` is the entry that the run began with, or null. */
+export const RUN_FIELDS: ReadonlySet<string> = new Set([
+  'id',
+  'workflow',
+  'revision',
+  'contextId',
+  'startedAt',
+  'conversation',
+]);
 
 /** What they may ask of a failure. */
 export const ERROR_FIELDS: ReadonlySet<string> = new Set(['kind', 'message', 'node', 'instance']);

@@ -177,10 +177,13 @@ export class DrivenRun {
   }
 
   /** The first turn. Resolves when the turn is over. */
-  start(content: Parameters<typeof userMessage>[0] = 'hello', metadata?: JsonObject): Promise<TaskState> {
-    const message = userMessage(content, { messageId: 'm-1' });
+  start(content: Parameters<typeof userMessage>[0] | Message = 'hello', metadata?: JsonObject): Promise<TaskState> {
+    const isMessage = typeof content === 'object' && 'messageId' in content;
+    const message = isMessage ? content : userMessage(content, { messageId: 'm-1' });
     const request = { message, ...(metadata && { metadata }) };
-    this.log.push({ task: submittedTask(this.reference, message, this.executor().taskMetadata(request)) });
+    this.log.push({
+      task: submittedTask(this.reference, message, this.executor().taskMetadata(request, { scope: ANONYMOUS_SCOPE })),
+    });
     return this.turn({ userMessage: message, task: null, recovered: 0 });
   }
 
