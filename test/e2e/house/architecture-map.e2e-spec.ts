@@ -1,4 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -23,5 +25,67 @@ describe('The map in docs/ARCHITECTURE.md', () => {
 
   it.each(places)('%s is there', (path) => {
     expect(existsSync(join(ROOT, path))).toBe(true);
+  });
+});
+
+describe('The check of diagrams', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diagrams-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function check(...pages: string[]): { status: number | null; output: string } {
+    const files = pages.map((text, index) => {
+      const file = join(folder, `${index}.md`);
+      writeFileSync(file, text);
+      return file;
+    });
+    const script = join(ROOT, 'scripts/diagrams-check.mjs');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...files], { encoding: 'utf8' });
+    return { status, output: stdout + stderr };
+  }
+  const page = (...lines: string[]): string => ['# Page', '', '```mermaid', ...lines, '```', ''].join('\n');
+  const sequence = (...lines: string[]): string => page('sequenceDiagram', ...lines);
+  const chart = (...lines: string[]): string => page('flowchart TB', ...lines);
+
+  it('passes the six diagrams of the architecture', () => {
+    const text = readFileSync(join(ROOT, 'docs/ARCHITECTURE.md'), 'utf8');
+    expect(text.match(/^```mermaid$/gm)).toHaveLength(6);
+    expect(check(text)).toEqual({ status: 0, output: '' });
+  });
+
+  it('passes classes, methods, functions, files and routes of the project, and words', () => {
+    const lines = [
+      'a["RequestHandler<br/>getTask(), cancelTask()<br/>libs/a2a-server"]',
+      'b["/api/conversations"]',
+      'c["/a2a/workflows/{workflow}"]',
+      'd["some words, and PostgreSQL in them"]',
+      'a -->|asks| b',
+      'c -.-> d',
+    ];
+    const calls = ['participant P as nextStep', 'participant H as RequestHandler', 'P->>H: getTask() of a Task'];
+    expect(check(chart(...lines), sequence(...calls))).toEqual({ status: 0, output: '' });
+  });
+
+  it.each([
+    ['a class', chart('a["RequestHandlers"]'), 'there is no RequestHandlers'],
+    ['a participant', sequence('participant WorkflowWalk'), 'there is no WorkflowWalk'],
+    ['a method', chart('a["RequestHandler<br/>getTask(), sendTask()"]'), 'RequestHandler has no sendTask()'],
+    [
+      'a method that is called',
+      sequence('participant A as TaskStore', 'participant B as RequestHandler', 'A->>B: claim() it'),
+      'RequestHandler has no claim()',
+    ],
+    ['a file', chart('a["libs/a2a-servers"]'), 'there is no file libs/a2a-servers'],
+    ['a route', chart('a["/api/conversation"]'), 'there is no route /api/conversation'],
+    ['a line', sequence('participant A', 'A -> nobody'), '"A -> nobody" is no line of such a diagram'],
+    ['a sign', sequence('participant A', 'A->>A: one; two'), 'has a sign that breaks Mermaid'],
+    ['a participant that nobody declared', sequence('participant A', 'A->>B: hello'), 'B is not declared'],
+    ['a block without an end', sequence('participant A', 'loop twice', 'A->>A: hello'), 'a block is not closed'],
+    ['an end without a block', chart('a["one"]', 'end'), '"end" is no line of such a diagram'],
+    ['another diagram', page('pie', '"a" : 1'), '"pie" begins no diagram that is known here'],
+  ])('fails for %s that is wrong, with the line where the diagram begins', (_what, text, breach) => {
+    const { status, output } = check(text);
+    expect(output).toContain(breach);
+    expect(output).toMatch(/0\.md:3: /);
+    expect(status).toBe(1);
   });
 });
