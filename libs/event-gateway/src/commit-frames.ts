@@ -1,4 +1,4 @@
-import type { Commit, CommittedEvent } from '#libs/tasks';
+import type { Commit, CommittedEvent, TaskScope } from '#libs/tasks';
 import { carriedProjection, type EventProjection, type Projected, taskProjection } from './event-projection.js';
 
 /** More than an event has frames. */
@@ -14,17 +14,24 @@ export interface Frame {
   readonly tail: string;
 }
 
-/** Turns commits into frames: once for all clients, since they follow the same commits. */
+/** Turns commits into frames: once for all clients of a caller, and nothing of what nobody may see. */
 export class CommitFrames {
-  private readonly made = new WeakMap<Commit, Frame[]>();
+  private readonly made = new WeakMap<CommittedEvent, Frame[]>();
 
   constructor(private readonly projections: readonly EventProjection[]) {}
 
-  of(commit: Commit): readonly Frame[] {
-    const known = this.made.get(commit);
-    if (known) return known;
-    const frames = commit.events.flatMap((event) => this.framesOf(event));
-    this.made.set(commit, frames);
+  /** Returns the frames of a caller's events. */
+  of({ events }: Commit, { tenant, owner }: TaskScope): readonly Frame[] {
+    const frames: Frame[] = [];
+    for (const event of events) {
+      if (event.header.owner === owner && event.header.tenant === tenant) frames.push(...this.madeOf(event));
+    }
+    return frames;
+  }
+
+  private madeOf(event: CommittedEvent): Frame[] {
+    let frames = this.made.get(event);
+    if (!frames) this.made.set(event, (frames = this.framesOf(event)));
     return frames;
   }
 

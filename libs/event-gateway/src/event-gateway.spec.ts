@@ -1,4 +1,5 @@
 import type { Commit, CommitFeed, CommittedEvent, TaskScope } from '#libs/tasks';
+import { LoopShares, Metrics, WorkTurns } from '#libs/service';
 import { EventGateway, type GatewayFrame } from './event-gateway.js';
 
 let written: string[];
@@ -29,10 +30,14 @@ function gatewayOver(commit: Commit, reached: [string, bigint][] = []): EventGat
       yield commit;
     },
   };
-  return new EventGateway(feed as unknown as CommitFeed, { names: [], projections: [] });
+  return new EventGateway(
+    feed as unknown as CommitFeed,
+    { names: [], projections: [] },
+    new WorkTurns(new LoopShares(new Metrics())),
+  );
 }
 
-it('writes no frame that nobody wants, and each once, and counts all of them', async () => {
+it('makes frames of nobody but the caller, each once, and counts the places of all', async () => {
   const events = [event('1', 'eve', 0), event('2', 'ann', 1), event('3', 'ann', 2), event('4', 'eve', 3)];
   const gateway = gatewayOver({ writer: 'w', position: 1n, committedAt: new Date(0), bytes: 0, events });
   const query = gateway.read({}, { tenant: '', owner: 'ann' });
@@ -40,7 +45,7 @@ it('writes no frame that nobody wants, and each once, and counts all of them', a
     const cursors = [];
     const follow = await gateway.open(query);
     for await (const { cursor } of follow(new AbortController().signal)) cursors.push(cursor);
-    expect(cursors).toEqual(['0', '0~w.0.65', '0~w.0.129']);
+    expect(cursors).toEqual(['0', '0~w.0.65', '0~w.1']);
   }
   expect(written).toEqual(['2', '3']);
 });

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { InFlight, WorkTurns } from '#libs/service';
 import { type Commit, CommitFeed, type TaskScope } from '#libs/tasks';
 import { CommitFrames, frameText } from './commit-frames.js';
 import type { EventProjection } from './event-projection.js';
@@ -33,6 +34,7 @@ export class EventGateway {
   constructor(
     private readonly feed: CommitFeed,
     @Inject(GATEWAY_STREAMS) { names, projections }: GatewayStreams,
+    private readonly turns: WorkTurns,
   ) {
     this.frames = new CommitFrames(projections);
     this.names = ['task', ...names];
@@ -59,7 +61,9 @@ export class EventGateway {
     yield { cursor: start, text: `{"type":"hello","cursor":"${start}"}` };
     const position = new Map(place.position);
     const partly = new Map(place.partly);
-    for await (const commit of this.feed.follow(place.position, signal)) {
+    const { scope } = query;
+    const turn = this.turns.of(scope.owner === '' ? undefined : InFlight.accountOf(scope));
+    for await (const commit of this.feed.follow(place.position, signal, turn)) {
       yield* this.rest(commit, { position, partly, at: commit.committedAt }, query);
       position.set(commit.writer, commit.position);
       partly.delete(commit.writer);
@@ -68,7 +72,7 @@ export class EventGateway {
 
   /** The frames of a commit that a client has not had and wants. */
   private *rest(commit: Commit, place: Place, query: GatewayQuery): Generator<GatewayFrame> {
-    const frames = this.frames.of(commit);
+    const frames = this.frames.of(commit, query.scope);
     const begin = place.partly.get(commit.writer) ?? 0;
     for (const frame of frames) {
       if (frame.place < begin || !wants(query, frame.source, frame.projected)) continue;

@@ -1,4 +1,4 @@
-import type { Shutdown } from '#libs/service';
+import { LoopShares, Metrics, type Shutdown, WorkTurns } from '#libs/service';
 import { ANONYMOUS_SCOPE, type CommitFeed } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import { EventGateway } from './event-gateway.js';
@@ -32,7 +32,11 @@ function opened(
   since?: string,
   started = new AbortController().signal,
 ): Promise<void> {
-  const gateway = new EventGateway(feed as CommitFeed, { names: [], projections: [] });
+  const gateway = new EventGateway(
+    feed as CommitFeed,
+    { names: [], projections: [] },
+    new WorkTurns(new LoopShares(new Metrics())),
+  );
   const controller = new EventsController(gateway, { started } as Shutdown);
   const hijack = (): never => {
     throw new Error('A stream has begun');

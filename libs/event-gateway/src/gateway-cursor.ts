@@ -63,17 +63,26 @@ export function notACursor(): A2AError {
 
 /** @returns `undefined` where a writer is named twice, or a position is beyond the last one */
 function read(text: string): Place | undefined {
-  const [at = '0', ...entries] = text.split('~');
   const position = new Map<string, bigint>();
   const partly = new Map<string, number>();
-  for (const entry of entries) {
-    const [writer = '', reached = '0', frames] = entry.split('.');
-    const commit = parseBase36(reached);
+  const end = endOfEntry(text, 0);
+  for (let start = end + 1, next; start <= text.length; start = next + 1) {
+    next = endOfEntry(text, start);
+    const dot = text.indexOf('.', start);
+    const second = text.indexOf('.', dot + 1);
+    const hasFrames = second !== -1 && second < next;
+    const writer = text.slice(start, dot);
+    const commit = parseBase36(text.slice(dot + 1, hasFrames ? second : next));
     if (commit > LAST_POSITION || position.has(writer)) return undefined;
     position.set(writer, commit);
-    if (frames !== undefined) partly.set(writer, Number(frames));
+    if (hasFrames) partly.set(writer, Number(text.slice(second + 1, next)));
   }
-  return { position, at: new Date(Number.parseInt(at, 36)), partly };
+  return { position, at: new Date(Number.parseInt(text.slice(0, end), 36)), partly };
+}
+
+function endOfEntry(text: string, start: number): number {
+  const end = text.indexOf('~', start);
+  return end === -1 ? text.length : end;
 }
 
 /** Digits of base 36 that a number holds exactly. */

@@ -14,6 +14,7 @@ export {
 } from './config/mcp-config.js';
 export { Readiness } from './health/readiness.js';
 export { COSTLY_BODY, LoopShares } from './load/loop-shares.js';
+export { FREE, type WorkTurn, WorkTurns } from './load/work-turns.js';
 export { logConsole } from './logging/console-lines.js';
 export { withQuietRoutes } from './logging/logging.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';

@@ -6,6 +6,7 @@ import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
 import { LoggingModule } from './logging/logging.js';
 import { LoopShares } from './load/loop-shares.js';
+import { WorkTurns } from './load/work-turns.js';
 import { InFlight } from './memory/in-flight.js';
 import { MemoryRelease } from './memory/memory-release.js';
 import { Metrics, MetricsController } from './metrics/metrics.js';
@@ -21,7 +22,7 @@ export class ServiceModule {
       inject: [Metrics],
       useFactory: (metrics: Metrics) => new LoopShares(metrics),
     };
-    const providers = [InFlight, shares, Metrics, Readiness, Shutdown, TraceIds];
+    const providers = [InFlight, shares, WorkTurns, Metrics, Readiness, Shutdown, TraceIds];
     return {
       module: ServiceModule,
       global: true,

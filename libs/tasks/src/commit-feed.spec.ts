@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { CommitFeed } from './commit-feed.js';
 import { type Commit, CommitLog, type CommitPosition } from './commit-log.js';
 
@@ -85,6 +86,49 @@ it('holds a few megabytes for a follower that does not take them, or one commit,
   expect(positionOf(await commits.next())).toBe(4n);
 });
 
+it('reads what many have missed from one place once for all of them', async () => {
+  for (let commits = 0; commits < 3; commits += 1) log.commit();
+  const many = Array.from({ length: 50 }, () => feed.follow(FROM_THE_START, stop.signal));
+  const first = many.map((commits) => commits.next());
+  await log.answerPosition();
+  expect((await Promise.all(first)).map(positionOf)).toEqual(many.map(() => 1n));
+  const second = await Promise.all(many.map((commits) => commits.next()));
+  expect(second.map(positionOf)).toEqual(many.map(() => 2n));
+  expect(log.readFrom.filter((position) => position === 0n)).toHaveLength(1);
+});
+
+it('misses nothing where the page that it shares was asked for before it began, and was empty', async () => {
+  const one = feed.follow(FROM_THE_START, stop.signal);
+  const first = one.next();
+  log.holdReads();
+  await log.answerPosition();
+  // The first follower's read has ended in the database, and is not answered yet.
+  log.commit();
+  const other = feed.follow(FROM_THE_START, stop.signal).next();
+  await turns();
+  log.releaseReads();
+  expect(positionOf(await other)).toBe(1n);
+  feed.committed();
+  expect(positionOf(await first)).toBe(1n);
+});
+
+it('takes a turn of its caller for each page and for what has come since', async () => {
+  const turn = { next: jest.fn(async () => undefined), charge: jest.fn() };
+  log.commit();
+  const commits = feed.follow(FROM_THE_START, stop.signal, turn);
+  const first = commits.next();
+  await log.answerPosition();
+  expect(positionOf(await first)).toBe(1n);
+  expect(turn.next).toHaveBeenCalledTimes(1);
+  expect(turn.charge).toHaveBeenCalledTimes(1);
+  const second = commits.next();
+  await log.whenReadToEnd();
+  const before = turn.next.mock.calls.length;
+  await commit();
+  expect(positionOf(await second)).toBe(2n);
+  expect(turn.next.mock.calls.length).toBe(before + 1);
+});
+
 /** Commits something that the feed has read then. */
 async function commit(): Promise<void> {
   log.commit();
@@ -105,6 +149,7 @@ class HeldLog extends CommitLog {
   private committed = 0n;
   private readonly asked: { resolve(position: CommitPosition): void; reject(error: Error): void }[] = [];
   private readToEnd = 0;
+  private held: PromiseWithResolvers<void> | undefined;
 
   commit(): void {
     this.committed += 1n;
@@ -117,6 +162,16 @@ class HeldLog extends CommitLog {
     if (error) asked?.reject(error);
     else asked?.resolve(new Map([[WRITER, this.committed]]));
     await turns();
+  }
+
+  /** Holds the answers to what is read from now on, which say what was committed when it was asked. */
+  holdReads(): void {
+    this.held = Promise.withResolvers();
+  }
+
+  releaseReads(): void {
+    this.held?.resolve();
+    this.held = undefined;
   }
 
   /** Resolves when a reader has found the end of the log. */
@@ -137,6 +192,7 @@ class HeldLog extends CommitLog {
     for (let position = from + 1n; position <= this.committed; position += 1n) {
       commits.push({ writer: WRITER, position, committedAt: new Date(0), bytes: this.bytes, events: [] });
     }
+    await this.held?.promise;
     if (commits.length === 0) this.readToEnd += 1;
     return commits;
   }

@@ -1,8 +1,10 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
+import { FREE, type WorkTurn } from '#libs/service';
 import { NO_KEY, ReplicaSignals, type SignalSubscription, type SignalTopic } from '#libs/postgres';
 import { CommitFollower } from './commit-follower.js';
 import { type Commit, CommitLog, type CommitPosition } from './commit-log.js';
+import { RecentPages } from './recent-pages.js';
 import { TASKS_COMMITTED } from './tasks-committed.js';
 
 /** Something was committed, whatever it was. */
@@ -11,11 +13,18 @@ const COMMITTED: SignalTopic = { name: 'committed', shards: 1 };
 /** Injected in milliseconds: how often the log is asked for what no signal told of, default 1,000. */
 export const COMMIT_POLL_MS = Symbol('COMMIT_POLL_MS');
 const PAGE = 64;
+/** Milliseconds of the event loop that it takes to read a commit, and each byte of its events. */
+const MS_PER_COMMIT = 0.05;
+const MS_PER_BYTE = 20e-6;
 
 /**
- * Everything that is committed, by any process, as it comes. However many follow, the log is read once for all of them;
- * a follower that falls behind reads by itself until it has caught up, so a slow one disturbs nobody, and costs what
- * CommitFollower holds and the page that it reads: about a megabyte, or a single commit.
+ * Everything that is committed, by any process, as it comes.
+ *
+ * - However many follow, the log is read once for all of them.
+ * - A follower that falls behind reads by itself until it has caught up, and shares each page with those that have just
+ *   stood at its place (RecentPages). It costs what CommitFollower holds and the page that it reads: about a megabyte, or
+ *   a single commit.
+ * - A follower with a WorkTurn reads, and goes through what has come, in its caller's turns on the event loop.
  */
 @Injectable()
 export class CommitFeed implements OnModuleDestroy {
@@ -24,6 +33,7 @@ export class CommitFeed implements OnModuleDestroy {
   /** How far the log was read for those who follow; one look for all that begin before it is answered. */
   private reached: Promise<Map<string, bigint>> | undefined;
   private poll: NodeJS.Timeout | undefined;
+  private readonly recent = new RecentPages();
   private reading = false;
   private behind = false;
 
@@ -50,7 +60,7 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /** Every commit after a position exactly once, those of one Task in order; ends when the signal aborts. */
-  async *follow(after: CommitPosition, signal: AbortSignal): AsyncGenerator<Commit> {
+  async *follow(after: CommitPosition, signal: AbortSignal, turn: WorkTurn = FREE): AsyncGenerator<Commit> {
     const seen = new Map(after);
     const follower = new CommitFollower(signal);
     this.register(follower);
@@ -59,14 +69,19 @@ export class CommitFeed implements OnModuleDestroy {
         // Held from now on, so that nothing can fall between the last page and what comes.
         follower.begin();
         await this.begun();
-        for await (const page of this.pages(seen)) {
+        for await (const page of this.missed(seen, turn, signal)) {
           for (const commit of page) if (take(seen, commit)) yield commit;
           if (signal.aborted) return;
         }
-        while (follower.isLive && !signal.aborted) {
+        for (let ofTurn = 0; follower.isLive && !signal.aborted; ofTurn += 1) {
+          if (ofTurn % PAGE === 0) await turn.next(signal);
           const commit = follower.next();
-          if (!commit) await follower.woken();
-          else if (take(seen, commit)) yield commit;
+          if (commit) {
+            if (take(seen, commit)) yield commit;
+          } else {
+            await follower.woken();
+            ofTurn = -1;
+          }
         }
       }
     } finally {
@@ -76,6 +91,26 @@ export class CommitFeed implements OnModuleDestroy {
 
   onModuleDestroy(): void {
     clearInterval(this.poll);
+  }
+
+  /** What a follower has missed, page by page in its caller's turns, who is charged with what nobody else has just read. */
+  private missed(seen: CommitPosition, turn: WorkTurn, signal: AbortSignal): AsyncGenerator<Commit[]> {
+    return this.pages(seen, async (limit) => {
+      await turn.next(signal);
+      let isOwn = false;
+      const page = await this.recent.get([...seen].join(), () => {
+        isOwn = true;
+        return this.read(seen, limit, turn);
+      });
+      // What was asked before this follower began may have ended before what came then.
+      return page.length > 0 || isOwn ? page : this.read(seen, limit, turn);
+    });
+  }
+
+  private async read(after: CommitPosition, limit: number, turn: WorkTurn): Promise<Commit[]> {
+    const page = await this.log.read(after, limit);
+    turn.charge(costOf(page));
+    return page;
   }
 
   private register(follower: CommitFollower): void {
@@ -136,15 +171,23 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /** What comes after a position, which whoever reads them moves, until there is nothing more at present. */
-  private async *pages(after: CommitPosition): AsyncGenerator<Commit[]> {
+  private async *pages(
+    after: CommitPosition,
+    read = (limit: number) => this.log.read(after, limit),
+  ): AsyncGenerator<Commit[]> {
     for (let limit = PAGE; ;) {
-      const page = await this.log.read(after, limit);
+      const page = await read(limit);
       if (page.length === 0) return;
       yield page;
       // Of large commits a page takes few: no more are looked for in vain than it took.
       limit = Math.min(2 * page.length, PAGE);
     }
   }
+}
+
+/** Returns about how many milliseconds of the event loop it takes to read a page and to look through it. */
+function costOf(page: readonly Commit[]): number {
+  return page.reduce((sum, { bytes }) => sum + MS_PER_COMMIT + bytes * MS_PER_BYTE, 0);
 }
 
 /** Whether it has not been seen yet. */

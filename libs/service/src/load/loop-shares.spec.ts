@@ -86,6 +86,14 @@ describe('LoopShares', () => {
     expect(shares.isOwing('bob')).toBe(false);
   });
 
+  it('leaves a costly caller its third beside many that are charged with little', async () => {
+    const { shares, ask, pass, busy } = setUp();
+    for (let index = 0; index < 200; index += 1) ask('ann', 50);
+    for (let index = 0; index < 100; index += 1) shares.charge(`caller-${index}`, 20);
+    await pass(10_000, ['ann', 'bob']);
+    expect(busy()).toBeGreaterThan(4_500);
+  });
+
   it('refuses beyond 256 that wait while others ask, and does none of it', async () => {
     const { ask, pass } = setUp();
     const alone = Array.from({ length: 300 }, () => ask('ann', 0));

@@ -22,6 +22,8 @@ interface Account {
   at: number;
   readonly waiting: (() => void)[];
   isRunning: boolean;
+  /** True from when it waits for a turn, or owes more than its burst, until it owes nothing. */
+  isCostly: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -42,6 +44,8 @@ export class LoopShares {
   private readonly newest = { who: '', at: -Infinity };
   private readonly other = { who: '', at: -Infinity };
   private sweptAt = -Infinity;
+  /** Number of accounts that are costly. */
+  private costly = 0;
   private readonly delayed;
 
   constructor(
@@ -71,12 +75,13 @@ export class LoopShares {
     const account = this.accountOf(who);
     this.pay(account);
     account.owed = Math.min(account.owed + ms, BURST_MS + LONGEST_WAIT_MS * this.share());
+    if (account.owed > BURST_MS) this.markCostly(account);
   }
 
   /** True if requests of a caller that are not small have to wait at present. */
   isOwing(who: string): boolean {
     const account = this.accounts.get(who);
-    return account !== undefined && (account.waiting.length > 0 || this.waitMs(who, account) > 0);
+    return account !== undefined && this.waitMs(who, account) > 0;
   }
 
   /**
@@ -87,6 +92,7 @@ export class LoopShares {
   take(who: string, act: () => void): boolean {
     const account = this.accountOf(who);
     if (account.waiting.length >= MOST_WAITING && this.isContended(who)) return false;
+    this.markCostly(account);
     account.waiting.push(AsyncResource.bind(act));
     if (!account.isRunning && account.timer === undefined) this.next(who, account);
     return true;
@@ -134,7 +140,7 @@ export class LoopShares {
     this.sweep();
     let account = this.accounts.get(who);
     if (!account) {
-      account = { owed: 0, at: this.now(), waiting: [], isRunning: false, timer: undefined };
+      account = { owed: 0, at: this.now(), waiting: [], isRunning: false, isCostly: false, timer: undefined };
       this.accounts.set(who, account);
     }
     return account;
@@ -160,13 +166,21 @@ export class LoopShares {
     this.sweptAt = now;
     for (const [who, account] of this.accounts) {
       this.pay(account);
-      if (account.owed === 0 && account.waiting.length === 0 && !account.isRunning) this.accounts.delete(who);
+      if (account.owed > 0 || account.waiting.length > 0 || account.isRunning) continue;
+      this.accounts.delete(who);
+      if (account.isCostly) this.costly -= 1;
     }
   }
 
   /** Returns the part of the time that each caller with costly requests has. */
   private share(): number {
-    return 1 / (this.accounts.size + 2);
+    return 1 / (Math.max(1, this.costly) + 2);
+  }
+
+  private markCostly(account: Account): void {
+    if (account.isCostly) return;
+    account.isCostly = true;
+    this.costly += 1;
   }
 
   private isContended(who: string): boolean {

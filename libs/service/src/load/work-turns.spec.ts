@@ -1,0 +1,94 @@
+import { Metrics } from '../metrics/metrics.js';
+import { LoopShares } from './loop-shares.js';
+import { WorkTurns } from './work-turns.js';
+
+const NEVER = new AbortController().signal;
+
+/** Turns on an event loop whose clock the test moves on. */
+function setUp() {
+  const clock = { ms: 0 };
+  const shares = new LoopShares(new Metrics(), () => clock.ms);
+  return { clock, shares, turns: new WorkTurns(shares) };
+}
+
+/** Everything that waits for nothing from outside has happened. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('WorkTurns', () => {
+  it('begins work of one caller in its order, a few pieces in a turn of the event loop', async () => {
+    const { turns } = setUp();
+    const begun: number[] = [];
+    let mostAtOnce = 0;
+    let ofTurn = 0;
+    const work = Array.from({ length: 20 }, async (_, index) => {
+      await turns.of('ann').next(NEVER);
+      begun.push(index);
+      ofTurn += 1;
+      mostAtOnce = Math.max(mostAtOnce, ofTurn);
+      setImmediate(() => (ofTurn = 0));
+    });
+    await Promise.all(work);
+    expect(begun).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    expect(mostAtOnce).toBeLessThanOrEqual(4);
+  });
+
+  it('charges work to its caller, which waits beside others, and nobody else does', async () => {
+    const { clock, shares, turns } = setUp();
+    shares.note('ann');
+    shares.note('bob');
+    await turns.of('ann').next(NEVER);
+    clock.ms += 500;
+    await settled();
+    shares.note('bob');
+    expect([shares.isOwing('ann'), shares.isOwing('bob')]).toEqual([true, false]);
+    const done: string[] = [];
+    void turns
+      .of('ann')
+      .next(NEVER)
+      .then(() => done.push('ann'));
+    await turns.of('bob').next(NEVER);
+    await settled();
+    expect(done).toEqual([]);
+  });
+
+  it('delays nothing of a caller that is alone, whatever it owes', async () => {
+    const { shares, turns } = setUp();
+    shares.note('ann');
+    const ann = turns.of('ann');
+    ann.charge(60_000);
+    await ann.next(NEVER);
+  });
+
+  it('gives no turn to work that nobody wants any more', async () => {
+    const { turns } = setUp();
+    const gone = Array.from({ length: 100 }, () => turns.of('ann').next(AbortSignal.abort()));
+    let turnsOfLoop = 0;
+    const count = setInterval(() => (turnsOfLoop += 1), 0);
+    const counted = setImmediate(() => (turnsOfLoop = 0));
+    await turns.of('ann').next(NEVER);
+    await Promise.all(gone);
+    clearInterval(count);
+    clearImmediate(counted);
+    expect(turnsOfLoop).toBeLessThan(10);
+  });
+
+  it('neither delays nor charges callers without a name', async () => {
+    const { shares, turns } = setUp();
+    shares.note('bob');
+    turns.of(undefined).charge(60_000);
+    await turns.of(undefined).next(NEVER);
+  });
+
+  it('waits, and is not refused, where too many costly requests of its caller wait', async () => {
+    const { clock, shares, turns } = setUp();
+    shares.note('bob');
+    shares.charge('ann', 60_000);
+    for (let request = 0; request < 256; request += 1) expect(shares.take('ann', () => undefined)).toBe(true);
+    expect(shares.take('ann', () => undefined)).toBe(false);
+    const work = turns.of('ann').next(NEVER);
+    clock.ms += 10_000;
+    await work;
+  });
+});

@@ -1,0 +1,66 @@
+import type { Commit } from './commit-log.js';
+
+/** Bytes of events that are kept. */
+const MOST_BYTES = 4 * 1024 * 1024;
+const MOST_PAGES = 64;
+/** Milliseconds for which a page may be given again. */
+const FRESH_MS = 5_000;
+
+interface RecentPage {
+  commits: Promise<Commit[]>;
+  /** 0 until the page is there. */
+  bytes: number;
+  readAt: number;
+}
+
+/**
+ * The pages of the log that were read last: many followers that begin at the same place, as after a restart, share them.
+ * A page stays right for whoever stands at its place: it misses at most what comes after it. That there is nothing more
+ * has to be asked anew, so pages without commits are not kept, nor reads that fail.
+ */
+export class RecentPages {
+  /** By the place that they begin at, the oldest first. */
+  private readonly pages = new Map<string, RecentPage>();
+  private bytes = 0;
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /**
+   * Returns the page at a place, read or being read a moment ago, or reads it.
+   * @param place the text of a position
+   */
+  get(place: string, read: () => Promise<Commit[]>): Promise<Commit[]> {
+    this.forgetOld();
+    const known = this.pages.get(place);
+    if (known) return known.commits;
+    const page = { commits: read(), bytes: 0, readAt: this.now() };
+    this.pages.set(place, page);
+    page.commits.then(
+      (commits) => this.keep(place, page, commits),
+      () => this.forget(place, page),
+    );
+    return page.commits;
+  }
+
+  private keep(place: string, page: RecentPage, commits: readonly Commit[]): void {
+    if (this.pages.get(place) !== page) return;
+    if (commits.length === 0) return this.forget(place, page);
+    page.bytes = commits.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.bytes += page.bytes;
+    this.forgetOld();
+  }
+
+  private forgetOld(): void {
+    const oldest = this.now() - FRESH_MS;
+    for (const [place, page] of this.pages) {
+      if (page.readAt > oldest && this.pages.size <= MOST_PAGES && this.bytes <= MOST_BYTES) return;
+      this.forget(place, page);
+    }
+  }
+
+  private forget(place: string, page: RecentPage): void {
+    if (this.pages.get(place) !== page) return;
+    this.pages.delete(place);
+    this.bytes -= page.bytes;
+  }
+}
