@@ -1,5 +1,12 @@
 import type { TraceContext } from '#libs/service';
-import type { AgentCard, SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
+import {
+  type AgentCard,
+  isJsonObject,
+  type JsonValue,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+} from '#libs/protocol';
 import type { AgentCallError } from './agent-call-error.js';
 
 /** The limits of an outbound call, in milliseconds; each of the first four is its own error. */
@@ -67,9 +74,10 @@ export abstract class AgentClient {
     return this.card?.defaultInputModes;
   }
 
-  /** True if the agent's card declares an extension. */
+  /** True if the agent's card declares an extension; false where the card has something else in that place. */
   declares(uri: string): boolean {
-    return this.card?.capabilities.extensions?.some((extension) => extension.uri === uri) ?? false;
+    const extensions: unknown = (this.card as Partial<AgentCard> | undefined)?.capabilities?.extensions;
+    return Array.isArray(extensions) && extensions.some((it: JsonValue) => isJsonObject(it) && it.uri === uri);
   }
 
   /**

@@ -1,11 +1,13 @@
 import { jest } from '@jest/globals';
 import { AgentCallError, type AgentClient } from '#libs/a2a-client';
-import { userMessage } from '#libs/protocol';
+import { CALL_CHAIN } from '#libs/executor';
+import { type JsonObject, userMessage } from '#libs/protocol';
 import { FakeCallingTask, followed, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, ends, holds } from '../../../test/support/fake-behaviour.js';
 import { Pre10Agent } from '../../../test/support/pre-1-0-agent.js';
 import { until } from '../../../test/support/until.js';
+import type { AgentCallSpec } from './agent-call-spec.js';
 import type { CallOutcome } from './call-outcome.js';
 
 const COMPLETED = { status: 'TASK_STATE_COMPLETED' } as const;
@@ -38,6 +40,24 @@ describe('AgentCall', () => {
     await outcomeOf(one.call());
     const metadata = agent.sends[0]?.message?.metadata;
     expect(JSON.stringify(metadata)).toContain(`"task":"task","caller":"callers","callee":"${agent.url}"`);
+  });
+
+  it.each<[boolean, JsonObject]>([
+    [true, { capabilities: { streaming: true, extensions: [{ uri: 'urn:x' }, { uri: 'urn:y' }] } }],
+    [false, { capabilities: { streaming: true, extensions: [{ uri: 'urn:x' }] } }],
+    [false, { capabilities: { streaming: true } }],
+    [false, { capabilities: {} }],
+    [false, { capabilities: { extensions: 'urn:y' } }],
+    [false, { capabilities: { extensions: { uri: 'urn:y' } } }],
+    [false, { capabilities: null }],
+  ])('completes the Message once it is known what the card declares (%s)', async (expected, card) => {
+    agent.options.card = card;
+    const complete: NonNullable<AgentCallSpec['complete']> = (message, client) => ({
+      ...message,
+      metadata: { ...message.metadata, declared: client.declares('urn:y') },
+    });
+    expect((await outcomeOf(caller().call({ complete }))).kind).toBe('completed');
+    expect(agent.sends[0]?.message?.metadata).toMatchObject({ declared: expected, [CALL_CHAIN]: expect.anything() });
   });
 
   describe('whose process dies', () => {

@@ -158,6 +158,7 @@ const BODIES: Readonly<Record<string, JsonObject[]>> = {
       message: 'hi',
       maxTurns: 1,
       timeoutMs: 2000,
+      instructions: 'text',
       auth: { requester: 'fuzz', target: 'fuzz', announce: 'fuzz' },
     },
   ],
