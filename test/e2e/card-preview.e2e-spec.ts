@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { JsonObject } from '#libs/protocol';
 import { CardAgent, cardSigning, sendJson } from '../support/card-agent.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { Pre10Agent } from '../support/pre-1-0-agent.js';
 import { freePort, type Parley, startParley } from '../support/parley.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { Api, type ApiReply, external, linear, unique } from '../support/workflow.js';
@@ -64,6 +65,19 @@ describe('row E9: GET /api/agent-card', () => {
     expect(none.body).toMatchObject({
       problems: [{ level: 'error', path: 'url', detail: expect.stringContaining('HTTP 404') }],
     });
+  });
+
+  it('E9 finds a card from before A2A 1.0 below its agent, and says what that agent cannot do', async () => {
+    const old = await Pre10Agent.start({ path: '/x', cardAt: '/x/agent-card' });
+    for (const url of [old.url, `${old.url}/agent-card`]) {
+      const { body } = await preview(url);
+      expect(body).toMatchObject({ cardUrl: `${old.url}/agent-card`, version: 'pre-1.0', card: { name: 'old' } });
+      expect(body.problems).toMatchObject([
+        { path: '', level: 'warning' },
+        { path: 'url', level: 'warning' },
+      ]);
+    }
+    await old.stop();
   });
 
   it('E9 gives a card of 0.3 in the form of 1.0', async () => {

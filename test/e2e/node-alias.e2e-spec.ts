@@ -1,4 +1,5 @@
-import type { Part, Task } from '#libs/protocol';
+import { CalledTask, type CallOptions, HttpAgentDirectory } from '#libs/a2a-client';
+import { type Part, type Task, userMessage } from '#libs/protocol';
 import { firstText, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
 import { Pre10Client } from '../support/pre-1-0-client.js';
 import { useSharedStage } from '../support/shared-stage.js';
@@ -173,5 +174,22 @@ describe('a client of the pre-1.0 dialect', () => {
       messages: [{}, { role: 'agent', parts: [{ text: 'Error: no paper' }] }],
     });
     await expect(new Pre10Client(`${stage.parley.url}/a2a/workflows/nope`).card()).rejects.toThrow('HTTP 404');
+  });
+});
+
+describe('a Parley that calls the alias of another one', () => {
+  it('calls it in 1.0 by its URL and by its card, and in the pre-1.0 dialect where it is told to', async () => {
+    const { alias } = await place((name) => echo(name));
+    const directory = new HttpAgentDirectory({ http: { fetch, cachedFetch: fetch } });
+    const answered = async (url: string, options: CallOptions): Promise<unknown> => {
+      const answer = new CalledTask();
+      const client = await directory.client(url, options);
+      for await (const event of client.send({ message: userMessage('hello') }, options)) answer.apply(event);
+      return [answer.state, answer.taskId?.startsWith('task-'), answer.artifacts[0]?.parts[0]?.text];
+    };
+    const completed = 'TASK_STATE_COMPLETED';
+    expect(await answered(alias, {})).toEqual([completed, false, 'hello']);
+    expect(await answered(`${alias}/agent-card`, {})).toEqual([completed, false, 'hello']);
+    expect(await answered(alias, { protocol: 'founding' })).toEqual([completed, true, 'hello']);
   });
 });

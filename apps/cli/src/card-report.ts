@@ -40,6 +40,7 @@ export async function cardReport(url: string, key: Readonly<Record<string, strin
       const version = cardVersion(cardUrl, card);
       return { cardUrl, version, card, problems: cardProblems(card, version) };
     }
+    if (cardUrl === pre10CardUrl(url)) continue;
     misses.push(
       isJsonObject(card)
         ? `the card at ${cardUrl} is that of another agent`
