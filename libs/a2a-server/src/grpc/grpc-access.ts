@@ -42,6 +42,11 @@ export class GrpcAccess {
     return this.publicCalls.enter(address, method);
   }
 
+  /** As PublicCalls. */
+  isPublicFull(address: string, method: string): boolean {
+    return this.publicCalls.isFull(address, method);
+  }
+
   /** How long a message may take to come, in milliseconds. */
   get messageTimeoutMs(): number {
     return this.config.requestTimeoutMs;

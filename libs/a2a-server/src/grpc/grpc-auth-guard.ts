@@ -11,10 +11,9 @@ import type { GrpcAccess } from './grpc-access.js';
 import { GrpcAnswer, streamOf } from './grpc-answer.js';
 import type { GrpcConnection, GrpcConnections } from './grpc-connections.js';
 import { grpcError } from './grpc-status.js';
+import { isPublicMethod } from './public-calls.js';
 import { CallerVisit, type GrpcVisit, PublicVisit } from './grpc-visit.js';
 
-/** Whoever watches the service has no credentials. */
-const PUBLIC = '/grpc.health.v1.Health/';
 const ACCEPT_ENCODING = 'grpc-accept-encoding';
 const IDENTITY = 'identity';
 
@@ -27,7 +26,7 @@ export function grpcAuthGuard(access: GrpcAccess, pace: ReaderPace, connections:
   return ({ path }, call) => {
     const answer = GrpcAnswer.of(call, pace);
     const connection = connections.of(call.getPeer());
-    const visit = path.startsWith(PUBLIC)
+    const visit = isPublicMethod(path)
       ? new PublicVisit(access, connection, path)
       : new CallerVisit(access, connection, answer.whenClosed.bind(answer));
     return guarded(call, visit, answer, connection);

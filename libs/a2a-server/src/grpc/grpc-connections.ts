@@ -1,8 +1,21 @@
-import { constants, type ServerHttp2Session } from 'node:http2';
+import {
+  constants,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { Server as NetServer, Socket } from 'node:net';
 import type { Server } from '@grpc/grpc-js';
 import { PacedSocket, type ReaderPace } from '#libs/http';
 import { addressOf } from './grpc-access.js';
+
+/** Refuses a call before grpc-js makes anything for it. @returns false where it may go on to grpc-js */
+export type EarlyRefusal = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  connection: GrpcConnection,
+) => boolean;
 
 export interface ConnectionLimits {
   /** Milliseconds that a connection without credentials may be open without a call of the health service. */
@@ -16,10 +29,13 @@ const LOOKS_PER_PERIOD = 6;
 
 /** Calls under way on one connection; clients keep what is more to themselves until one is over. */
 const MOST_STREAMS = 1_000;
-/** Calls under way until one with credentials has come. A read of the socket may hold all of them, and others wait. */
-export const MOST_ANONYMOUS_STREAMS = 200;
+/**
+ * Calls under way until one with credentials has come. A read of the socket may hold all of them, and others wait: few
+ * more than the watches that an address may have, so that a check finds room beside them.
+ */
+export const MOST_ANONYMOUS_STREAMS = 128;
 /** Calls that are refused on a connection without credentials before it is cut. */
-const MOST_REFUSALS = 200;
+const MOST_REFUSALS = 100;
 
 /**
  * The connections of the gRPC port.
@@ -27,11 +43,12 @@ const MOST_REFUSALS = 200;
  * - One that does not read what is sent is cut (ReaderPace). HTTP/2 alone would wait for it, also at the shutdown.
  * - One that has made no call with credentials, and none of the health service for half a minute, is cut: it is idle, has
  *   sent half of its headers, or calls methods that do not exist.
- * - One without credentials has two hundred calls at a time, and is cut once as many were refused.
+ * - One without credentials has 128 calls at a time, and is cut once a hundred were refused.
  * - An address has at most a thousand of those; beyond that the one that was idle longest gives way to the newest.
  */
 export class GrpcConnections {
   private readonly byPeer = new Map<string, GrpcConnection>();
+  private readonly bySession = new WeakMap<Http2Session, GrpcConnection>();
   private readonly timer: NodeJS.Timeout;
 
   constructor(
@@ -41,16 +58,30 @@ export class GrpcConnections {
     this.timer = setInterval(() => this.look(), limits.anonymousMs / LOOKS_PER_PERIOD).unref();
   }
 
-  /** Watches a server that listens already. */
-  watch(server: Server): void {
+  /** Watches a server that listens already. @param refuse asked about each call before grpc-js */
+  watch(server: Server, refuse: EarlyRefusal): void {
     for (const http2 of listenersOf(server)) {
+      this.guardStreams(http2, refuse);
       // Before the listener of HTTP/2, which makes the session.
       http2.prependListener('connection', (socket: Socket) => this.add(socket));
       http2.on('session', (session: ServerHttp2Session) => {
         const { remoteAddress, remotePort } = session.socket;
-        this.byPeer.get(`${remoteAddress}:${remotePort}`)?.opened(session);
+        const connection = this.byPeer.get(`${remoteAddress}:${remotePort}`);
+        connection?.opened(session);
+        if (connection) this.bySession.set(session, connection);
       });
     }
+  }
+
+  /** Has each call go through a refusal to what listened for calls before. */
+  private guardStreams(http2: NetServer, refuse: EarlyRefusal): void {
+    const listeners = http2.listeners('stream') as StreamListener[];
+    http2.removeAllListeners('stream');
+    http2.on('stream', (stream: ServerHttp2Stream, ...rest: [IncomingHttpHeaders, number]) => {
+      const connection = stream.session && this.bySession.get(stream.session);
+      if (connection && refuse(stream, rest[0], connection)) return;
+      for (const listener of listeners) listener.call(http2, stream, ...rest);
+    });
   }
 
   /** The connection of a peer, which is an address and a port; that of a peer which has left is nobody's. */
@@ -151,6 +182,8 @@ export class GrpcConnection {
     this.socket?.destroy();
   }
 }
+
+type StreamListener = (this: NetServer, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number) => void;
 
 /** The HTTP/2 servers of a server, which grpc-js keeps to itself. */
 function listenersOf(server: Server): Iterable<NetServer> {

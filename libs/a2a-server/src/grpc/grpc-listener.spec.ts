@@ -10,6 +10,7 @@ import {
 import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
+import { jest } from '@jest/globals';
 import type { Caller } from '#libs/access';
 import { ReaderPace, ResponseBudget } from '#libs/http';
 import type { CallContext } from '#libs/executor';
@@ -266,6 +267,21 @@ describe('a call of the health service', () => {
     });
   });
 
+  it('is refused in a flood before anything is made for it', async () => {
+    const entered = jest.spyOn(GrpcAccess.prototype, 'enterPublic');
+    const [client, hasty] = [session(), session()];
+    const watches = Array.from({ length: 100 }, () => begin(client, `${HEALTH}/Watch`));
+    await Promise.all(watches.map((it) => once(it, 'response')));
+    const flood = await Promise.all(Array.from({ length: 50 }, () => ending(begin(hasty, `${HEALTH}/Watch`))));
+    for (const refused of flood) {
+      expect(Number(refused['grpc-status'])).toBe(status.RESOURCE_EXHAUSTED);
+      expect(refused['grpc-message']).toContain('100');
+      expect(refused['grpc-status-details-bin']).toBeDefined();
+    }
+    expect(entered).toHaveBeenCalledTimes(100);
+    entered.mockRestore();
+  });
+
   it('has a message of a few kilobytes at most', async () => {
     const answer = await ending(begin(session(), `${HEALTH}/Check`, Buffer.alloc(5 * 1024)));
     expect(Number(answer['grpc-status'])).toBe(status.RESOURCE_EXHAUSTED);
@@ -302,7 +318,7 @@ describe('a gRPC connection without credentials', () => {
     const closed = isClosed(hasty);
     for (let call = 0; call < 1_000; call += 1) begin(hasty, `${HEALTH}/Watch`);
     await closed;
-    await until(async () => known.remoteSettings?.maxConcurrentStreams === 200);
+    await until(async () => known.remoteSettings?.maxConcurrentStreams === 128);
     await ending(begin(known, `${A2A}/GetTask`, NAMED_T));
     await until(async () => known.remoteSettings.maxConcurrentStreams === 1_000);
     expect(Number((await ending(begin(known, `${HEALTH}/Check`)))['grpc-status'])).toBe(status.OK);

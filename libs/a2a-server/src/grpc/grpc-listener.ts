@@ -4,9 +4,15 @@ import type { ReaderPace } from '#libs/http';
 import type { RequestHandler } from '../request-handler.js';
 import type { GrpcAccess } from './grpc-access.js';
 import { GrpcBinding } from './grpc-binding.js';
+import { refusePublicFlood } from './early-refusal.js';
 import { GRPC_SERVICE } from './grpc-definition.js';
 import { grpcAuthGuard } from './grpc-auth-guard.js';
-import { type ConnectionLimits, GrpcConnections, MOST_ANONYMOUS_STREAMS } from './grpc-connections.js';
+import {
+  type ConnectionLimits,
+  type EarlyRefusal,
+  GrpcConnections,
+  MOST_ANONYMOUS_STREAMS,
+} from './grpc-connections.js';
 
 export interface GrpcListenerOptions {
   handler: RequestHandler;
@@ -33,13 +39,17 @@ export class GrpcListener {
   private readonly binding: GrpcBinding;
   private readonly health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
   private readonly connections: GrpcConnections;
+  private readonly refuse: EarlyRefusal;
   private readonly server: Server;
 
   constructor({ handler, access, pace, baseUrl, messageLimit, jsonMembers, connections }: GrpcListenerOptions) {
     this.connections = new GrpcConnections(pace, connections);
+    this.refuse = refusePublicFlood(access);
     this.binding = new GrpcBinding(handler, access, baseUrl, jsonMembers);
     this.server = new Server({
       interceptors: [grpcAuthGuard(access, pace, this.connections)],
+      // Nobody asks for what channelz counts of each connection and call.
+      'grpc.enable_channelz': 0,
       'grpc.max_receive_message_length': messageLimit,
       'grpc.max_send_message_length': -1,
       'grpc.max_concurrent_streams': MOST_ANONYMOUS_STREAMS,
@@ -57,7 +67,7 @@ export class GrpcListener {
     return new Promise((resolve, reject) => {
       this.server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
         if (error) return reject(error);
-        this.connections.watch(this.server);
+        this.connections.watch(this.server, this.refuse);
         resolve(bound);
       });
     });

@@ -1,5 +1,7 @@
 import { A2AError } from '#libs/protocol';
 
+/** Whoever watches the service has no credentials. */
+const PUBLIC = '/grpc.health.v1.Health/';
 const MOST_OF_ADDRESS = 100;
 const RETRY_AFTER_SECONDS = '5';
 
@@ -17,11 +19,16 @@ export class PublicCalls {
    * @throws A2AError RATE_LIMITED
    */
   enter(address: string, method: string): () => void {
-    const key = `${address} ${method}`;
+    const key = keyOf(address, method);
     const count = this.open.get(key) ?? 0;
-    if (count >= this.most) throw tooMany(this.most);
+    if (count >= this.most) throw tooManyPublicCalls(this.most);
     this.open.set(key, count + 1);
     return () => this.leave(key);
+  }
+
+  /** True if no other call of a method may begin from an address at present. */
+  isFull(address: string, method: string): boolean {
+    return (this.open.get(keyOf(address, method)) ?? 0) >= this.most;
   }
 
   private leave(key: string): void {
@@ -31,7 +38,17 @@ export class PublicCalls {
   }
 }
 
-function tooMany(most: number): A2AError {
+/** True if a method needs no credentials. */
+export function isPublicMethod(path: string): boolean {
+  return path.startsWith(PUBLIC);
+}
+
+function keyOf(address: string, method: string): string {
+  return `${address} ${method}`;
+}
+
+/** Returns the refusal of a call that is one too many. */
+export function tooManyPublicCalls(most = MOST_OF_ADDRESS): A2AError {
   return new A2AError('RATE_LIMITED', {
     message: `At most ${most} calls of this method may be open from one address`,
     metadata: { limit: 'public-calls', retryAfterSeconds: RETRY_AFTER_SECONDS },
