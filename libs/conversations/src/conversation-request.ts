@@ -1,40 +1,111 @@
-import {
-  type FieldViolation,
-  hasUserinfo,
-  isJsonObject,
-  type JsonObject,
-  LONGEST_URL,
-  NO_USERINFO,
-  textStart,
-} from '#libs/protocol';
+import { CONVERSATION_ENTRY } from '#libs/executor';
+import { unknownMembers, withMembers } from '#libs/http';
+import { type FieldViolation, isJsonObject, type JsonObject } from '#libs/protocol';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, Matches, ValidateIf, ValidateNested, type ValidationError, validateSync } from 'class-validator';
 import {
   type CalledParty,
   type ConversationSettings,
   DEFAULT_MAX_TURNS,
   DEFAULT_TURN_MS,
   INSTRUCTIONS,
+  type Instructions,
   LONGEST_TURN_MS,
   MOST_TURNS,
 } from './conversation.js';
+import { AgentReference, GivenText, isRange, OneOf, WholeNumber } from './conversation-rules.js';
 
 /** What is wrong with a field; `range`: it is of the right kind, but not an allowed one. */
 export interface RequestProblem extends FieldViolation {
   range: boolean;
 }
 
-export const LONGEST_REFERENCE = LONGEST_URL;
+export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+export const CALLED_AGENTS: readonly string[] = ['requester', 'target', 'announce'] satisfies CalledParty[];
 
-/** What is wrong with a request for a conversation, one entry for each field. */
+const REFERENCE = 'The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent.';
+const CREDENTIALS = 'must be an object: the names of credentials by requester, target, announce';
+const NO_CREDENTIAL = { message: 'must be the name of a credential' };
+
+/** The names of credentials by agent. A secret is for an agent elsewhere: ours know the caller anyway. */
+class ConversationCredentials {
+  static readonly unknown = 'is none of requester, target, announce';
+
+  @IsGiven() @Matches(CREDENTIAL_NAME, NO_CREDENTIAL) requester?: string;
+  @IsGiven() @Matches(CREDENTIAL_NAME, NO_CREDENTIAL) target?: string;
+  @IsGiven() @Matches(CREDENTIAL_NAME, NO_CREDENTIAL) announce?: string;
+}
+
+/** What a conversation is about, wherever it is asked for: at `/api`, over A2A, or by a node's config. */
+export class ConversationRequest {
+  @ApiPropertyOptional({ description: `${REFERENCE} Absent: nobody answers the target.`, example: 'poet' })
+  @AgentReference()
+  requester?: string;
+
+  @ApiProperty({ description: REFERENCE, example: 'critic' })
+  @AgentReference({ required: true })
+  target!: string;
+
+  @ApiProperty({ description: 'What the requester says first.', example: 'What do you think of this verse?' })
+  @GivenText()
+  message!: string;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MOST_TURNS, default: DEFAULT_MAX_TURNS })
+  @WholeNumber(0, MOST_TURNS)
+  maxTurns?: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: LONGEST_TURN_MS,
+    default: DEFAULT_TURN_MS,
+    description: 'Milliseconds that an agent has for one turn, or for the announcement.',
+  })
+  @WholeNumber(1, LONGEST_TURN_MS)
+  timeoutMs?: number;
+
+  @ApiPropertyOptional({
+    description: `${REFERENCE} It is told the last text, after the end.`,
+    example: 'workflows/archive',
+  })
+  @AgentReference()
+  announce?: string;
+
+  @ApiPropertyOptional({
+    enum: INSTRUCTIONS,
+    default: 'none',
+    description:
+      'How agents elsewhere get the prompt of their turn, and what they have said themselves: `text`, as a text Part before ' +
+      "the other side's text, or `none`. Agents of the service, and agents whose card declares the extension " +
+      `\`${CONVERSATION_ENTRY}\`, get both in the Message's metadata.`,
+  })
+  @OneOf(INSTRUCTIONS)
+  instructions?: Instructions;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'The names of stored credentials, by `requester`, `target` and `announce`, for those that are URLs.',
+    example: { target: 'partner' },
+  })
+  @IsOptional()
+  @ValidateNested({ message: CREDENTIALS })
+  auth?: ConversationCredentials;
+}
+
+/** What is wrong with a request for a conversation, one entry for each field, in the order of the fields. */
 export function requestProblems(body: JsonObject): RequestProblem[] {
+  const request = withMembers(ConversationRequest, body);
+  const { auth } = body;
+  if (isJsonObject(auth)) request.auth = withMembers(ConversationCredentials, auth);
+  // What class-validator takes for a list of nested objects.
+  else if (Array.isArray(auth)) request.auth = 'a list' as ConversationCredentials;
+  const errors = validateSync(request, { forbidUnknownValues: false });
+  const strange = unknownMembers(request.auth, auth, 'auth');
   return [
-    ...reference(body, 'requester'),
-    ...reference(body, 'target', true),
-    ...text(body),
-    ...number(body, 'maxTurns', 0, MOST_TURNS),
-    ...number(body, 'timeoutMs', 1, LONGEST_TURN_MS),
-    ...reference(body, 'announce'),
-    ...instructions(body),
-    ...credentials(body),
+    ...errors.map(({ property, ...error }) => problemsOf(property, error)).flat(),
+    ...strange.map(({ path, detail }) => ({ field: path, description: detail, range: false })),
+    ...ownAgents(body, request.auth, errors),
   ];
 }
 
@@ -59,63 +130,31 @@ export function requestOf(parts: readonly { data?: unknown }[]): JsonObject | un
   return parts.map(({ data }) => data).find((data) => isJsonObject(data));
 }
 
-function reference(body: JsonObject, field: string, required = false): RequestProblem[] {
-  const value = body[field];
-  if (value === undefined || value === null) return required ? [wrong(field, 'is required')] : [];
-  if (typeof value !== 'string') return [wrong(field, 'must be the name, the path or the URL of an agent')];
-  if (value.trim() === '') return [wrong(field, 'must not be empty')];
-  if (hasUserinfo(value)) return [outside(field, NO_USERINFO)];
-  return value.length > LONGEST_REFERENCE ? [outside(field, 'is too long')] : [];
+/** Of several things that are wrong with a field the first is said. */
+function problemsOf(
+  field: string,
+  { constraints = {}, contexts, children = [] }: Partial<ValidationError>,
+): RequestProblem[] {
+  const own = Object.entries(constraints).map(([rule, description]) => {
+    return { field, description, range: isRange(contexts?.[rule]) };
+  });
+  return [...own.slice(0, 1), ...children.flatMap((child) => problemsOf(`${field}.${child.property}`, child))];
 }
 
-export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-/** Three agents are called. */
-export const MOST_CREDENTIALS = 10;
-export const CALLED_AGENTS: readonly string[] = ['requester', 'target', 'announce'] satisfies CalledParty[];
-
-/** A secret is for an agent elsewhere: ours know the caller anyway. */
-function credentials(body: JsonObject): RequestProblem[] {
-  const { auth } = body;
-  if (auth === undefined || auth === null) return [];
-  if (!isJsonObject(auth))
-    return [wrong('auth', 'must be an object: the names of credentials by requester, target, announce')];
-  const entries = Object.entries(auth);
-  if (entries.length > MOST_CREDENTIALS) return [wrong('auth', `must not have more than ${MOST_CREDENTIALS} members`)];
-  return entries.flatMap(([calledAgent, name]) => {
-    const field = `auth.${textStart(calledAgent, 64)}`;
-    const agent = body[calledAgent];
-    if (!CALLED_AGENTS.includes(calledAgent)) return [wrong(field, 'is none of requester, target, announce')];
-    if (typeof name !== 'string' || !CREDENTIAL_NAME.test(name))
-      return [wrong(field, 'must be the name of a credential')];
-    const isUrl = typeof agent === 'string' && /^https?:/i.test(agent);
-    return isUrl ? [] : [wrong(field, `is for a ${calledAgent} that is named by its URL`)];
+/** Credentials for agents that are no URLs. */
+function ownAgents(body: JsonObject, auth: object | undefined, errors: readonly ValidationError[]): RequestProblem[] {
+  const wrong = errors.find(({ property }) => property === 'auth')?.children ?? [];
+  const named = CALLED_AGENTS.filter((agent) => {
+    if (!isJsonObject(auth) || auth[agent] === undefined) return false;
+    return !wrong.some(({ property }) => property === agent);
+  });
+  return named.flatMap((agent) => {
+    const reference = body[agent];
+    if (typeof reference === 'string' && /^https?:/i.test(reference)) return [];
+    return [{ field: `auth.${agent}`, description: `is for a ${agent} that is named by its URL`, range: false }];
   });
 }
 
-function text({ message }: JsonObject): RequestProblem[] {
-  if (message === undefined || message === null) return [wrong('message', 'is required')];
-  if (typeof message !== 'string') return [wrong('message', 'must be a string')];
-  return message.trim() === '' ? [wrong('message', 'must not be empty')] : [];
-}
-
-/** Any other value is one that is not allowed, of whatever type it is. */
-function instructions({ instructions: value }: JsonObject): RequestProblem[] {
-  const isAllowed = value === undefined || value === null || INSTRUCTIONS.some((word) => word === value);
-  return isAllowed ? [] : [outside('instructions', `must be ${INSTRUCTIONS.join(' or ')}`)];
-}
-
-function number(body: JsonObject, field: string, least: number, most: number): RequestProblem[] {
-  const value = body[field];
-  if (value === undefined || value === null) return [];
-  if (typeof value !== 'number') return [wrong(field, 'must be a number')];
-  if (Number.isInteger(value) && value >= least && value <= most) return [];
-  return [outside(field, `must be a whole number, from ${least} to ${most}`)];
-}
-
-function wrong(field: string, description: string): RequestProblem {
-  return { field, description, range: false };
-}
-
-function outside(field: string, description: string): RequestProblem {
-  return { field, description, range: true };
+function IsGiven(): PropertyDecorator {
+  return ValidateIf((_credentials, value) => value !== undefined);
 }

@@ -1,6 +1,7 @@
 import type { ConfigSchema } from '#libs/executor';
 import { DEFAULT_MAX_TURNS, DEFAULT_TURN_MS, INSTRUCTIONS, LONGEST_TURN_MS, MOST_TURNS } from './conversation.js';
-import { CALLED_AGENTS, CREDENTIAL_NAME, LONGEST_REFERENCE, MOST_CREDENTIALS } from './conversation-request.js';
+import { CALLED_AGENTS, CREDENTIAL_NAME } from './conversation-request.js';
+import { LONGEST_REFERENCE } from './conversation-rules.js';
 
 const REFERENCE = { type: ['string', 'null'], pattern: '\\S', maxLength: LONGEST_REFERENCE };
 
@@ -41,7 +42,6 @@ export const CONVERSATION_SCHEMA: ConfigSchema = {
     },
     auth: {
       type: ['object', 'null'],
-      maxProperties: MOST_CREDENTIALS,
       propertyNames: { enum: [...CALLED_AGENTS] },
       additionalProperties: { type: 'string', pattern: CREDENTIAL_NAME.source },
       description: 'The names of stored credentials for those agents that are named by their URL.',

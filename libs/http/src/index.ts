@@ -31,7 +31,7 @@ export {
 } from './requests/query-rules.js';
 export { cutPage, type NamedPage, namedPage, refuseMoreThan } from './requests/named-page.js';
 export { readQuery } from './requests/read-query.js';
-export { readBody, withMembers } from './requests/read-body.js';
+export { readBody, unknownMembers, withMembers } from './requests/read-body.js';
 export { JWKS_PATH, SIGNATURE_TYPES, SigningKeys } from './signing/signing-keys.js';
 export { SIGNING_MIGRATIONS } from './signing/signing-migrations.js';
 export { sendEvents, type StreamEnd } from './sse/send-events.js';

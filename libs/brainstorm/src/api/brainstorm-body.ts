@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { malformed, withMembers } from '#libs/http';
+import { Each, withMembers } from '#libs/http';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import { ROLES } from '../core/role.js';
@@ -11,9 +11,10 @@ import { SKILL_NAMES } from '../core/skill-library.js';
 const MOST_AGENTS_READ = 100;
 
 const TEXT = { message: 'must be a string' };
-const LLM_FIELDS = ['provider', 'model', 'credential_ref', 'temperature', 'max_tokens'];
 
 export class LlmConfigBody {
+  static readonly unknown = 'is not known here; a secret is named by credential_ref';
+
   @ApiPropertyOptional({ example: 'openai-compatible' })
   @IsOptional()
   @IsString(TEXT)
@@ -44,17 +45,11 @@ export class LlmConfigBody {
   @IsInt({ message: 'must be a whole number' })
   @Min(1, { message: 'must be at least 1' })
   max_tokens?: number;
-
-  /** The names of members that are not known. */
-  readonly others!: string[];
-
-  static from(body: JsonObject): LlmConfigBody {
-    const others = Object.keys(body).filter((key) => !LLM_FIELDS.includes(key));
-    return Object.assign(withMembers(LlmConfigBody, body), { others });
-  }
 }
 
 export class BrainstormAgentBody {
+  static readonly unknown = "is not a field of a brainstorm's agent";
+
   @ApiProperty({
     description: "An agent's URL, a path of the directory, or the name of a workflow.",
     example: 'workflows/architect',
@@ -117,14 +112,17 @@ export const BRAINSTORM_EXAMPLES = {
   },
 };
 
-/** A brainstorm as callers ask for it. Members that are not named here are ignored. */
+/** A brainstorm as callers ask for it. */
 export class BrainstormBody {
+  static readonly unknown = 'is not a field of a brainstorm';
+
   @ApiProperty({ example: 'A library that lends tools' })
   @IsString(TEXT)
   idea!: string;
 
   @ApiProperty({ type: [BrainstormAgentBody], minItems: 2, maxItems: 20 })
   @IsArray({ message: 'must be an array' })
+  @Each((entry) => entry !== null, 'must be an object')
   @ValidateNested({ each: true })
   agents!: BrainstormAgentBody[];
 
@@ -160,30 +158,25 @@ export class BrainstormBody {
       agents: Array.isArray(agents) ? agents.slice(0, MOST_AGENTS_READ).map(agentFrom) : agents,
       maxIterations,
       systemPrompt,
-      llmConfig: isJsonObject(llmConfig) ? LlmConfigBody.from(llmConfig) : llmConfig,
+      llmConfig: isJsonObject(llmConfig) ? withMembers(LlmConfigBody, llmConfig) : llmConfig,
       timeoutMs,
     };
     return Object.assign(new BrainstormBody(), members);
   }
 }
 
-/**
- * What a valid body asks for.
- * @throws ProblemError 400 for settings of the model that are not known: one might be a secret, stored and sent
- */
+/** What a valid body asks for. */
 export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): RequestedBrainstorm {
-  const { others = [], ...llm } = llmConfig ?? {};
-  const detail = 'is not known here; a secret is named by credential_ref';
-  if (others.length > 0) throw malformed(...others.map((name) => ({ path: `llmConfig.${name}`, detail })));
   return withoutGaps({
     ...body,
     agents: agents.map((agent) => withoutGaps<RequestedAgent>({ ...agent })),
-    llmConfig: withoutGaps(llm),
+    llmConfig: withoutGaps({ ...llmConfig }),
   });
 }
 
-function agentFrom(agent: JsonValue): BrainstormAgentBody {
-  return withMembers(BrainstormAgentBody, isJsonObject(agent) ? agent : {});
+/** What is no object becomes `null`, which has a rule. */
+function agentFrom(agent: JsonValue): BrainstormAgentBody | null {
+  return isJsonObject(agent) ? withMembers(BrainstormAgentBody, agent) : null;
 }
 
 /** `null` counts as left out. */

@@ -12,8 +12,8 @@ function refusal(act: () => unknown): ProblemError {
 }
 
 describe('ConversationBody', () => {
-  it('keeps the very body that was sent, with members that nobody knows', () => {
-    const sent = { target: 'critic', message: 'Hello', maxTurns: 2, constructor: 'x', more: [1] };
+  it('keeps the very body that was sent', () => {
+    const sent = { target: 'critic', message: 'Hello', maxTurns: 2, announce: null };
     const body = readBody(ConversationBody, sent);
     expect(body.sent).toBe(sent);
     expect(body).toMatchObject({ target: 'critic', message: 'Hello', maxTurns: 2 });
@@ -26,6 +26,41 @@ describe('ConversationBody', () => {
     expect([outside.status, outside.message]).toEqual([422, 'maxTurns: must be a whole number, from 0 to 20']);
     const long = refusal(() => readBody(ConversationBody, { target: 'critic', message: 'x', timeoutMs: 3_600_001 }));
     expect([long.status, long.message]).toEqual([422, 'timeoutMs: must be a whole number, from 1 to 3600000']);
+  });
+
+  it('is 400 with members that nobody knows, each by its path', () => {
+    const auth = { target: 'mine', tarket: 'mine' };
+    const sent = { target: 'http://critic', message: 'x', maxTurn: 3, constructor: 'x', auth };
+    const wrong = refusal(() => readBody(ConversationBody, sent));
+    expect([wrong.status, wrong.errors.map(({ path, detail }) => `${path} ${detail}`)]).toEqual([
+      400,
+      [
+        'auth.tarket is none of requester, target, announce',
+        'maxTurn is not a field of a conversation',
+        'constructor is not a field of a conversation',
+      ],
+    ]);
+  });
+
+  it.each<[object, string]>([
+    [{ target: null }, 'target: is required'],
+    [{ target: ' ' }, 'target: must not be empty'],
+    [{ target: 'http://a:b@c' }, 'target: must not carry a user name or password'],
+    [{ requester: [] }, 'requester: must be the name, the path or the URL of an agent'],
+    [{ message: 5 }, 'message: must be a string'],
+    [{ message: null }, 'message: is required'],
+    [{ maxTurns: '3' }, 'maxTurns: must be a number'],
+    [{ auth: 'x' }, 'auth: must be an object: the names of credentials by requester, target, announce'],
+    [{ auth: [] }, 'auth: must be an object: the names of credentials by requester, target, announce'],
+    [{ auth: { target: 5 } }, 'auth.target: must be the name of a credential'],
+    [{ auth: { target: 'mine' } }, 'auth.target: is for a target that is named by its URL'],
+    [
+      { target: 'https://critic', auth: { announce: 'mine' } },
+      'auth.announce: is for a announce that is named by its URL',
+    ],
+  ])('refuses %j', (fields, message) => {
+    const wrong = refusal(() => readBody(ConversationBody, { target: 'critic', message: 'x', ...fields }));
+    expect(wrong.message).toContain(message);
   });
 
   it('takes the time for a turn as it is, up to an hour', () => {

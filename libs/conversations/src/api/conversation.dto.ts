@@ -1,27 +1,15 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { CONVERSATION_ENTRY } from '#libs/executor';
-import { PageQuery, ProblemError, QueryWord } from '#libs/http';
+import { PageQuery, ProblemError, QueryWord, unknownMembers } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
 import { Matches, NotContains } from 'class-validator';
-import {
-  DEFAULT_MAX_TURNS,
-  DEFAULT_TURN_MS,
-  INSTRUCTIONS,
-  type Instructions,
-  LONGEST_TURN_MS,
-  MOST_TURNS,
-  type Outcome,
-  type Turn,
-  type TurnFailure,
-} from '../conversation.js';
+import type { Outcome, Turn, TurnFailure } from '../conversation.js';
 import type { Announcement } from '../conversation-metadata.js';
 import type { ConversationStatus, ConversationSummary as Summary, ConversationView } from '../conversation-view.js';
-import { requestProblems, settingsOf } from '../conversation-request.js';
+import { ConversationRequest, requestProblems, settingsOf } from '../conversation-request.js';
 
 const STATUSES: ConversationStatus[] = ['active', 'complete'];
 const OUTCOMES = ['done', 'skipped', 'max_turns', 'error', 'canceled', 'timeout'];
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
-const REFERENCE = 'The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent.';
 
 /** Of workflows that there are once the examples of `/api/apply` were sent. */
 export const CONVERSATION_EXAMPLES = {
@@ -30,60 +18,19 @@ export const CONVERSATION_EXAMPLES = {
   },
 };
 
-/** What a conversation is about. */
-export class ConversationBody {
-  @ApiPropertyOptional({ description: `${REFERENCE} Absent: nobody answers the target.`, example: 'poet' })
-  requester?: string;
-
-  @ApiProperty({ description: REFERENCE, example: 'critic' })
-  target!: string;
-
-  @ApiProperty({ description: 'What the requester says first.', example: 'What do you think of this verse?' })
-  message!: string;
-
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MOST_TURNS, default: DEFAULT_MAX_TURNS })
-  maxTurns?: number;
-
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    maximum: LONGEST_TURN_MS,
-    default: DEFAULT_TURN_MS,
-    description: 'Milliseconds that an agent has for one turn, or for the announcement.',
-  })
-  timeoutMs?: number;
-
-  @ApiPropertyOptional({
-    description: `${REFERENCE} It is told the last text, after the end.`,
-    example: 'workflows/archive',
-  })
-  announce?: string;
-
-  @ApiPropertyOptional({
-    enum: INSTRUCTIONS,
-    default: 'none',
-    description:
-      'How agents elsewhere get the prompt of their turn, and what they have said themselves: `text`, as a text Part before ' +
-      "the other side's text, or `none`. Agents of the service, and agents whose card declares the extension " +
-      `\`${CONVERSATION_ENTRY}\`, get both in the Message's metadata.`,
-  })
-  instructions?: Instructions;
-
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description: 'The names of stored credentials, by `requester`, `target` and `announce`, for those that are URLs.',
-    example: { target: 'partner' },
-  })
-  auth?: Record<string, string>;
+/** What a conversation is about, as the management API is sent it. */
+export class ConversationBody extends ConversationRequest {
+  static readonly unknown = 'is not a field of a conversation';
 
   /** The very body that was sent: it is the conversation's first Message. */
   sent!: JsonObject;
 
   /** @throws ProblemError 400 and 422 naming the fields, by the rules that any such Message is read by */
   static from(sent: JsonObject): ConversationBody {
-    const problems = requestProblems(sent);
-    if (problems.length === 0) return Object.assign(new ConversationBody(), settingsOf(sent), { sent });
+    const body = Object.assign(new ConversationBody(), { sent });
+    const strange = unknownMembers(body, sent).map((it) => ({ field: it.path, description: it.detail, range: false }));
+    const problems = [...requestProblems(sent), ...strange];
+    if (problems.length === 0) return Object.assign(body, settingsOf(sent));
     const status = problems.every(({ range }) => range) ? 422 : 400;
     const entries = problems.map(({ field, description }) => ({ path: field, detail: description }));
     throw new ProblemError(status, entries.map(({ path, detail }) => `${path}: ${detail}`).join('; '), entries);

@@ -29,6 +29,21 @@ class Bounded {
   needed: unknown = [];
 }
 
+class Nested {
+  static readonly unknown = 'is not known';
+
+  @IsOptional()
+  @ValidateNested({ each: true })
+  lists?: unknown[];
+
+  @IsOptional()
+  free?: unknown;
+
+  static from({ lists, free }: { lists?: object[]; free?: unknown }): Nested {
+    return Object.assign(new Nested(), { lists: lists?.map((it) => Object.assign(new Strict(), it)), free });
+  }
+}
+
 class Named {
   static readonly exceptionFactory = (entries: { path: string }[]): Error =>
     new Error(entries.map(({ path }) => path || 'body').join());
@@ -48,6 +63,13 @@ function refused(type: BodyType<object>, body: unknown): string[] {
 }
 
 describe('readBody', () => {
+  it('names what is not known of nested members, and takes no free-form value for one', () => {
+    const lists = [{ size: 1 }, { size: 2, width: 3 }];
+    const free = { constructor: { unknown: 'x' }, __proto__: 1, width: 1 };
+    expect(refused(Nested, { lists, free, extra: 1 })).toEqual(['lists[1].width: is not known', 'extra: is not known']);
+    expect(refused(Nested, { free: [free, [free]] })).toEqual([]);
+  });
+
   it('takes over the members that have a rule, as they were sent, and no other', () => {
     const names: unknown[] = [];
     const read = readBody(Entries, { names, size: 3, constructor: 'x' });

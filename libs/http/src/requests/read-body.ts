@@ -49,13 +49,29 @@ export function ruledMembers(type: new () => object, sent: Record<string, unknow
   return Object.fromEntries(given.map((name) => [name, sent[name]]));
 }
 
-function unknownMembers(instance: object, sent: object): ProblemEntry[] {
-  const { unknown } = instance.constructor as { unknown?: string };
-  if (unknown === undefined) return [];
-  const known = ruledNames(instance.constructor);
-  const strange = Object.keys(sent).filter((name) => !known.has(name));
-  return strange.map((name) => ({ path: textStart(name, 64), detail: unknown }));
+/**
+ * The members that no rule knows, of an instance and of those in its members and lists whose class has words for them.
+ * Of more than twenty at one place the first are named.
+ * @param path where the instance is
+ */
+export function unknownMembers(instance: unknown, sent: unknown, path = ''): ProblemEntry[] {
+  if (Array.isArray(instance) && Array.isArray(sent))
+    return instance.flatMap((entry, index) => unknownMembers(entry, sent[index], `${path}[${index}]`));
+  if (!isObject(instance) || !isObject(sent)) return [];
+  // Not `instance.constructor`: what was sent may have a member of that name.
+  const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: BodyType<object> };
+  if (type.unknown === undefined) return [];
+  const [known, detail] = [ruledNames(type), type.unknown];
+  const at = (name: string): string => `${path === '' ? '' : `${path}.`}${textStart(name, 64)}`;
+  const [nested, strange] = [Object.keys(instance), Object.keys(sent).filter((name) => !known.has(name))];
+  return [
+    ...nested.filter((name) => known.has(name)).flatMap((name) => unknownMembers(instance[name], sent[name], at(name))),
+    ...strange.slice(0, MOST_NAMED).map((name) => ({ path: at(name), detail })),
+  ];
 }
+
+/** Of strange members at one place. */
+const MOST_NAMED = 20;
 
 /** A class has its rules from the beginning, and a definition has thousands of edges. */
 const ruledNamesOf = new WeakMap<object, ReadonlySet<string>>();
