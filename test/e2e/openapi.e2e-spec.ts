@@ -57,6 +57,7 @@ const NAMES: Record<string, string> = {
   'GET /api/credentials/{name}': 'getCredential',
   'GET /api/deliveries': 'listDeliveries',
   'GET /api/events': 'streamEvents',
+  'GET /api/tasks/{id}/events': 'listTaskEvents',
   'GET /api/inbox': 'listQuestions',
   'GET /api/keys': 'listKeys',
   'GET /api/models': 'listModels',

@@ -2142,7 +2142,10 @@ export interface components {
              * @description When it was made.
              */
             recordedAt: string;
-            /** @description Its number in the log, from 1: the id of the same event in a stream. */
+            /**
+             * @description Its number in the log, from 1: the id of the same event in a stream.
+             * @example 2
+             */
             sequence: number;
         };
         LoopBody: {
@@ -3163,7 +3166,10 @@ export interface components {
         };
         TaskLogView: {
             events: components["schemas"]["LoggedEventView"][];
-            /** @description What the next page comes `after`; absent on the last one. */
+            /**
+             * @description What the next page comes `after`; absent on the last one.
+             * @example 100
+             */
             next?: number;
         };
         TicketView: {

@@ -105,7 +105,7 @@ export function requestProblems(body: JsonObject): RequestProblem[] {
   return [
     ...errors.map(({ property, ...error }) => problemsOf(property, error)).flat(),
     ...strange.map(({ path, detail }) => ({ field: path, description: detail, range: false })),
-    ...ownAgents(body, request.auth, errors),
+    ...misplacedCredentials(body, request.auth, errors),
   ];
 }
 
@@ -142,7 +142,11 @@ function problemsOf(
 }
 
 /** Credentials for agents that are no URLs. */
-function ownAgents(body: JsonObject, auth: object | undefined, errors: readonly ValidationError[]): RequestProblem[] {
+function misplacedCredentials(
+  body: JsonObject,
+  auth: object | undefined,
+  errors: readonly ValidationError[],
+): RequestProblem[] {
   const wrong = errors.find(({ property }) => property === 'auth')?.children ?? [];
   const named = CALLED_AGENTS.filter((agent) => {
     if (!isJsonObject(auth) || auth[agent] === undefined) return false;

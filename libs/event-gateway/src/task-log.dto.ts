@@ -14,7 +14,11 @@ export class TaskLogQuery {
 
 /** One event of a Task's log. */
 export class LoggedEventView {
-  @ApiProperty({ type: 'integer', description: 'Its number in the log, from 1: the id of the same event in a stream.' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Its number in the log, from 1: the id of the same event in a stream.',
+    example: 2,
+  })
   sequence!: number;
 
   @ApiProperty({ format: 'date-time', description: 'When it was made.' })
@@ -39,6 +43,10 @@ export class TaskLogView {
   @ApiProperty({ type: [LoggedEventView] })
   events!: LoggedEventView[];
 
-  @ApiPropertyOptional({ type: 'integer', description: 'What the next page comes `after`; absent on the last one.' })
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'What the next page comes `after`; absent on the last one.',
+    example: 100,
+  })
   next?: number;
 }

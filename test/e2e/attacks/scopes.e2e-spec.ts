@@ -40,6 +40,7 @@ const API: Row[] = [
   ['POST /api/runs/{id}/answers', AGENTS, 404, { node: 'a', parts: [{ text: 'x' }] }],
   ['POST /api/runs/{id}/rerun', AGENTS, 404],
   ['GET /api/inbox', AGENTS, 200],
+  ['GET /api/tasks/{id}/events', AGENTS, 404],
   ['POST /api/expressions/check', READERS, 200, { expression: '1' }],
   ['POST /api/runs/{id}/cancel', AGENTS, 404],
   ['GET /api/conversations', AGENTS, 200],
