@@ -136,6 +136,7 @@ describe('rows J: what an agent is called with', () => {
       expect.stringContaining('trust boundaries'),
       'Answers as told',
       'You know all about bees.',
+      expect.stringContaining('must be valid against this JSON Schema: {'),
     ]);
     expect(llmConfig).toEqual({ model: 'm-all', provider: 'p-agent' });
     expect(payloadOf(b.sends[0]).llmConfig).toEqual({ model: 'm-all', provider: 'parley' });
@@ -157,7 +158,7 @@ describe('rows J: what an agent is called with', () => {
     const ended = await brainstorms.finish([a, b, c]);
     expect(ended.status).toBe('failed');
     expect(ended.passes[0]?.agents.map(({ status }) => status)).toEqual(['completed', 'failed', 'pending']);
-    expect(ended.error).toMatchObject({ agent: b.url, message: expect.stringContaining('execution_plan') });
+    expect(ended.error).toMatchObject({ agent: b.url, message: expect.stringContaining('architecture') });
     expect([a, b, c].map(({ sends }) => sends.length)).toEqual([3, 3, 0]);
     expect(new Set(b.sends.map(({ message }) => message?.messageId)).size).toBe(3);
   });

@@ -1,5 +1,6 @@
 import { dataPart, derivedId, type SendMessageRequest, userMessage } from '#libs/protocol';
 import type { AgentTurn, BrainstormProgress } from './brainstorm-progress.js';
+import type { BrainstormAgent, BrainstormSpec } from './brainstorm-spec.js';
 import { type CanonicalState, stateJson } from './core/canonical-state.js';
 import { sentConfig } from './core/llm-config.js';
 import { systemPrompt } from './core/system-prompt.js';
@@ -19,7 +20,7 @@ export function turnRequest(progress: BrainstormProgress, turn: AgentTurn, conte
   if (agent === undefined) throw new RangeError(`The brainstorm has no agent at ${turn.position}`);
   const payload = {
     role: agent.role,
-    systemPrompt: systemPrompt(spec.systemPrompt, agent.role, agent.skillWords),
+    systemPrompt: promptOf(spec, agent, turn),
     llmConfig: sentConfig(agent.llm),
     state: stateJson(stateBefore(progress, turn)),
   };
@@ -33,8 +34,13 @@ export function turnRequest(progress: BrainstormProgress, turn: AgentTurn, conte
   };
 }
 
-/** What an agent works on: what the one before it made of the state, with our own `meta`. */
-function stateBefore({ pass, state, history }: BrainstormProgress, { position }: AgentTurn): CanonicalState {
+function promptOf({ systemPrompt: base }: BrainstormSpec, agent: BrainstormAgent, { faults }: AgentTurn): string {
+  const { role, skillWords } = agent;
+  return systemPrompt({ base, role, skillWords, faults });
+}
+
+/** Returns what an agent works on: what the one before it made of the state, with our own `meta`. */
+export function stateBefore({ pass, state, history }: BrainstormProgress, { position }: AgentTurn): CanonicalState {
   const previous = position > 0 ? pass?.agents[position - 1]?.state : undefined;
   const iteration = pass?.iteration ?? history.length;
   return { ...state, ...previous, meta: { ...state.meta, iteration } };

@@ -126,6 +126,38 @@ describe('BrainstormExecutor', () => {
     expect(new Set(agents.calls.map(({ messageId }) => messageId)).size).toBe(6);
   });
 
+  it('an agent whose answer was no state is told its faults with the next request, and no other agent is', async () => {
+    const listed = { execution_plan: ['Begin'], risks: ['It rains'] } as unknown as Partial<CanonicalState>;
+    const agents = agentsThat({ a: (payload, nth) => (nth === 0 ? listed : agrees(payload, nth)) });
+    const storm = new DrivenBrainstorm(agents, specOf(['a', 'b'], { maxIterations: 1 }));
+    await storm.start();
+    expect(types(storm.log).filter((type) => type === 'agent.rejected')).toHaveLength(1);
+    expect(storm.progress.status).toBe('converged');
+    const [first, again, other] = agents.calls.map(({ payload }) => payload);
+    expect(again?.systemPrompt.slice(first?.systemPrompt.length)).toMatch(
+      /^\n\nYour last answer .* invalid state: execution_plan\[0\]: must be an object; risks\[0\]: must be an object\./,
+    );
+    expect([again?.state, Object.keys(again ?? {})]).toEqual([first?.state, Object.keys(first ?? {})]);
+    expect(other?.systemPrompt).not.toContain('Your last answer');
+  });
+
+  it('an agent that failed because of its answers is told the last faults after iterate', async () => {
+    const agents = agentsThat({ a: () => ({ metrics: { confidence: 7 } }) });
+    const storm = new DrivenBrainstorm(agents);
+    await storm.start();
+    await storm.iterate();
+    expect(agents.calls[3]?.payload?.systemPrompt).toContain('metrics.confidence: must be at most 1. Answer again');
+  });
+
+  it('a list that an answer leaves out is as it was', async () => {
+    const without: Behaviour = (...call) => ({ ...(agrees(...call) as object), risks: undefined });
+    const risks = [{ text: 'It rains', severity: 'high' as const, resolved: false }];
+    const agents = agentsThat({ a: (...call) => ({ ...(agrees(...call) as object), risks }), b: without });
+    const storm = new DrivenBrainstorm(agents, specOf(['a', 'b'], { maxIterations: 1 }));
+    await storm.start();
+    expect(storm.progress).toMatchObject({ status: 'converged', state: { risks } });
+  });
+
   it('an error of ours is told as such, and not as what it says', async () => {
     const storm = new DrivenBrainstorm(agentsThat({ a: () => new Error('password=hunter2') }));
     await storm.start();

@@ -19,6 +19,8 @@ export interface AgentTurn {
   attempts: number;
   /** Answers since the pass was begun or gone on with that were no state. */
   rejections: number;
+  /** What was wrong with the last answer that was no state, over the whole pass. */
+  faults?: string;
   url?: string;
   messageId?: string;
   taskId?: string;
@@ -149,7 +151,7 @@ const FOLDS: Folds = {
   'agent.phase': (run, { taskId, ...place }) => change(run, place, { taskId }),
   'agent.rejected': (run, { error, ...place }) => {
     const rejections = (run.turn(place)?.rejections ?? 0) + 1;
-    change(run, place, { status: 'pending', rejections, error });
+    change(run, place, { status: 'pending', rejections, error, faults: error });
   },
   'agent.completed': (run, { state, ...place }) => change(run, place, { status: 'completed', state, error: undefined }),
   'agent.error': (run, { error, ...place }) => {

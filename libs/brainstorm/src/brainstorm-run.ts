@@ -5,7 +5,7 @@ import { type CalledAgent, Process, ProcessCalls, type ProcessStart, type Steps 
 import { runEventMetadata, shownUrl, withoutUserinfo } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { turnOutcome } from './agent-answer.js';
-import { turnMessageId, turnRequest } from './agent-dispatch.js';
+import { stateBefore, turnMessageId, turnRequest } from './agent-dispatch.js';
 import { targetUrl } from './agent-target.js';
 import {
   approvedEvent,
@@ -96,7 +96,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     }
     this.afterCall(call, turn);
     this.calls.close(referenceOf(place, turn.attempts));
-    const outcome = turnOutcome(call.outcome);
+    const outcome = turnOutcome(call.outcome, stateBefore(state, turn));
     if (outcome.kind === 'state') yield this.emit('agent.completed', { ...place, state: outcome.state });
     else if (outcome.kind === 'rejected') yield this.emit('agent.rejected', { ...place, error: outcome.error });
     else yield this.emit('agent.error', { ...place, error: outcome.error });

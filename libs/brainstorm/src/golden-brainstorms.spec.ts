@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { eventsOf, type Fold, goldenLog, GoldenLogs, timeless } from '../../../test/support/golden-log.js';
-import { BrainstormProgress } from './brainstorm-progress.js';
+import { BrainstormProgress, type Pass } from './brainstorm-progress.js';
 import { nextStep } from './next-step.js';
 import { GOLDEN_BRAINSTORMS } from './testing/golden-brainstorms.js';
 
@@ -9,11 +9,16 @@ const LOGS = new GoldenLogs(join(import.meta.dirname, 'testing/golden'));
 /** The progress, which is what callers are shown, and what follows from it; the spec is in the first event. */
 const folded: Fold = (log) => {
   const progress = BrainstormProgress.of(log);
-  const { spec: _spec, history, ...rest } = progress;
+  const { spec: _spec, history, passes, ...rest } = progress;
   // The recorded logs know the step by an older name.
   const next = nextStep(progress).kind.replace('await-input', 'rest');
-  return { ...rest, merged: history.length, state: progress.state, next };
+  return { passes: passes.map(recorded), ...rest, merged: history.length, state: progress.state, next };
 };
+
+/** A pass as the recorded logs show it: they are older than what agents are told of their faults. */
+function recorded({ agents, ...pass }: Pass): object {
+  return { ...pass, agents: agents.map(({ faults: _faults, ...turn }) => turn) };
+}
 
 describe.each(Object.entries(GOLDEN_BRAINSTORMS))('the golden brainstorm %s', (name, play) => {
   test('is logged as it was, and made the same calls', async () => {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { initialState, InvalidState, readState, stateJson } from './canonical-state.js';
+import { EXAMPLE_STATE, initialState, InvalidState, readState, stateJson } from './canonical-state.js';
 
 const VALID = stateJson(initialState('idea', []));
 
@@ -32,6 +32,24 @@ describe('readState', () => {
     ['metrics.confidence', { metrics: { confidence: 1.5 } }],
   ])('J16 refuses a bad %s by name', (path, fields) => {
     expect(faults({ ...VALID, ...fields })).toContain(`${path}: `);
+  });
+
+  it('takes lists that are missing from the state before; other members have to be there', () => {
+    const { execution_plan: _plan, open_questions: _questions, idea: _idea, ...sent } = VALID;
+    const before = { ...EXAMPLE_STATE, open_questions: ['why?'] };
+    expect(readState({ ...sent, idea: 'new' }, before)).toMatchObject({
+      idea: 'new',
+      execution_plan: EXAMPLE_STATE.execution_plan,
+      open_questions: ['why?'],
+      risks: [],
+    });
+    expect(() => readState(sent, before)).toThrow('idea: must be a text');
+    expect(() => readState({ ...VALID, risks: null }, before)).toThrow('risks: must be a list');
+  });
+
+  it('names at most ten faults', () => {
+    const faulty = faults({ ...VALID, assumptions: Array.from({ length: 12 }, () => 7) });
+    expect(faulty.split('; ')).toHaveLength(10);
   });
 
   it('says in our own words what a member must be', () => {

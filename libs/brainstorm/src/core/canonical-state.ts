@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { Role } from './role.js';
 
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
@@ -49,40 +49,76 @@ export const MOST_ENTRIES = 1000;
 const MOST_CHARACTERS = 100_000;
 
 const text = z.string().max(MOST_CHARACTERS);
-const words = text.refine((value) => value.trim() !== '', 'must not be empty');
+const words = text.regex(/\S/, 'must not be empty');
 const list = <T extends z.ZodType>(entry: T) => z.array(entry).max(MOST_ENTRIES);
 
 const CONTENT = z.object({
-  idea: words,
-  architecture: text,
-  execution_plan: list(z.object({ title: words, description: text })),
+  idea: words.describe('The idea, as it is understood by now'),
+  architecture: text.describe('Parts, how they work together, and why'),
+  execution_plan: list(z.object({ title: words, description: text })).describe(
+    'Steps in the order in which they are taken; a step described in fewer than 10 words is dropped',
+  ),
   risks: list(
     z.object({
       text: words,
       severity: z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), z.enum(SEVERITIES)),
       resolved: z.boolean(),
     }),
-  ),
-  assumptions: list(text),
-  open_questions: list(text),
-  metrics: z.object({ confidence: z.number().min(0).max(1) }),
+  ).describe('What may go wrong; a risk that is resolved is dropped'),
+  assumptions: list(text).describe('What is taken for granted'),
+  open_questions: list(text).describe('What has yet to be answered'),
+  metrics: z.object({ confidence: z.number().min(0).max(1).describe('Confidence in the whole state') }),
 });
 
-/** A state that is not one; the message names each field at fault. */
+/** Members of a state that an answer may leave out: a list that is missing is unchanged. */
+const LISTS = ['execution_plan', 'risks', 'assumptions', 'open_questions'] as const;
+
+const { $schema: _dialect, ...contentSchema } = z.toJSONSchema(CONTENT, { target: 'draft-7' });
+
+/** JSON Schema (draft 7) of a state as an agent answers it, made from the rules of `readState`. */
+export const STATE_SCHEMA = contentSchema as JsonObject;
+
+/** A state in which every list has an entry. */
+export const EXAMPLE_STATE: StateContent = {
+  idea: 'A library that lends tools',
+  architecture:
+    'A website shows which tools are free; a room in the town hall holds them, and volunteers hand them out.',
+  execution_plan: [
+    {
+      title: 'Open on one day a week',
+      description:
+        'Two volunteers hand out the first fifty donated tools each Saturday morning and note who has which.',
+    },
+  ],
+  risks: [{ text: 'A borrower is hurt by a tool that is broken', severity: 'high', resolved: false }],
+  assumptions: ['The town lends the room for free'],
+  open_questions: ['Who insures the borrowers?'],
+  metrics: { confidence: 0.6 },
+};
+
+/** A state that is not one; the message names each field at fault, at most ten of them. */
 export class InvalidState extends Error {
   override readonly name = 'InvalidState';
 }
 
 /**
- * What an agent may say with a state. Members that a state does not have are left out, and so is `meta`.
+ * Reads the state that an agent answers. Members that a state does not have are left out, and so is `meta`.
+ * @param before the state that the agent was sent, from which missing lists are taken; absent: a missing list is a fault
  * @throws InvalidState
  */
-export function readState(value: JsonValue): StateContent {
-  const read = CONTENT.safeParse(value);
+export function readState(value: JsonValue, before?: StateContent): StateContent {
+  const read = CONTENT.safeParse(before && isJsonObject(value) ? withLists(value, before) : value);
   if (read.success) return read.data;
   const faults = read.error.issues.map((issue) => `${fieldOf(issue.path)}: ${ruleOf(issue)}`);
-  throw new InvalidState(faults.slice(0, 10).join('; '));
+  throw new InvalidState(faults.slice(0, MOST_FAULTS).join('; '));
 }
+
+function withLists(value: JsonObject, before: StateContent): JsonObject {
+  const missing = LISTS.filter((name) => value[name] === undefined);
+  return { ...value, ...(Object.fromEntries(missing.map((name) => [name, before[name]])) as unknown as JsonObject) };
+}
+
+const MOST_FAULTS = 10;
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a text',
@@ -105,7 +141,7 @@ function ruleOf(issue: z.core.$ZodIssue): string {
       const what = issue.origin === 'string' ? ' characters' : issue.origin === 'array' ? ' entries' : '';
       return `must be at most ${issue.maximum}${what}`;
     }
-    case 'custom':
+    case 'invalid_format':
       return issue.message;
     default:
       return 'is not valid';

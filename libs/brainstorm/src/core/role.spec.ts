@@ -1,15 +1,8 @@
 import { roleAt, ROLES } from './role.js';
-import { BASE_PROMPT, systemPrompt } from './system-prompt.js';
 import { llmSettings, sentConfig } from './llm-config.js';
 
 test('J11 roles by position: build, review, refine, devils_advocate, then review', () => {
   expect([0, 1, 2, 3, 4, 5].map(roleAt)).toEqual([...ROLES, 'review', 'review']);
-});
-
-test('J8 the system prompt is base, role and skills, with an empty line between them', () => {
-  const parts = systemPrompt(undefined, 'build', ['Know security.', ' ', 'Know cost.']).split('\n\n');
-  expect(parts).toEqual([BASE_PROMPT, expect.stringMatching(/^Your role is to build/), 'Know security.', 'Know cost.']);
-  expect(systemPrompt('My base.', 'review', [])).toMatch(/^My base\.\n\nYour role is to review/);
 });
 
 test("J15 each field of the model is the brainstorm's, else the agent's, else the service's; no credential goes out", () => {

@@ -1,3 +1,4 @@
+import { EXAMPLE_STATE, STATE_SCHEMA } from './canonical-state.js';
 import type { Role } from './role.js';
 
 /** What every agent is told first, unless the brainstorm brings its own words. */
@@ -18,14 +19,38 @@ const ROLE_PROMPTS: Record<Role, string> = {
     "Your role is to be the devil's advocate: challenge what all others take for granted, and say how it could fail.",
 };
 
+/** The form of the answer, which the words of a caller do not replace. */
+const SHAPE_PROMPT = [
+  'Answer with the whole changed state as one JSON object and nothing else. `meta` may be left out: it is ignored.',
+  `The object must be valid against this JSON Schema: ${JSON.stringify(STATE_SCHEMA)}`,
+  `This is an example of the form alone; nothing in it belongs to your idea: ${JSON.stringify(EXAMPLE_STATE)}`,
+].join('\n');
+
+/** What the prompt of an agent is made of. */
+export interface PromptParts {
+  /** The words of the caller in place of ours. */
+  base: string | undefined;
+  role: Role;
+  skillWords: readonly string[];
+  /** What was wrong with the agent's last answer in this pass. */
+  faults?: string | undefined;
+}
+
 /**
- * Everything that an agent is told: the base, its role, and the words of its skills. Agents assemble nothing
- * themselves.
+ * Returns everything that an agent is told: the base, its role, the words of its skills, the form of the answer, and
+ * what was wrong with the answer before. Agents assemble nothing themselves.
  */
-export function systemPrompt(base: string | undefined, role: Role, skillWords: readonly string[]): string {
-  const parts = [base ?? BASE_PROMPT, ROLE_PROMPTS[role], ...skillWords];
+export function systemPrompt({ base, role, skillWords, faults }: PromptParts): string {
+  const parts = [base ?? BASE_PROMPT, ROLE_PROMPTS[role], ...skillWords, SHAPE_PROMPT, ...complaint(faults)];
   return parts
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+function complaint(faults: string | undefined): string[] {
+  if (faults === undefined) return [];
+  return [
+    `Your last answer was not accepted, and nothing of it was kept: ${faults}. Answer again, without these faults.`,
+  ];
 }

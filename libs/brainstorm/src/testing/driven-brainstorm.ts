@@ -25,6 +25,7 @@ export const CALL_CHAINS = new CallChains(Buffer.from('secret'));
 
 export interface SentPayload {
   role: string;
+  systemPrompt: string;
   state: CanonicalState;
 }
 
