@@ -24,7 +24,7 @@ interface AgentCallErrorOptions {
   unsent?: boolean;
   status?: number | undefined;
   retryAfter?: number | undefined;
-  /** What the agent wrote beside the message of its error. */
+  /** The details that the agent wrote beside the message of its error. */
   data?: unknown;
 }
 

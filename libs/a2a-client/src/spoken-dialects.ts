@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * What an agent whose card does not say it speaks: A2A 1.0, the pre-1.0 dialect, or that dialect in a form which takes no
+ * The dialect of an agent whose card does not name one: A2A 1.0, the pre-1.0 dialect, or that dialect in a form which takes no
  * member that it does not name.
  */
 export type SpokenDialect = '1.0' | 'pre-1.0' | 'bare pre-1.0';

@@ -126,7 +126,7 @@ describe('BrainstormExecutor', () => {
     expect(new Set(agents.calls.map(({ messageId }) => messageId)).size).toBe(6);
   });
 
-  it('an agent whose answer was no state is told its faults with the next request, and no other agent is', async () => {
+  it('the next request to an agent whose answer was no state has its faults, and no other request has', async () => {
     const listed = { execution_plan: ['Begin'], risks: ['It rains'] } as unknown as Partial<CanonicalState>;
     const agents = agentsThat({ a: (payload, nth) => (nth === 0 ? listed : agrees(payload, nth)) });
     const storm = new DrivenBrainstorm(agents, specOf(['a', 'b'], { maxIterations: 1 }));
@@ -141,7 +141,7 @@ describe('BrainstormExecutor', () => {
     expect(other?.systemPrompt).not.toContain('Your last answer');
   });
 
-  it('an agent that failed because of its answers is told the last faults after iterate', async () => {
+  it('the first request after iterate has the last faults of an agent that failed because of its answers', async () => {
     const agents = agentsThat({ a: () => ({ metrics: { confidence: 7 } }) });
     const storm = new DrivenBrainstorm(agents);
     await storm.start();

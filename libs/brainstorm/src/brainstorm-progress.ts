@@ -19,7 +19,7 @@ export interface AgentTurn {
   attempts: number;
   /** Answers since the pass was begun or gone on with that were no state. */
   rejections: number;
-  /** What was wrong with the last answer that was no state, over the whole pass. */
+  /** Faults of the last answer that was no state, over the whole pass. */
   faults?: string;
   url?: string;
   messageId?: string;

@@ -15,7 +15,7 @@ const folded: Fold = (log) => {
   return { passes: passes.map(recorded), ...rest, merged: history.length, state: progress.state, next };
 };
 
-/** A pass as the recorded logs show it: they are older than what agents are told of their faults. */
+/** A pass as the recorded logs show it: they are older than the faults in prompts. */
 function recorded({ agents, ...pass }: Pass): object {
   return { ...pass, agents: agents.map(({ faults: _faults, ...turn }) => turn) };
 }

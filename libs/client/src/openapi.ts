@@ -822,7 +822,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What has happened to a Task, from its first event or after one, page by page. */
+        /** Lists the events of a Task, from its first or after one, page by page. */
         get: operations["listTaskEvents"];
         put?: never;
         post?: never;

@@ -14,7 +14,7 @@ import type { ConversationState, SideSession } from './conversation-state.js';
 import type { PendingTurn } from './dialogue.js';
 import { entryText } from './reply-prompt.js';
 
-/** A Message to an agent, and what the agent is told beside it. */
+/** A Message to an agent, and the entry that goes with it. */
 interface ConversationMessage {
   text: string;
   session?: SideSession;

@@ -225,7 +225,7 @@ describe('the announcer', () => {
     expect(JSON.stringify(log)).toContain('"announcement":"silenced"');
   });
 
-  it('gets the newest turns, and is told how many are left out, where the transcript exceeds the limit', async () => {
+  it('gets the newest turns, and the number of those left out, where the transcript exceeds the limit', async () => {
     const long = 'x'.repeat(MOST_SAID / 2);
     const behaviours = { a: () => long, b: () => long };
     const conversation = await played(behaviours, { announce: 'http://c', maxTurns: 3 });

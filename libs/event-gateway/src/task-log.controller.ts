@@ -13,7 +13,7 @@ export class TaskLogController {
   constructor(private readonly pages: TaskLogPages) {}
 
   @Get(':id/events')
-  @ApiOperation({ summary: 'What has happened to a Task, from its first event or after one, page by page.' })
+  @ApiOperation({ summary: 'Lists the events of a Task, from its first or after one, page by page.' })
   @ApiOkResponse({ type: TaskLogView })
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiProblem(404, 'task not found')

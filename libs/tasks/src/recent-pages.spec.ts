@@ -41,9 +41,9 @@ describe('RecentPages', () => {
     expect(reads).toEqual(['w,1', 'w,1', 'w,2', 'w,2']);
   });
 
-  it('keeps a few megabytes of the newest', async () => {
+  it('keeps a few megabytes of the newest, with the places that they begin at', async () => {
     const { reads, read } = setUp();
-    for (const place of ['a', 'b', 'c', 'd', 'e']) await read(place, [commit(MEBIBYTE)]);
+    for (const place of ['a', 'b', 'c', 'd', 'e']) await read(place, [commit(MEBIBYTE - 1)]);
     await read('e');
     await read('b');
     expect(reads).toEqual(['a', 'b', 'c', 'd', 'e']);
@@ -52,6 +52,10 @@ describe('RecentPages', () => {
     await read('huge', [commit(100 * MEBIBYTE)]);
     await read('huge');
     expect(reads.filter((place) => place === 'huge')).toHaveLength(2);
+    const long = 'w'.repeat(5 * MEBIBYTE);
+    await read(long);
+    await read(long);
+    expect(reads.filter((place) => place === long)).toHaveLength(2);
   });
 
   it('keeps a limited number of small pages', async () => {

@@ -1,6 +1,6 @@
 import type { Commit } from './commit-log.js';
 
-/** Bytes of events that are kept. */
+/** Bytes of events and places that are kept. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_PAGES = 64;
 /** Milliseconds for which a page may be given again. */
@@ -45,7 +45,7 @@ export class RecentPages {
   private keep(place: string, page: RecentPage, commits: readonly Commit[]): void {
     if (this.pages.get(place) !== page) return;
     if (commits.length === 0) return this.forget(place, page);
-    page.bytes = commits.reduce((sum, { bytes }) => sum + bytes, 0);
+    page.bytes = commits.reduce((sum, { bytes }) => sum + bytes, place.length);
     this.bytes += page.bytes;
     this.forgetOld();
   }

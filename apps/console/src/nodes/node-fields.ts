@@ -22,7 +22,7 @@ export interface NodeField {
     | 'agent';
   placeholder?: string;
   hint?: string;
-  /** Of a choice: what is kept, and what is read; `''` leaves the member out. */
+  /** The values of a choice with their labels; `''` leaves the member out. */
   options?: Readonly<Record<string, string>>;
   /** Of a number: the least, and what stands for what is no number. */
   min?: number;

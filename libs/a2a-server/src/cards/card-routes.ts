@@ -15,7 +15,7 @@ export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
 /** Where clients from before A2A 0.3 looked first, and some of 0.3 still look. */
 const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
 
-/** Where clients of the pre-1.0 dialect look. */
+/** The path at which clients of the pre-1.0 dialect look for a card. */
 const PRE_1_0_CARD = '/agent-card';
 
 /** A caller of a tenant sees the cards of that tenant. */

@@ -37,12 +37,12 @@ export class GrpcAccess {
     return this.limits.enter(limitName(caller, address));
   }
 
-  /** As PublicCalls. @throws A2AError RATE_LIMITED */
+  /** Enters a call without credentials, as PublicCalls does. @throws A2AError RATE_LIMITED */
   enterPublic(address: string, method: string): () => void {
     return this.publicCalls.enter(address, method);
   }
 
-  /** As PublicCalls. */
+  /** Returns whether an address has as many calls of a method as it may. */
   isPublicFull(address: string, method: string): boolean {
     return this.publicCalls.isFull(address, method);
   }

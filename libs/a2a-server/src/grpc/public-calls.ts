@@ -1,6 +1,6 @@
 import { A2AError } from '#libs/protocol';
 
-/** Whoever watches the service has no credentials. */
+/** The service of health checks, whose callers have no credentials. */
 const PUBLIC = '/grpc.health.v1.Health/';
 const MOST_OF_ADDRESS = 100;
 const RETRY_AFTER_SECONDS = '5';

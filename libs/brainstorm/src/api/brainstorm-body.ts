@@ -165,7 +165,7 @@ export class BrainstormBody {
   }
 }
 
-/** What a valid body asks for. */
+/** Returns the brainstorm that a valid body asks for. */
 export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): RequestedBrainstorm {
   return withoutGaps({
     ...body,
@@ -174,7 +174,7 @@ export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): Reques
   });
 }
 
-/** What is no object becomes `null`, which has a rule. */
+/** Reads an entry of `agents`; one that is no object becomes `null`, which a rule refuses. */
 function agentFrom(agent: JsonValue): BrainstormAgentBody | null {
   return isJsonObject(agent) ? withMembers(BrainstormAgentBody, agent) : null;
 }

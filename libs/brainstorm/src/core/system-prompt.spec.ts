@@ -81,7 +81,7 @@ describe('systemPrompt', () => {
     expect(prompt.startsWith(systemPrompt(BUILD))).toBe(true);
   });
 
-  test('the schema that agents are told refuses every member that is refused, and takes the example', () => {
+  test('the schema in the prompt refuses every member that is refused, and takes the example', () => {
     const ajv = new Ajv({ allErrors: true, strict: false });
     const validate = ajv.compile(shapeIn(systemPrompt(BUILD)));
     const example = EXAMPLE_STATE as unknown as JsonObject;

@@ -26,18 +26,18 @@ const SHAPE_PROMPT = [
   `This is an example of the form alone; nothing in it belongs to your idea: ${JSON.stringify(EXAMPLE_STATE)}`,
 ].join('\n');
 
-/** What the prompt of an agent is made of. */
+/** The parts of an agent's prompt. */
 export interface PromptParts {
   /** The words of the caller in place of ours. */
   base: string | undefined;
   role: Role;
   skillWords: readonly string[];
-  /** What was wrong with the agent's last answer in this pass. */
+  /** Faults of the agent's last answer in this pass. */
   faults?: string | undefined;
 }
 
 /**
- * Returns everything that an agent is told: the base, its role, the words of its skills, the form of the answer, and
+ * Returns the whole prompt of an agent: the base, its role, the words of its skills, the form of the answer, and
  * what was wrong with the answer before. Agents assemble nothing themselves.
  */
 export function systemPrompt({ base, role, skillWords, faults }: PromptParts): string {

@@ -28,7 +28,7 @@ describe('ConversationBody', () => {
     expect([long.status, long.message]).toEqual([422, 'timeoutMs: must be a whole number, from 1 to 3600000']);
   });
 
-  it('is 400 with members that nobody knows, each by its path', () => {
+  it('is 400 with unknown members, each by its path', () => {
     const auth = { target: 'mine', tarket: 'mine' };
     const sent = { target: 'http://critic', message: 'x', maxTurn: 3, constructor: 'x', auth };
     const wrong = refusal(() => readBody(ConversationBody, sent));
