@@ -1,9 +1,11 @@
 import { firstText, sendTask } from '../support/a2a.js';
+import { purgeUntil, stopScheduledPurges } from '../support/purges.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { until } from '../support/until.js';
 import { input, linear, output, unique, type Workflow } from '../support/workflow.js';
 
 const stage = useSharedStage({ env: { TASK_RETENTION: '1s' } });
+
+beforeAll(() => stopScheduledPurges(stage.database.query));
 
 async function revisionsOf(name: string): Promise<string[]> {
   const rows = await stage.database.query<{ revision: string }>(
@@ -26,17 +28,6 @@ async function resultOf(name: string): Promise<string | undefined> {
   return firstText(await sendTask(stage.api.base(name), 'go'));
 }
 
-async function purgedUntil(gone: () => Promise<boolean>): Promise<void> {
-  const purge = `SELECT graphile_worker.add_job('tasks.purge', queue_name => 'tasks.purge', job_key => 'tasks.purge')`;
-  await until(
-    async () => {
-      await stage.database.query(purge);
-      return gone();
-    },
-    { what: 'the purge' },
-  );
-}
-
 it('revisions that saved workflows run are kept as long as those, also in workflows that stand in nodes', async () => {
   const name = unique('kept');
   const [child, parent, around] = [`${name}_child`, `${name}_parent`, `${name}_around`];
@@ -50,7 +41,7 @@ it('revisions that saved workflows run are kept as long as those, also in workfl
   );
   for (const text of ['third', 'fourth']) await stage.api.call('PUT', `/workflows/${child}`, says(text));
   await age(child);
-  await purgedUntil(async () => !(await revisionsOf(child)).includes('3'));
+  await purgeUntil(stage.database.query, async () => !(await revisionsOf(child)).includes('3'));
   expect(await revisionsOf(child)).toEqual(['1', '2', '4']);
   expect(await resultOf(parent)).toBe('first');
   expect(await resultOf(around)).toBe('second');
@@ -62,6 +53,6 @@ it('revisions that saved workflows run are kept as long as those, also in workfl
     [around],
   );
   await age(parent, around);
-  await purgedUntil(async () => (await revisionsOf(child)).length === 1);
+  await purgeUntil(stage.database.query, async () => (await revisionsOf(child)).length === 1);
   expect([await revisionsOf(child), await revisionsOf(parent)]).toEqual([['4'], ['2']]);
 });

@@ -1,10 +1,13 @@
 import { sendTask } from '../support/a2a.js';
+import { purgeUntil, stopScheduledPurges } from '../support/purges.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { linear, script, unique } from '../support/workflow.js';
 
-const stage = useSharedStage({ env: { TASK_RETENTION: '15s' } });
+const stage = useSharedStage({ env: { TASK_RETENTION: '1s' } });
+
+beforeAll(() => stopScheduledPurges(stage.database.query));
 
 it('configs and the ledger of a Task go with it', async () => {
   const hook = await WebhookReceiver.start();
@@ -16,12 +19,7 @@ it('configs and the ledger of a Task go with it', async () => {
   await hook.ended();
   await until(async () => (await rows(id)).deliveries === 2, { what: 'the ledger' });
   expect(await rows(id)).toEqual({ tasks: 1, configs: 1, deliveries: 2 });
-  await until(async () => {
-    await stage.database.query(
-      `SELECT graphile_worker.add_job('tasks.purge', queue_name => 'tasks.purge', job_key => 'tasks.purge')`,
-    );
-    return (await rows(id)).tasks === 0;
-  });
+  await purgeUntil(stage.database.query, async () => (await rows(id)).tasks === 0);
   expect(await rows(id)).toEqual({ tasks: 0, configs: 0, deliveries: 0 });
 });
 

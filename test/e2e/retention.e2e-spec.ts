@@ -1,10 +1,13 @@
 import { getTask, rpc, sendTask } from '../support/a2a.js';
 import { answers, ends, holds } from '../support/fake-behaviour.js';
+import { purgeUntil, stopScheduledPurges } from '../support/purges.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, external, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
 
 const stage = useSharedStage({ env: { TASK_RETENTION: '1s' } });
+
+beforeAll(() => stopScheduledPurges(stage.database.query));
 
 const TASK_NOT_FOUND = -32_001;
 
@@ -24,7 +27,7 @@ describe('TASK_RETENTION', () => {
     const ids = [runId, ...children.map((child) => child.task_id)];
     expect(await rowsOf(ids)).toMatchObject({ task: 3, run_child: 1, task_key: 1 });
     fake.release();
-    await purgedUntil(async () => (await rowsOf(ids)).task === 0);
+    await purgeUntil(stage.database.query, async () => (await rowsOf(ids)).task === 0);
     expect(await rowsOf(ids)).toEqual({ task: 0, task_event: 0, task_key: 0, run_child: 0 });
     const base = stage.api.base(workflow.name);
     for (const method of ['GetTask', 'CancelTask', 'SubscribeToTask']) {
@@ -52,7 +55,7 @@ describe('TASK_RETENTION', () => {
       `EXPLAIN SELECT ctid FROM task_key WHERE created_at < now() - interval '1 hour' ORDER BY created_at LIMIT 500`,
     );
     expect(JSON.stringify(plan)).toContain('task_key_age');
-    await purgedUntil(async () => (await youngAndOld()).old === 0);
+    await purgeUntil(stage.database.query, async () => (await youngAndOld()).old === 0);
     expect(await youngAndOld()).toEqual({ young: 19_997, old: 0 });
   });
 
@@ -69,7 +72,7 @@ describe('TASK_RETENTION', () => {
       stage.database.query(
         `SELECT task_id = 'none' AS gone, count(*)::int FROM task_key WHERE tenant = 's' GROUP BY 1`,
       );
-    await purgedUntil(async () => (await left()).length === 1);
+    await purgeUntil(stage.database.query, async () => (await left()).length === 1);
     expect(await left()).toEqual([{ gone: false, count: 1200 }]);
   });
 
@@ -87,7 +90,7 @@ describe('TASK_RETENTION', () => {
     await fake.sent();
     // What ended meanwhile is purged: the job has been through all Tasks.
     const old = await sendTask(stage.api.base(name, 'early'), 'old');
-    await purgedUntil(async () => (await rowsOf([old.id])).task === 0);
+    await purgeUntil(stage.database.query, async () => (await rowsOf([old.id])).task === 0);
     const run = await stage.api.run(runId);
     expect(run).toMatchObject({ status: 'running', nodes: { early: { status: 'completed' } } });
     const early = run.nodes.early?.taskId ?? '';
@@ -95,7 +98,7 @@ describe('TASK_RETENTION', () => {
     expect((await getTask(stage.api.base(`${name}_ask`), waiting.id)).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(await stage.api.start(`${name}_ask`, {}, key)).toBe(asked);
     fake.release();
-    await purgedUntil(async () => (await rowsOf([runId, early])).task === 0);
+    await purgeUntil(stage.database.query, async () => (await rowsOf([runId, early])).task === 0);
   });
 
   it('a child that outlives its run goes when it has ended itself', async () => {
@@ -104,10 +107,10 @@ describe('TASK_RETENTION', () => {
       'UPDATE task SET parent_task_id = $1, updated_at = now() + $3::interval WHERE task_id = $2',
       [parent, child, '1 hour'],
     );
-    await purgedUntil(async () => (await rowsOf([parent])).task === 0);
+    await purgeUntil(stage.database.query, async () => (await rowsOf([parent])).task === 0);
     expect(await rowsOf([child])).toMatchObject({ task: 1 });
     await stage.database.query('UPDATE task SET updated_at = now() WHERE task_id = $1', [child]);
-    await purgedUntil(async () => (await rowsOf([child])).task === 0);
+    await purgeUntil(stage.database.query, async () => (await rowsOf([child])).task === 0);
   });
 
   it('a run stays as long as a rerun of it goes on, which takes over what it gets to last', async () => {
@@ -130,7 +133,7 @@ describe('TASK_RETENTION', () => {
     const again = await stage.api.ended(runId);
     expect([again.status, again.nodes['m']?.artifacts[0]?.parts[0]?.data]).toEqual(['completed', ['yes!', '2!']]);
     expect(fake.texts).toEqual(['1', '2', '1', 'yes']);
-    await purgedUntil(async () => (await rowsOf([origin.runId, runId])).task === 0);
+    await purgeUntil(stage.database.query, async () => (await rowsOf([origin.runId, runId])).task === 0);
   });
 
   it('an id that says no time goes by its end as well', async () => {
@@ -141,7 +144,7 @@ describe('TASK_RETENTION', () => {
     });
     const id = reply.body.result?.id ?? '';
     expect(id).toMatch(/^task-/);
-    await purgedUntil(async () => (await rowsOf([id])).task === 0);
+    await purgeUntil(stage.database.query, async () => (await rowsOf([id])).task === 0);
   });
 
   it('old revisions of a workflow go when no Task was made with them', async () => {
@@ -165,7 +168,7 @@ describe('TASK_RETENTION', () => {
     expect(await revisionsOf(name)).toEqual(['1', '2', '3']);
     expect((await stage.api.run(runId)).status).toBe('completed');
     await stage.database.query('UPDATE task SET updated_at = created_at WHERE task_id = $1', [runId]);
-    await purgedUntil(async () => (await revisionsOf(name)).length === 1);
+    await purgeUntil(stage.database.query, async () => (await revisionsOf(name)).length === 1);
     expect(await revisionsOf(name)).toEqual(['3']);
     await stage.api.ended(await stage.api.start(name));
   });
@@ -180,22 +183,7 @@ async function ended(prefix: string): Promise<string> {
 /** Has everything looked through that is older than now. */
 async function sweptOnce(): Promise<void> {
   const old = await ended('swept');
-  await purgedUntil(async () => (await rowsOf([old])).task === 0);
-}
-
-/** Has Tasks purged, again and again, until it shows; nothing of what comes then is purged by what is left to be done. */
-async function purgedUntil(gone: () => Promise<boolean>): Promise<void> {
-  await until(
-    async () => {
-      await stage.database.query(
-        `SELECT graphile_worker.add_job('tasks.purge', queue_name => 'tasks.purge', job_key => 'tasks.purge')`,
-      );
-      return gone();
-    },
-    { what: 'the purge' },
-  );
-  const left = `SELECT FROM graphile_worker.jobs WHERE task_identifier = 'tasks.purge'`;
-  await until(async () => (await stage.database.query(left)).length === 0, { what: 'the last purge to be over' });
+  await purgeUntil(stage.database.query, async () => (await rowsOf([old])).task === 0);
 }
 
 async function rowsOf(taskIds: string[]): Promise<Record<string, number>> {

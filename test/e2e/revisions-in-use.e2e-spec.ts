@@ -1,10 +1,13 @@
 import { sendTask } from '../support/a2a.js';
 import { answers, holds } from '../support/fake-behaviour.js';
+import { purgeUntil, stopScheduledPurges } from '../support/purges.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, linear, output, unique } from '../support/workflow.js';
 
 const stage = useSharedStage({ env: { TASK_RETENTION: '1s' } });
+
+beforeAll(() => stopScheduledPurges(stage.database.query));
 
 describe('a revision that Tasks need', () => {
   it('stays for reruns of reruns, for a rerun that names it and for one that goes on from a node', async () => {
@@ -19,10 +22,10 @@ describe('a revision that Tasks need', () => {
     for (const runId of waiting) await stage.api.reached(runId, ['input-required']);
     await stage.api.call('DELETE', `/workflows/${name}`);
     await age(name);
-    await purgedUntil(async () => !(await revisionsOf(name)).includes('3'));
+    await purgeUntil(stage.database.query, async () => !(await revisionsOf(name)).includes('3'));
     expect(await revisionsOf(name)).toEqual(['1', '2']);
     for (const runId of waiting) await answered(runId);
-    await purgedUntil(async () => (await revisionsOf(name)).length === 0);
+    await purgeUntil(stage.database.query, async () => (await revisionsOf(name)).length === 0);
   });
 
   it('stays for a Task whose id says no time, and for a run whose node runs another workflow', async () => {
@@ -53,7 +56,7 @@ describe('a revision that Tasks need', () => {
     await stage.api.save(linear(old, echo('e')));
     await stage.api.call('DELETE', `/workflows/${old}`);
     await age(old);
-    await purgedUntil(async () => (await revisionsOf(old)).length === 0);
+    await purgeUntil(stage.database.query, async () => (await revisionsOf(old)).length === 0);
     for (const name of [talks, child, parent]) expect(await revisionsOf(name)).toContain('1');
     fake.always(() => answers('done'));
     fake.release();
@@ -71,10 +74,10 @@ describe('a revision that Tasks need', () => {
     ]);
     await stage.api.call('DELETE', `/workflows/${name}`);
     await age(name);
-    await purgedUntil(async () => !(await revisionsOf(name)).includes('2'));
+    await purgeUntil(stage.database.query, async () => !(await revisionsOf(name)).includes('2'));
     expect(await revisionsOf(name)).toEqual(['1']);
     await stage.database.query(`UPDATE run_revision SET noted_at = now() - interval '2 hours' WHERE name = $1`, [name]);
-    await purgedUntil(async () => (await revisionsOf(name)).length === 0);
+    await purgeUntil(stage.database.query, async () => (await revisionsOf(name)).length === 0);
   });
 });
 
@@ -123,17 +126,4 @@ async function revisionsOf(name: string): Promise<string[]> {
     [name],
   );
   return rows.map(({ revision }) => revision);
-}
-
-/** Has Tasks purged, again and again, until it shows. */
-async function purgedUntil(gone: () => Promise<boolean>): Promise<void> {
-  await until(
-    async () => {
-      await stage.database.query(
-        `SELECT graphile_worker.add_job('tasks.purge', queue_name => 'tasks.purge', job_key => 'tasks.purge')`,
-      );
-      return gone();
-    },
-    { what: 'the purge' },
-  );
 }

@@ -6,6 +6,7 @@ import { keepCredential, newSecret } from '../support/credentials.js';
 import { answers } from '../support/fake-behaviour.js';
 import { SseReader } from '../support/sse.js';
 import { useTenants } from '../support/tenant-stage.js';
+import { purgeUntil, stopScheduledPurges } from '../support/purges.js';
 import { until } from '../support/until.js';
 import { type Api, input, linear, output, says, script, textOf, unique, type Workflow } from '../support/workflow.js';
 
@@ -102,6 +103,8 @@ describe('what a tenant has', () => {
   const tenants = useTenants({ TASK_RETENTION: '1s' });
   const { stage } = tenants;
 
+  beforeAll(() => stopScheduledPurges(stage.database.query));
+
   it('goes with its age, be it a conversation, a brainstorm or a run, and only what has ended', async () => {
     const ann = await tenants.caller('ann', 'acme');
     const talks = new Talks(ann);
@@ -121,14 +124,8 @@ describe('what a tenant has', () => {
       within: LONG,
       what: 'their ends',
     });
-    await until(
-      async () => {
-        for (const job of ['tasks.purge', 'tasks.purge-untimed'])
-          await stage.database.query('SELECT graphile_worker.add_job($1, queue_name => $1, job_key => $1)', [job]);
-        return (await left(all)).length === 0;
-      },
-      { within: LONG, what: 'the purge' },
-    );
+    const purges = ['tasks.purge', 'tasks.purge-untimed'];
+    await purgeUntil(stage.database.query, async () => (await left(all)).length === 0, { within: LONG, purges });
     expect((await ann.call('GET', `/conversations/${talk}`)).status).toBe(404);
     expect((await ann.call('GET', `/brainstorms/${storm}`)).status).toBe(404);
     expect((await ann.call('GET', `/runs/${run}`)).status).toBe(404);
