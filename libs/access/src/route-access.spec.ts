@@ -42,6 +42,7 @@ describe('routeAccess', () => {
     ['PUT', '/api/workflows/:name', ['workflows']],
     ['DELETE', '/api/workflows/:name', ['workflows']],
     ['POST', '/api/workflows/:name/run', ['agents']],
+    ['POST', '/api/generate', ['workflows']],
     ['POST', '/api/workflows/check', ['agents', 'workflows']],
     ['POST', '/api/expressions/check', ['agents', 'workflows']],
     ['GET', '/api/workflows/:name/revisions/:revision', ['agents', 'workflows']],

@@ -45,7 +45,7 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   // Models are chosen by whoever draws workflows; where they are and who pays is the operator's business.
   if (/^\/api\/models(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   if (route === '/api/workflows' || route === '/api/workflows/:name') return reads ? READERS : WORKFLOWS;
-  if (route === '/api/apply') return WORKFLOWS;
+  if (route === '/api/apply' || route === '/api/generate') return WORKFLOWS;
   // Asked by whoever draws workflows, or may look at them; nothing is kept.
   if (/^\/api\/(workflows|expressions)\/check$/.test(route)) return READERS;
   if (route.startsWith('/api/workflows/:name/revisions')) return READERS;

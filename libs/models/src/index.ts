@@ -1,3 +1,4 @@
+export { coalesced } from './coalesced.js';
 export { ConfiguredModels } from './configured-models.js';
 export { ECHO_MODEL } from './echo-model.js';
 export type {

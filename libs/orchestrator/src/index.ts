@@ -1,6 +1,8 @@
 export { ChildRunNode } from './child-run-node.js';
 export { RunAgentsModule } from './api/run-agents.module.js';
 export { OrchestratorModule } from './api/orchestrator.module.js';
+export { WorkflowProblemView } from './api/workflow-body.js';
+export { WorkflowCheck } from './api/workflow-check.js';
 export { workflowSchema } from './api/workflow-schema.js';
 export { problemsTogether } from './folder-check.js';
 export { INPUT_REASONS } from './input-rules.js';
@@ -10,6 +12,7 @@ export { ORCHESTRATOR_MIGRATIONS } from './storage/orchestrator-migrations.js';
 export { PostgresRunChildStore } from './storage/postgres-run-child-store.js';
 export { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 export type { WorkflowDefinition, WorkflowNode } from './workflow.js';
+export { WORKFLOW_NAME } from './workflow-problems.js';
 export type { WorkflowProblem } from './workflow-problem.js';
 export { WorkflowStore } from './workflow-store.js';
 export { runProjection } from './run-projection.js';

@@ -47,6 +47,6 @@ import { CardSignatures } from './card-signatures.js';
         }),
     },
   ],
-  exports: [CardGuard],
+  exports: [CardGuard, RemoteAgentCards],
 })
 export class RemoteAgentsModule {}

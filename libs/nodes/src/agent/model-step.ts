@@ -1,11 +1,10 @@
-import { ECHO_MODEL, type Model, type ModelEnd, ModelError, type ModelEvent, type ToolCall } from '#libs/models';
+import { coalesced, ECHO_MODEL, type Model, type ModelEnd, ModelError, type ModelEvent, type ToolCall } from '#libs/models';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type AskedCall, modelError, modelRequest, modelResponse } from './agent-events.js';
 import { modelTools } from './agent-tools.js';
 import { type AgentTurn, conversation } from './agent-turn.js';
 import { AnswerInPieces } from './answer-in-pieces.js';
-import { coalesced } from './coalesced.js';
 
 const EMPTY = 'gave an empty answer';
 

@@ -1,6 +1,6 @@
 import { type AgentDeclaration, AgentExecutor, endsTurn, type RequestContext } from '#libs/executor';
+import { coalesced } from '#libs/models';
 import { artifactUpdate, statusUpdate } from '#libs/protocol';
-import { coalesced } from '../agent/coalesced.js';
 import type { NodeEvent } from '../node-executor.js';
 import { AnswerInTurn, type AnswerPiece } from './answer-in-turn.js';
 import { Outbox } from './outbox.js';

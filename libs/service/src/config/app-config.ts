@@ -13,6 +13,8 @@ export interface LlmConfig {
   readonly baseUrl?: string;
   readonly apiKey?: string;
   readonly model?: string;
+  /** Name of the model that writes workflows (`GENERATE_MODEL`). Absent: `model`. */
+  readonly generateModel?: string;
   /** Media types of Parts that it takes beside text and data. */
   readonly inputModes: readonly string[];
 }

@@ -141,6 +141,7 @@ const VARIABLES = z.object({
   OUTBOUND_ALLOW: destinations.default([]),
   LLM_BASE_URL: httpUrl.optional(),
   LLM_MODEL: z.string().optional(),
+  GENERATE_MODEL: z.string().optional(),
   LLM_INPUT_MODES: mediaTypes.default([]),
   CARD_SIGNING: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CARD_SIGNATURES: z.enum(['ignore', 'warn', 'require'], 'must be ignore, warn or require').default('warn'),
@@ -205,7 +206,7 @@ function toConfig(
   servers: readonly McpServerEntry[],
 ): AppConfig {
   const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_INPUT_MODES: inputModes } = values;
-  const llm: LlmConfig = { baseUrl, apiKey, model, inputModes };
+  const llm: LlmConfig = { baseUrl, apiKey, model, generateModel: values.GENERATE_MODEL, inputModes };
   return {
     port: values.PORT,
     host: values.HOST,

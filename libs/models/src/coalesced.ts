@@ -1,7 +1,7 @@
 import { withoutHalf } from '#libs/protocol';
 
-/** How long text is held, so that it is told of together: in milliseconds. */
-export const HELD_MS = 80;
+/** Milliseconds for which text is held so that it is reported together, unless a caller says otherwise. */
+const HELD_MS = 80;
 
 /** Waits so many milliseconds. */
 export type Pause = (ms: number) => { over: Promise<void>; end(): void };
@@ -12,14 +12,21 @@ export interface Piece<E> {
   event?: E;
 }
 
+export interface CoalescingOptions {
+  /** Milliseconds for which text is held; 80 unless set. */
+  heldMs?: number;
+  /** A clock for tests. */
+  pause?: Pause;
+}
+
 /**
- * The same events, with what pieces of text came before them; text that nothing follows for 80 ms after its beginning is
- * told of then, so there is at most one piece of text in that time. Characters stay whole: the first half of one waits
+ * The same events, with what pieces of text came before them; text that nothing follows for `heldMs` after its beginning is
+ * reported then, so there is at most one piece of text in that time. Characters stay whole: the first half of one waits
  * for the second, and a half that stays alone becomes U+FFFD.
  */
 export async function* coalesced<E extends object>(
   events: AsyncIterable<E | { text: string }>,
-  pause: Pause = timer,
+  { heldMs = HELD_MS, pause = timer }: CoalescingOptions = {},
 ): AsyncGenerator<Piece<E>> {
   const iterator = events[Symbol.asyncIterator]();
   let text = '';
@@ -46,7 +53,7 @@ export async function* coalesced<E extends object>(
       if (!isText(value)) yield { text: letGo(), event: value };
       else if (value.text !== '') {
         text += value.text;
-        held ??= pause(HELD_MS);
+        held ??= pause(heldMs);
       }
     }
     if (text !== '') yield { text: letGo() };
