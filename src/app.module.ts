@@ -13,6 +13,7 @@ import {
 import { CREDENTIAL_MIGRATIONS, CredentialsApiModule, CredentialsModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
 import { CancelWatch, ChildEndings, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
+import { GenerationModule } from '#libs/generation';
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
 import { MCP_MIGRATIONS, McpClientModule } from '#libs/mcp-client';
@@ -102,6 +103,7 @@ export class AppModule {
         McpClientModule.with(CredentialsModule),
         CredentialsApiModule.with(namers),
         ModelsApiModule.with(models, namers),
+        GenerationModule.with(workflows, models),
         A2aServerModule.with(executor, push, RevisionClaimModule),
         gateway,
       ],

@@ -1,0 +1,103 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ProblemError } from '#libs/http';
+import { WORKFLOW_NAME, type WorkflowProblem, WorkflowProblemView } from '#libs/orchestrator';
+import type { JsonObject } from '#libs/protocol';
+import { IsObject, IsOptional, IsString, Matches } from 'class-validator';
+import { MOST_DESCRIPTION_CHARACTERS } from './generation-limits.js';
+
+/** A request for a workflow. */
+export class GenerateBody {
+  @ApiProperty({
+    minLength: 1,
+    maxLength: MOST_DESCRIPTION_CHARACTERS,
+    description: 'What the workflow does; with `current`, what changes in it.',
+    example: 'Summarize a text in three sentences, then let a person approve the summary.',
+  })
+  @IsString({ message: 'must be a string' })
+  description!: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    description: 'The model that writes it: one of `/api/models`. Absent: `GENERATE_MODEL`, or the default model.',
+    example: 'large',
+  })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  model?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    nullable: true,
+    additionalProperties: true,
+    description: 'A definition to change. Nodes that the description does not concern stay as they are.',
+    example: { name: 'summary', nodes: [{ id: 'text', type: 'input' }] },
+  })
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  current?: JsonObject | null;
+
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    pattern: WORKFLOW_NAME.source,
+    description: 'The name of the workflow. Absent: that of `current`, or one that the model chooses.',
+    example: 'summary',
+  })
+  @IsOptional()
+  @Matches(WORKFLOW_NAME, { message: 'must have 1 to 64 letters, digits, _ and -, and must not begin with -' })
+  name?: string | null;
+
+  static readonly unknown = 'is none of description, model, current, name';
+}
+
+/** Bodies for who tries the API in its documentation. */
+export const GENERATE_EXAMPLES = {
+  'a new workflow': { value: { description: 'Summarize a text, then let a person approve the summary.' } },
+};
+
+/** Counts of tokens, as far as the provider tells them. */
+export class TokenUsage {
+  @ApiProperty({ type: 'integer', example: 9120 })
+  inputTokens!: number;
+
+  @ApiProperty({ type: 'integer', example: 640 })
+  outputTokens!: number;
+}
+
+/** A workflow that a model wrote; it is not saved. */
+export class GeneratedWorkflow {
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The definition. It may have errors after the last repair: `problems` has them.',
+    example: { name: 'summary', nodes: [{ id: 'text', type: 'input' }], edges: [] },
+  })
+  workflow!: JsonObject;
+
+  @ApiProperty({ type: [WorkflowProblemView], description: 'Problems of the definition; errors first.' })
+  problems!: WorkflowProblem[];
+
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: 3, description: 'Answers of the model.', example: 1 })
+  attempts!: number;
+
+  @ApiProperty({ description: 'The model that wrote it.', example: 'large' })
+  model!: string;
+
+  @ApiProperty({ type: TokenUsage })
+  usage!: TokenUsage;
+}
+
+/**
+ * Refuses a description without words, and one that is too long.
+ * @throws ProblemError 422, 413
+ */
+export function checkDescription({ description }: GenerateBody): void {
+  if (description.trim() === '') throw refusedDescription(422, 'must say what the workflow does');
+  if (description.length > MOST_DESCRIPTION_CHARACTERS)
+    throw refusedDescription(413, `must not have more than ${MOST_DESCRIPTION_CHARACTERS} characters`);
+}
+
+function refusedDescription(status: number, detail: string): ProblemError {
+  return new ProblemError(status, `description ${detail}`, [{ path: 'description', detail }]);
+}

@@ -1,0 +1,135 @@
+import { Body, Controller, Headers, HttpCode, Post, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { admitStream, limitName, Scope, setRetryAfter } from '#libs/access';
+import { ApiProblem, ProblemError, problemOf, sendEvents, type SseFrame } from '#libs/http';
+import { Shutdown } from '#libs/service';
+import type { TaskScope } from '#libs/tasks';
+import type { FastifyReply } from 'fastify';
+import { checkDescription, GENERATE_EXAMPLES, GenerateBody, GeneratedWorkflow } from './generate-body.js';
+import { tooSlow } from './generation-error.js';
+import { LONGEST_MS } from './generation-limits.js';
+import { GenerationSlots } from './generation-slots.js';
+import { type Generation, WorkflowGenerator } from './generation.js';
+
+const EVENTS_EXAMPLE =
+  'event: generate.started\ndata: {"model":"large"}\n\n' +
+  'event: done\ndata: {"workflow":{"name":"summary","nodes":[],"edges":[]},"problems":[],"attempts":1,"model":"large",' +
+  '"usage":{"inputTokens":9120,"outputTokens":640}}\n\n';
+
+/** Writes workflows from descriptions. */
+@ApiTags('workflows')
+@Controller('api/generate')
+export class GenerateController {
+  constructor(
+    private readonly generator: WorkflowGenerator,
+    private readonly slots: GenerationSlots,
+    private readonly shutdown: Shutdown,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Has a model write a workflow from a description, and saves nothing.',
+    description:
+      'A definition with errors goes back to the model with its problems, at most twice. With ' +
+      '`Accept: text/event-stream` the answer is a stream: `generate.started` {model}, `generate.progress` {text}, ' +
+      '`generate.draft` {workflow, problems, attempt}, `generate.repair` {attempt, problems}, and last `done` with the ' +
+      'JSON answer, or `error` with a problem. A request takes 120 seconds at most; closing it ends the call of the model.',
+  })
+  @ApiBody({ type: GenerateBody, examples: GENERATE_EXAMPLES })
+  @ApiExtraModels(GeneratedWorkflow)
+  @ApiOkResponse({
+    content: {
+      'application/json': { schema: { $ref: getSchemaPath(GeneratedWorkflow) } },
+      'text/event-stream': { schema: { type: 'string' }, example: EVENTS_EXAMPLE },
+    },
+  })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(413, 'The description or `current` is too long.')
+  @ApiProblem(422, 'The description is blank, there is no such model, or no model at all (`NO_MODEL`).')
+  @ApiProblem(429, 'Two requests of the caller are under way; `Retry-After` says when to try again.')
+  @ApiProblem(502, 'The model failed (`MODEL_FAILED`), or its answer is no definition (`GENERATION_FAILED`).')
+  @ApiProblem(504, 'The model was not done in time (`GENERATION_FAILED`).')
+  async generateWorkflow(
+    @Body() body: GenerateBody,
+    @Headers('accept') accept: string | undefined,
+    @Scope() scope: TaskScope,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    checkDescription(body);
+    const leave = this.enter(scope, reply);
+    const left = new AbortController();
+    const onClose = (): void => left.abort();
+    reply.raw.once('close', onClose);
+    const timer = AbortSignal.timeout(LONGEST_MS);
+    const signal = AbortSignal.any([timer, left.signal, this.shutdown.started]);
+    const reported = (error: unknown): unknown => this.reported(error, timer);
+    try {
+      const generation = await this.generator.begin(body, { tenant: scope.tenant, signal });
+      if (wantsEvents(accept)) await this.stream(generation, reply, reported);
+      else await answer(generation, reply);
+    } catch (error) {
+      if (!left.signal.aborted) throw reported(error);
+      // Nobody reads an answer any more.
+      reply.hijack();
+    } finally {
+      reply.raw.off('close', onClose);
+      leave();
+    }
+  }
+
+  /** @throws A2AError RATE_LIMITED */
+  private enter(scope: TaskScope, reply: FastifyReply): () => void {
+    try {
+      return this.slots.enter(limitName(scope, reply.request.raw.socket.remoteAddress));
+    } catch (error) {
+      setRetryAfter(error, reply);
+      throw error;
+    }
+  }
+
+  private async stream(
+    generation: Generation,
+    reply: FastifyReply,
+    reported: (error: unknown) => unknown,
+  ): Promise<void> {
+    admitStream(reply);
+    await sendEvents(reply, this.shutdown, () => frames(generation, reported));
+  }
+
+  /** Returns the error for the caller: a limit of the request ends its work with another one. */
+  private reported(error: unknown, timer: AbortSignal): unknown {
+    if (error instanceof ProblemError) return error;
+    if (timer.aborted) return tooSlow();
+    return this.shutdown.started.aborted ? new ProblemError(503, 'The service is about to stop') : error;
+  }
+}
+
+/** Sends the last event as the answer; those before it are for readers of a stream. */
+async function answer(generation: Generation, reply: FastifyReply): Promise<void> {
+  for await (const event of generation.events()) {
+    if (event.type === 'done') void reply.status(200).send(event.data);
+  }
+}
+
+async function* frames(generation: Generation, reported: (error: unknown) => unknown): AsyncGenerator<SseFrame> {
+  try {
+    for await (const { type, data } of generation.events()) yield { event: type, data: JSON.stringify(data) };
+  } catch (error) {
+    const shown = reported(error);
+    yield { event: 'error', data: JSON.stringify(problemOf(shown)) };
+    // Logged by the filter, which knows that the answer has begun.
+    if (!(shown instanceof ProblemError)) throw shown;
+  }
+}
+
+function wantsEvents(accept: string | undefined): boolean {
+  return /\btext\/event-stream\b/i.test(accept ?? '');
+}

@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import { NodeTypes } from '#libs/executor';
+import { ProblemError } from '#libs/http';
+import { coalesced, type Model, type ModelEnd, ModelError, type ModelEvent, type ModelMessage } from '#libs/models';
+import { WorkflowCheck, type WorkflowProblem, WorkflowStore } from '#libs/orchestrator';
+import type { JsonObject } from '#libs/protocol';
+import { AppConfig } from '#libs/service';
+import { CurrentDefinition } from './current-definition.js';
+import type { GenerateBody, GeneratedWorkflow } from './generate-body.js';
+import { failedModel, unusableAnswer } from './generation-error.js';
+import { MOST_ATTEMPTS, MOST_TOKENS } from './generation-limits.js';
+import { GenerationModels } from './generation-models.js';
+import { charactersOf, GenerationPrompt, repairMessages } from './generation-prompt.js';
+import { Nameable } from './nameable.js';
+import { TokenBudget } from './token-budget.js';
+import { writtenDefinition } from './written-definition.js';
+
+/** Milliseconds for which text of a model is held. */
+const PROGRESS_MS = 250;
+
+/** One step of a generation; the last one is `done`. */
+export type GenerationEvent =
+  | { type: 'generate.started'; data: { model: string } }
+  | { type: 'generate.progress'; data: { text: string } }
+  | { type: 'generate.draft'; data: { workflow: JsonObject; problems: WorkflowProblem[]; attempt: number } }
+  | { type: 'generate.repair'; data: { attempt: number; problems: WorkflowProblem[] } }
+  | { type: 'done'; data: GeneratedWorkflow };
+
+/** Whose request it is, and for how long its answer is wanted. */
+export interface GenerationCall {
+  tenant: string;
+  signal: AbortSignal;
+}
+
+/** Work of one request whose model is known. */
+export interface Generation {
+  model: Model;
+  /**
+   * Calls the model, checks its answer, and lets it repair errors at most twice. Saves nothing.
+   * @throws ProblemError 502 where the model fails, or its answer has no JSON object; what the signal was aborted with
+   */
+  events(): AsyncGenerator<GenerationEvent, void, void>;
+}
+
+/** Has a model write definitions. */
+@Injectable()
+export class WorkflowGenerator {
+  private prompt: GenerationPrompt | undefined;
+
+  constructor(
+    private readonly models: GenerationModels,
+    private readonly names: Nameable,
+    private readonly nodeTypes: NodeTypes,
+    private readonly checks: WorkflowCheck,
+    private readonly workflows: WorkflowStore,
+    private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * Prepares a generation; no model is called before its events are read.
+   * @throws ProblemError 422 where there is no such model; 413 where the prompt alone has too many tokens
+   */
+  async begin(body: GenerateBody, { tenant, signal }: GenerationCall): Promise<Generation> {
+    const name = body.model || undefined;
+    const model = await this.models.find({ tenant, name, signal });
+    const current = body.current ? new CurrentDefinition(body.current) : undefined;
+    const names = await this.names.list(tenant, signal);
+    this.prompt ??= new GenerationPrompt(this.nodeTypes);
+    const messages = this.prompt.messages({ description: body.description, current: current?.visible, names });
+    const budget = new TokenBudget();
+    if (!budget.hasRoomFor(charactersOf(messages))) throw tooLarge();
+    const drafted = { model, isNamed: name !== undefined, budget, signal };
+    const finished = (answer: JsonObject): JsonObject => ({
+      ...(current ? current.apply(answer) : answer),
+      ...(typeof body.name === 'string' && { name: body.name }),
+    });
+    return { model, events: () => this.events(drafted, messages, finished, tenant) };
+  }
+
+  private async *events(
+    call: DraftCall,
+    messages: ModelMessage[],
+    finished: (answer: JsonObject) => JsonObject,
+    tenant: string,
+  ): AsyncGenerator<GenerationEvent, void, void> {
+    const { model, budget, signal } = call;
+    yield { type: 'generate.started', data: { model: model.name } };
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = yield* draft(call, messages);
+      const written = writtenDefinition(answer, this.config.content.jsonMembers);
+      if (written === undefined) throw unusableAnswer(model.name, 'answered with something that is no JSON object');
+      const workflow = finished(written);
+      const problems = await this.checks.problems(workflow, this.workflows.inTenant(tenant));
+      signal.throwIfAborted();
+      yield { type: 'generate.draft', data: { workflow, problems, attempt } };
+      const repair = repairMessages(answer, problems);
+      const isLast =
+        !problems.some(({ severity }) => severity === 'error') ||
+        attempt === MOST_ATTEMPTS ||
+        !budget.hasRoomFor(charactersOf([...messages, ...repair]));
+      if (isLast) {
+        yield { type: 'done', data: { workflow, problems, attempts: attempt, model: model.name, usage: budget.usage } };
+        return;
+      }
+      yield { type: 'generate.repair', data: { attempt: attempt + 1, problems } };
+      messages.push(...repair);
+    }
+  }
+}
+
+/** A model that is asked, and what one request may use of it. */
+interface DraftCall {
+  model: Model;
+  /** True if the caller named the model. */
+  isNamed: boolean;
+  budget: TokenBudget;
+  signal: AbortSignal;
+}
+
+/** Asks a model once. @returns its whole text @throws ProblemError 502 */
+async function* draft(call: DraftCall, messages: readonly ModelMessage[]): AsyncGenerator<GenerationEvent, string, void> {
+  const { model, isNamed, budget, signal } = call;
+  const prompt = charactersOf(messages);
+  const most = budget.answerCharacters(prompt);
+  let answer = '';
+  let end: ModelEnd | undefined;
+  try {
+    const events = model.stream({ messages: [...messages], signal });
+    for await (const { text, event } of coalesced<Exclude<ModelEvent, { text: string }>>(events, {
+      heldMs: PROGRESS_MS,
+    })) {
+      answer += text;
+      if (answer.length > most) throw unusableAnswer(model.name, `answered with more than ${MOST_TOKENS} tokens`);
+      if (text !== '') yield { type: 'generate.progress', data: { text } };
+      if (event && 'end' in event) end = event.end;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof ModelError ? failedModel(error, isNamed) : error;
+  }
+  signal.throwIfAborted();
+  if (end === undefined) throw failedModel(new ModelError(`model "${model.name}" broke off`), isNamed);
+  budget.add(prompt, answer.length, end.usage);
+  return answer;
+}
+
+function tooLarge(): ProblemError {
+  const detail = `makes a prompt of more than ${MOST_TOKENS} tokens`;
+  return new ProblemError(413, `current ${detail}`, [{ path: 'current', detail }]);
+}

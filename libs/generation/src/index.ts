@@ -1,0 +1,1 @@
+export { GenerationModule } from './generation.module.js';

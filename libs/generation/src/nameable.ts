@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { McpServerError, McpServers, McpTools } from '#libs/mcp-client';
+import { ModelStore } from '#libs/models';
+import { ToolRegistry } from '#libs/nodes';
+import { WorkflowStore } from '#libs/orchestrator';
+import { RemoteAgentCards } from '#libs/remote-agents';
+
+/** Names of each kind that a prompt has. */
+const MOST_NAMES = 100;
+/** MCP servers that are asked for their tools. */
+const MOST_SERVERS = 20;
+/** Milliseconds that MCP servers have to name their tools. */
+const LISTING_MS = 5_000;
+
+/** Names that the nodes of a tenant's workflows may use. It has neither credentials nor definitions. */
+export interface NameableThings {
+  workflows: string[];
+  models: string[];
+  /** Built-in ones by name, others as `server/tool`. */
+  tools: string[];
+  /** URLs of agents elsewhere that were called before. */
+  agents: string[];
+}
+
+/** Looks up what the nodes of a workflow may name. */
+@Injectable()
+export class Nameable {
+  constructor(
+    private readonly workflows: WorkflowStore,
+    private readonly models: ModelStore,
+    private readonly builtIn: ToolRegistry,
+    private readonly servers: McpServers,
+    private readonly mcp: McpTools,
+    private readonly cards: RemoteAgentCards,
+  ) {}
+
+  /** Returns at most a hundred names of each kind. A server that does not answer is named without its tools. */
+  async list(tenant: string, signal: AbortSignal): Promise<NameableThings> {
+    const [workflows, models, tools, { cards }] = await Promise.all([
+      this.workflows.inTenant(tenant).listed(MOST_NAMES),
+      this.models.list(tenant, { limit: MOST_NAMES, after: '' }),
+      this.serverTools(tenant, signal),
+      this.cards.page(tenant, { pageSize: MOST_NAMES, after: undefined }),
+    ]);
+    return {
+      workflows: workflows.map(({ name }) => name),
+      models: models.map(({ name }) => name),
+      tools: [...this.builtIn.names, ...tools].slice(0, MOST_NAMES),
+      // What stands in a query may be secret.
+      agents: cards.map(({ url }) => url).filter((url) => !url.includes('?')),
+    };
+  }
+
+  private async serverTools(tenant: string, signal: AbortSignal): Promise<string[]> {
+    const servers = (await this.servers.list(tenant)).slice(0, MOST_SERVERS);
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(LISTING_MS)]);
+    const found = await Promise.all(servers.map(({ name }) => this.toolsOf(name, tenant, limited)));
+    signal.throwIfAborted();
+    return found.flat();
+  }
+
+  private async toolsOf(server: string, tenant: string, signal: AbortSignal): Promise<string[]> {
+    try {
+      const tools = await this.mcp.find([`${server}/*`], { tenant, signal });
+      return tools.map(({ name }) => name);
+    } catch (error) {
+      if (error instanceof McpServerError || signal.aborted) return [`${server}/*`];
+      throw error;
+    }
+  }
+}
