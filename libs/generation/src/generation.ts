@@ -118,19 +118,21 @@ interface DraftCall {
 }
 
 /** Asks a model once. @returns its whole text @throws ProblemError 502 */
-async function* draft(call: DraftCall, messages: readonly ModelMessage[]): AsyncGenerator<GenerationEvent, string, void> {
+async function* draft(
+  call: DraftCall,
+  messages: readonly ModelMessage[],
+): AsyncGenerator<GenerationEvent, string, void> {
   const { model, isNamed, budget, signal } = call;
   const prompt = charactersOf(messages);
   const most = budget.answerCharacters(prompt);
   let answer = '';
   let end: ModelEnd | undefined;
+  const tooLong = unusableAnswer(model.name, `answered with more than ${MOST_TOKENS} tokens`);
   try {
-    const events = model.stream({ messages: [...messages], signal });
-    for await (const { text, event } of coalesced<Exclude<ModelEvent, { text: string }>>(events, {
-      heldMs: PROGRESS_MS,
-    })) {
+    const events = bounded(model.stream({ messages: [...messages], signal }), most, tooLong);
+    const pieces = coalesced<Exclude<ModelEvent, { text: string }>>(events, { heldMs: PROGRESS_MS });
+    for await (const { text, event } of pieces) {
       answer += text;
-      if (answer.length > most) throw unusableAnswer(model.name, `answered with more than ${MOST_TOKENS} tokens`);
       if (text !== '') yield { type: 'generate.progress', data: { text } };
       if (event && 'end' in event) end = event.end;
     }
@@ -142,6 +144,16 @@ async function* draft(call: DraftCall, messages: readonly ModelMessage[]): Async
   if (end === undefined) throw failedModel(new ModelError(`model "${model.name}" broke off`), isNamed);
   budget.add(prompt, answer.length, end.usage);
   return answer;
+}
+
+/** Passes events on until their text has more characters than allowed, and ends the stream then. */
+async function* bounded(events: AsyncIterable<ModelEvent>, most: number, tooLong: Error): AsyncGenerator<ModelEvent> {
+  let characters = 0;
+  for await (const event of events) {
+    if ('text' in event) characters += event.text.length;
+    if (characters > most) throw tooLong;
+    yield event;
+  }
 }
 
 function tooLarge(): ProblemError {

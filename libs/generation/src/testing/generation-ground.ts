@@ -1,0 +1,71 @@
+import { describedNodeTypes } from '#libs/nodes';
+import type { NodeTypes } from '#libs/executor';
+import type { ModelStore, Models } from '#libs/models';
+import { WorkflowCheck, type WorkflowStore } from '#libs/orchestrator';
+import type { JsonObject } from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS, type AppConfig } from '#libs/service';
+import { GenerationModels } from '../generation-models.js';
+import { WorkflowGenerator } from '../generation.js';
+import type { Nameable, NameableThings } from '../nameable.js';
+
+/** What the tenant of a test has. */
+export const NAMES: NameableThings = {
+  workflows: ['greeting'],
+  models: ['large'],
+  tools: ['calculator', 'tickets/create'],
+  agents: ['https://agent.example.com/a2a'],
+};
+
+/** A definition without any problem. */
+export const GOOD: JsonObject = {
+  name: 'shout',
+  nodes: [
+    { id: 'text', type: 'input', config: {} },
+    { id: 'say', type: 'agent', config: { prompt: 'Say loudly: {{text}}' } },
+    { id: 'said', type: 'output', config: { prompt: '{{say}}' } },
+  ],
+  edges: [
+    { from: 'text', to: 'say' },
+    { from: 'say', to: 'said' },
+  ],
+};
+
+/** The same with a cycle. */
+export const CYCLE: JsonObject = {
+  ...GOOD,
+  edges: [
+    { from: 'text', to: 'say' },
+    { from: 'say', to: 'said' },
+    { from: 'said', to: 'say' },
+  ],
+};
+
+/** Configuration of a test, as far as generations read it. */
+export function configOf(generateModel?: string): AppConfig {
+  return { content: DEFAULT_CONTENT_LIMITS, llm: { inputModes: [], generateModel } } as unknown as AppConfig;
+}
+
+/** Models that a tenant keeps, by name. */
+export function keptModels(...names: string[]): ModelStore {
+  return { list: async () => names.map((name) => ({ name })) } as unknown as ModelStore;
+}
+
+/** A store whose tenants have no workflow. */
+export function emptyStore(): WorkflowStore {
+  const store = { inTenant: () => store, get: async () => undefined };
+  return store as unknown as WorkflowStore;
+}
+
+/** A generator over some models, with the node types and the checks of the service. */
+export async function generatorOver(models: Models, ...kept: string[]): Promise<WorkflowGenerator> {
+  const nodeTypes: NodeTypes = await describedNodeTypes([]);
+  const config = configOf();
+  return new WorkflowGenerator(
+    new GenerationModels(models, keptModels(...kept), config),
+    { list: async () => NAMES } as unknown as Nameable,
+    nodeTypes,
+    new WorkflowCheck(nodeTypes),
+    emptyStore(),
+    config,
+  );
+}
