@@ -277,6 +277,51 @@ describe('the config of an agent', () => {
   });
 });
 
+describe('POST /api/generate', () => {
+  const good = (name: string) =>
+    linear(name, { id: 'text', type: 'input', config: {} }, echo('say', { prompt: 'Say loudly: {{text}}' }));
+  const cyclic = (name: string) => {
+    const { edges, ...rest } = good(name);
+    return { ...rest, edges: [...edges, { from: 'say', to: 'text' }] };
+  };
+  const names = async () => (await api.call<{ name: string }[]>('GET', '/workflows')).body.map(({ name }) => name);
+
+  it('has a cycle repaired, answers with a workflow that can be saved as it is, and saves nothing', async () => {
+    const name = unique('written');
+    llm.answer = () => JSON.stringify(llm.calls.length === 1 ? cyclic(name) : good(name));
+    const before = await names();
+    const reply = await api.call<{ workflow: JsonObject }>('POST', '/generate', { description: 'Say it loudly.' });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({ workflow: { name }, attempts: 2, model: 'house' });
+    expect(await names()).toEqual(before);
+    expect(JSON.stringify(said(llm.calls[1]?.body))).toContain('cycle detected');
+    expect((await api.call('POST', '/workflows', reply.body.workflow)).status).toBe(201);
+  });
+
+  it('streams what the model writes, and ends with an event `error` where its stream breaks', async () => {
+    llm.answer = () => ({ text: ['{"name": "x", ', '"nodes": ['], cut: 'broken' });
+    const response = await fetch(`${parley.url}/api/generate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ description: 'Say it loudly.' }),
+    });
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    const types = [...text.matchAll(/^event: (.+)$/gm)].map(([, type]) => type);
+    expect([types[0], types.at(-1)]).toEqual(['generate.started', 'error']);
+    expect(text).toContain('"reason":"MODEL_FAILED"');
+  });
+
+  it('reports a refusal of the provider with its status, and a model that it does not know with the path', async () => {
+    llm.answer = () => 503;
+    const failed = await api.call('POST', '/generate', { description: 'x' });
+    expect(failed.body).toMatchObject({ status: 502, reason: 'MODEL_FAILED', detail: expect.stringContaining('503') });
+    llm.answer = () => 404;
+    const unknown = await api.call('POST', '/generate', { description: 'x', model: 'huge' });
+    expect(unknown.body).toMatchObject({ status: 422, errors: [{ path: 'model' }] });
+  });
+});
+
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);

@@ -73,8 +73,8 @@ const TRIED: Record<string, () => string | Promise<string>> = {
   'POST /agent-messages': nothing,
   'POST /brainstorms': nothing,
 };
-/** Their bodies name what only an agent or a server elsewhere can have. */
-const OF_OTHERS = ['POST /agent-cards/{id}/accept', 'POST /mcp-servers/{name}/accept'];
+/** Their bodies name what only an agent or a server elsewhere can have, or need a model that answers. */
+const OF_OTHERS = ['POST /agent-cards/{id}/accept', 'POST /generate', 'POST /mcp-servers/{name}/accept'];
 
 beforeAll(async () => {
   api = new Api(stage.parley.url, mary.headers);

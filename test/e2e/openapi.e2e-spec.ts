@@ -94,6 +94,7 @@ const NAMES: Record<string, string> = {
   'POST /api/credentials': 'createCredential',
   'POST /api/deliveries/{id}/redeliver': 'redeliverNotification',
   'POST /api/expressions/check': 'checkExpression',
+  'POST /api/generate': 'generateWorkflow',
   'POST /api/keys': 'createKey',
   'POST /api/keys/{id}/rotate': 'rotateKey',
   'POST /api/models': 'createModel',

@@ -5,6 +5,8 @@ import type { WireAnswer } from './wire/http-wire.js';
 /** What no answer may tell: places in our code, the database's words, names of classes of errors. */
 const INTERNALS =
   /node_modules|\/dist\/|\.[jt]s:\d+|\bat \w+ \(|\bsyntax error at or near|violates \w+ constraint|relation "|FST_ERR|TypeError|RangeError|ReferenceError/;
+/** What a service says of a model that does not write a workflow: 502 and 504 of `POST /api/generate`. */
+const OF_A_MODEL = /"reason":"(MODEL|GENERATION)_FAILED"/;
 /** JSON-RPC's own number for a fault of the server. */
 const INTERNAL_ERROR = /"code":\s*-32603\b/;
 const GRPC_FAULTS: Readonly<Record<number, string>> = { 2: 'UNKNOWN', 13: 'INTERNAL', 15: 'DATA_LOSS' };
@@ -18,7 +20,7 @@ export function httpOutcome({ owed }: FuzzCase, answer: WireAnswer): Outcome {
   }
   const told = { status: stream ? `${status} stream` : String(status), text };
   if (status === 503 && retryAfter) return { ...told, ...internalsIn(text) };
-  if (status >= 500) return { ...told, failure: `status ${status}` };
+  if (status >= 500 && !OF_A_MODEL.test(text)) return { ...told, failure: `status ${status}` };
   return { ...told, ...faultIn(text) };
 }
 

@@ -6,6 +6,7 @@ import { addBackupCommands } from './commands/backup.js';
 import { addCompletion } from './commands/completion.js';
 import { addDoctor } from './commands/doctor.js';
 import { addFileCommands } from './commands/files.js';
+import { addGenerate } from './commands/generate.js';
 import { addInit } from './commands/init.js';
 import { addRunCommands } from './commands/runs.js';
 import { addServiceCommands } from './commands/service.js';
@@ -53,6 +54,7 @@ function programOf(session: Session): Command {
   addServiceCommands(program, session);
   addInit(program, session);
   addFileCommands(program, session);
+  addGenerate(program, session);
   addRunCommands(program, session);
   addAgentCommands(program, session);
   addDoctor(program, session);

@@ -25,6 +25,7 @@ const API: Row[] = [
   ['PUT /api/workflows/{name}', WORKFLOWS, 422, { nodes: [], edges: [{ from: 'a', to: 'b' }] }],
   ['DELETE /api/workflows/{name}', WORKFLOWS, 404],
   ['POST /api/workflows/check', READERS, 200, {}],
+  ['POST /api/generate', WORKFLOWS, 422, { description: ' ' }],
   ['POST /api/apply', WORKFLOWS, 200, { workflows: [] }],
   ['GET /api/workflows/{name}/revisions', READERS, 200],
   ['GET /api/workflows/{name}/revisions/{revision}', READERS, 404],

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { stringify } from 'yaml';
 import { briefText } from '#libs/protocol';
 import { applied, applyFiles } from '../apply.js';
+import { definitionText, readFormat } from '../definition-text.js';
 import { type Difference, differences } from '../differences.js';
 import { examples } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
@@ -140,10 +140,9 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
 async function exportFiles(
   session: Session,
   names: readonly string[],
-  { folder, format }: ExportOptions,
+  { folder, format: wantedFormat }: ExportOptions,
 ): Promise<void> {
-  if (format !== undefined && format !== 'yaml' && format !== 'json')
-    throw new CommandError(`--format ${format}: must be yaml or json`);
+  const format = readFormat(wantedFormat);
   const saved = await savedByName(session);
   const unknown = names.filter((name) => !saved.has(name));
   if (unknown.length > 0) throw new CommandError(`${session.url} has no workflow ${unknown.join(', ')}`, EXIT.failed);
@@ -154,7 +153,7 @@ async function exportFiles(
     const path = file?.path ?? join(folder, `${view.name}.${format ?? 'yaml'}`);
     const written = /\.json$/i.test(path) ? 'json' : 'yaml';
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, textOf(exported(session, view, file), written));
+    writeFileSync(path, definitionText(exported(session, view, file), written));
     if (written !== (format ?? written))
       session.terminal.note(`${path}: ${view.name} stays in its file, as ${written}`);
     return { name: view.name, path };
@@ -184,10 +183,6 @@ function existing(folder: string, { terminal }: Session): WorkflowFile[] {
 
 function noWorkflows(folder: string): string {
   return `There are no workflows in ${folder}.`;
-}
-
-function textOf(definition: unknown, format: 'yaml' | 'json'): string {
-  return format === 'json' ? `${JSON.stringify(definition, null, 2)}\n` : stringify(definition, { lineWidth: 100 });
 }
 
 async function savedByName(session: Session): Promise<Map<string, SavedWorkflow>> {
