@@ -479,6 +479,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Has a model write a workflow from a description, and saves nothing.
+         * @description A definition with errors goes back to the model with its problems, at most twice. With `Accept: text/event-stream` the answer is a stream: `generate.started` {model}, `generate.progress` {text}, `generate.draft` {workflow, problems, attempt}, `generate.repair` {attempt, problems}, and last `done` with the JSON answer, or `error` with a problem. A request takes 120 seconds at most; closing it ends the call of the model.
+         */
+        post: operations["generateWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/inbox": {
         parameters: {
             query?: never;
@@ -1986,6 +2006,69 @@ export interface components {
              */
             parts: Record<string, never>[];
         };
+        GenerateBody: {
+            /**
+             * @description A definition to change. Nodes that the description does not concern stay as they are.
+             * @example {
+             *       "name": "summary",
+             *       "nodes": [
+             *         {
+             *           "id": "text",
+             *           "type": "input"
+             *         }
+             *       ]
+             *     }
+             */
+            current?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description What the workflow does; with `current`, what changes in it.
+             * @example Summarize a text in three sentences, then let a person approve the summary.
+             */
+            description: string;
+            /**
+             * @description The model that writes it: one of `/api/models`. Absent: `GENERATE_MODEL`, or the default model.
+             * @example large
+             */
+            model?: string | null;
+            /**
+             * @description The name of the workflow. Absent: that of `current`, or one that the model chooses.
+             * @example summary
+             */
+            name?: string | null;
+        };
+        GeneratedWorkflow: {
+            /**
+             * @description Answers of the model.
+             * @example 1
+             */
+            attempts: number;
+            /**
+             * @description The model that wrote it.
+             * @example large
+             */
+            model: string;
+            /** @description Problems of the definition; errors first. */
+            problems: components["schemas"]["WorkflowProblemView"][];
+            usage: components["schemas"]["TokenUsage"];
+            /**
+             * @description The definition. It may have errors after the last repair: `problems` has them.
+             * @example {
+             *       "name": "summary",
+             *       "nodes": [
+             *         {
+             *           "id": "text",
+             *           "type": "input"
+             *         }
+             *       ],
+             *       "edges": []
+             *     }
+             */
+            workflow: {
+                [key: string]: unknown;
+            };
+        };
         InboxItem: {
             /** @example editors */
             assignee?: string;
@@ -3185,6 +3268,12 @@ export interface components {
             protocols: string[];
             /** @example mT0vXyq0x7p3n1l9s4f6b2k8d5h7j1c3a9z0w2e4r6t */
             ticket: string;
+        };
+        TokenUsage: {
+            /** @example 9120 */
+            inputTokens: number;
+            /** @example 640 */
+            outputTokens: number;
         };
         TurnBody: {
             /** @example Make it rhyme. */
@@ -4653,6 +4742,84 @@ export interface operations {
             };
             /** @description The body is malformed, or its definition, or there is nothing at the path. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    generateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GenerateBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneratedWorkflow"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The description or `current` is too long. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The description is blank, there is no such model, or no model at all (`NO_MODEL`). */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Two requests of the caller are under way; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The model failed (`MODEL_FAILED`), or its answer is no definition (`GENERATION_FAILED`). */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The model was not done in time (`GENERATION_FAILED`). */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -19,7 +19,7 @@ interface GenerateOptions {
 export function addGenerate(program: Command, session: Session): void {
   program
     .command('generate')
-    .argument('<description>', 'what the workflow does')
+    .argument('<text>', 'what the workflow does')
     .description('print a workflow that a model writes; 2 where it has errors')
     .option('-m, --model <model>', 'the model that writes it')
     .option('--name <name>', 'the name of the workflow')
