@@ -115,6 +115,16 @@ export function move(draft: Draft, moved: ReadonlyMap<string, Position>): Draft 
   return { ...draft, nodes: draft.nodes.map((node) => withPosition(node, moved.get(node.id))) };
 }
 
+/** Places each node without a place right of one that leads to it; the others stay where they are. */
+export function placeNew(draft: Draft): Draft {
+  return draft.nodes.reduce((last, { id, position }) => {
+    if (position) return last;
+    const before = last.edges.filter((edge) => edge.to === id && edge.loop === undefined).map(({ from }) => from);
+    const known = last.nodes.find((node) => before.includes(node.id) && node.position !== undefined)?.position;
+    return move(last, new Map([[id, known ? placeAfter(last, known) : freePlace(last)]]));
+  }, draft);
+}
+
 /** What the service takes for an id. */
 const ID = /^\w[\w-]{0,63}$/;
 

@@ -1,6 +1,7 @@
 import { Redo2, Save, Undo2, WandSparkles } from 'lucide-react';
 import { Button } from '../components/button.js';
 import { DeleteWorkflow } from './delete-workflow.js';
+import { DescribeDialog } from './describe-dialog.js';
 import { move } from './draft.js';
 import { JsonDialog } from './json-dialog.js';
 import { RunDialog } from './run-dialog.js';
@@ -32,6 +33,7 @@ export function EditorActions({ editing, saving, isNew }: EditorActionsProps) {
       <Button kind="quiet" onClick={() => void tidy()} disabled={draft.nodes.length === 0}>
         <WandSparkles className="size-4" aria-hidden /> <span className="max-md:sr-only">Tidy up</span>
       </Button>
+      <DescribeDialog editing={editing} isNew={isNew} />
       <JsonDialog editing={editing} isNew={isNew} />
       {!isNew && <DeleteWorkflow name={draft.name} />}
       <Button onClick={() => void saving.save()} disabled={saving.busy || (!dirty && !isNew)}>

@@ -1,0 +1,48 @@
+import { edgeIds, type GraphEdge, type GraphNode } from '../graph/graph.js';
+import type { Draft } from './draft.js';
+
+/** One difference between two drafts. */
+export interface DraftChange {
+  kind: 'added' | 'changed' | 'removed';
+  /** For a person: `node writer`, `edge a → b`, `description`. */
+  what: string;
+}
+
+/** Returns what differs between two drafts: nodes, edges, and members of the workflow as a whole. Places do not count. */
+export function draftChanges(before: Draft, after: Draft): DraftChange[] {
+  const { nodes: _before, edges: _edgesBefore, ...wholeBefore } = before;
+  const { nodes: _after, edges: _edgesAfter, ...wholeAfter } = after;
+  return [
+    ...differences(nodesOf(before), nodesOf(after)),
+    ...differences(edgesOf(before), edgesOf(after)),
+    ...differences(new Map(Object.entries(wholeBefore)), new Map(Object.entries(wholeAfter))),
+  ];
+}
+
+function differences(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): DraftChange[] {
+  const found: DraftChange[] = [];
+  for (const [what, value] of after) {
+    if (!before.has(what)) found.push({ kind: 'added', what });
+    else if (!isSame(before.get(what), value)) found.push({ kind: 'changed', what });
+  }
+  for (const what of before.keys()) if (!after.has(what)) found.push({ kind: 'removed', what });
+  return found;
+}
+
+function nodesOf({ nodes }: Draft): Map<string, Omit<GraphNode, 'position'>> {
+  return new Map(nodes.map(({ position: _position, ...node }) => [`node ${node.id}`, node]));
+}
+
+function edgesOf({ edges }: Draft): Map<string, GraphEdge> {
+  const ids = edgeIds(edges);
+  return new Map(edges.map((edge, index) => [`edge ${(ids[index] ?? '').replace('->', ' → ')}`, edge]));
+}
+
+/** Compares JSON, whatever the order of members. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const [a, b] = [Object.entries(one), new Map(Object.entries(other))];
+  return a.length === b.size && a.every(([name, value]) => b.has(name) && isSame(value, b.get(name)));
+}

@@ -1,0 +1,63 @@
+import { request } from '../api/http.js';
+import { ApiProblem, type FieldProblem, problemOf } from '../api/problem.js';
+import { readEvents } from '../api/sse.js';
+import { type Definition, definitionOf } from './workflow-api.js';
+import type { Draft } from './draft.js';
+
+export interface GenerationRequest {
+  description: string;
+  /** The model that writes; empty for the service's own. */
+  model: string;
+  name: string;
+  /** The draft to change, if any. */
+  current: Draft | undefined;
+}
+
+/** A workflow that a model wrote. */
+export interface GeneratedWorkflow {
+  workflow: Definition;
+  problems: FieldProblem[];
+  attempts: number;
+  model: string;
+}
+
+/** What is reported before a workflow is there. */
+export type GenerationStep =
+  | { type: 'generate.started'; model: string }
+  | { type: 'generate.progress'; text: string }
+  | { type: 'generate.draft'; attempt: number; problems: FieldProblem[] }
+  | { type: 'generate.repair'; attempt: number; problems: FieldProblem[] };
+
+/**
+ * Has a model write a workflow; nothing is saved.
+ * @param onStep called with each step before the last
+ * @throws ApiProblem; an AbortError when the signal says so
+ */
+export async function generateWorkflow(
+  { description, model, name, current }: GenerationRequest,
+  signal: AbortSignal,
+  onStep: (step: GenerationStep) => void,
+): Promise<GeneratedWorkflow> {
+  const body = {
+    description,
+    ...(model !== '' && { model }),
+    ...(name !== '' && { name }),
+    ...(current && { current: definitionOf(current) }),
+  };
+  const headers = { accept: 'text/event-stream' };
+  const response = await request('POST', '/api/generate', { body, headers, signal });
+  if (response.body) {
+    for await (const { event, data } of readEvents(response.body)) {
+      if (event === 'done') return JSON.parse(data) as GeneratedWorkflow;
+      if (event === 'error') throw await failureOf(data);
+      onStep({ type: event, ...(JSON.parse(data) as object) } as GenerationStep);
+    }
+  }
+  signal.throwIfAborted();
+  throw new ApiProblem(0, 'The connection to the service was lost. Try again.');
+}
+
+function failureOf(data: string): Promise<ApiProblem> {
+  const { status } = JSON.parse(data) as { status: number };
+  return problemOf(new Response(data, { status }));
+}
