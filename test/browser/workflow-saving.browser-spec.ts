@@ -1,11 +1,14 @@
 import type { Page } from 'playwright-core';
 import { inBrowser, useBrowser } from '../support/browser.js';
+import { LOOPBACK_ALLOWED } from '../support/callers.js';
+import { nodeOf } from '../support/console-page.js';
+import { FakeLlm } from '../support/fake-llm.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { external, input, linear, unique, type Workflow } from '../support/workflow.js';
 
 describe('what is not saved in the workflow editor', () => {
-  const stage = useStage();
+  const stage = useStage({ env: LOOPBACK_ALLOWED });
   const browser = useBrowser();
 
   const edit = async (workflow: Workflow): Promise<Page> => {
@@ -15,6 +18,14 @@ describe('what is not saved in the workflow editor', () => {
     return page;
   };
   const saved = async (name: string) => (await stage.api.call<Workflow>('GET', `/workflows/${name}`)).body;
+
+  const describing = async (page: Page, description: string) => {
+    await page.getByRole('button', { name: 'Describe', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Describe a workflow' });
+    await dialog.getByLabel('What shall it do?').fill(description);
+    await dialog.getByRole('button', { name: 'Write it' }).click();
+    return dialog;
+  };
 
   inBrowser('does not save over what was saved elsewhere meanwhile, unless it is told to', async () => {
     const workflow = linear(unique('twice'), input('in'), external('ext', 'http://127.0.0.1:1'));
@@ -106,6 +117,49 @@ describe('what is not saved in the workflow editor', () => {
     await page.getByRole('link', { name: 'Download' }).click();
     await download;
     expect(questions).toEqual([]);
+  });
+
+  inBrowser('says what is missing where a workflow is described and there is no model', async () => {
+    const page = await browser.open(`${stage.parley.url}/workflows/new`);
+    const dialog = await describing(page, 'Say it loudly.');
+    await dialog.getByRole('alert').filter({ hasText: 'Set LLM_BASE_URL or add a model under /api/models.' }).waitFor();
+    await dialog.getByRole('link', { name: 'Models' }).waitFor();
+  });
+
+  inBrowser('draws what a model writes, with its problems and as one step, and shows what it changes', async () => {
+    const llm = await FakeLlm.start();
+    stage.defer(() => llm.stop());
+    const model = { name: 'writer', provider: 'openai-compatible', model: 'm', baseUrl: llm.url };
+    expect((await stage.api.call('POST', '/models', model)).status).toBe(201);
+    const name = unique('described');
+    const written = linear(name, input('text'), { id: 'say', type: 'agent', config: { prompt: '{{text}} {{nope}}' } });
+    llm.answer = () => JSON.stringify(written);
+    const page = await browser.open(`${stage.parley.url}/workflows/new`);
+    await (await describing(page, 'Say it loudly.')).waitFor({ state: 'detached' });
+    for (const id of ['text', 'say']) await nodeOf(page, id).waitFor();
+    await page.getByText('Not saved').waitFor();
+    await page.getByRole('button', { name: '1 warning' }).waitFor();
+    expect((await stage.api.call('GET', `/workflows/${name}`)).status).toBe(404);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await nodeOf(page, 'say').waitFor({ state: 'detached' });
+    expect(await page.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Redo' }).click();
+    await nodeOf(page, 'say').waitFor();
+    // Changed by a second description: the input stays where it is.
+    const ask = { id: 'ask', type: 'human', config: { prompt: 'Publish {{say}}?' } };
+    const kept = written.nodes.map(({ id }) => ({ id, unchanged: true }));
+    llm.answer = () =>
+      JSON.stringify({ ...written, nodes: [...kept, ask], edges: [...written.edges, { from: 'say', to: 'ask' }] });
+    const place = await nodeOf(page, 'text').boundingBox();
+    const dialog = await describing(page, 'Ask a person.');
+    const changes = dialog.getByRole('region', { name: 'Changes' });
+    await changes.waitFor();
+    expect(await changes.getByRole('listitem').allInnerTexts()).toEqual(['node ask is added', 'edge say → ask is added']);
+    await dialog.getByRole('button', { name: 'Use this' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await nodeOf(page, 'ask').waitFor();
+    expect(await nodeOf(page, 'text').boundingBox()).toEqual(place);
+    expect((await stage.api.call('DELETE', '/models/writer')).status).toBe(204);
   });
 
   inBrowser('opens beside it what a node of it names', async () => {
