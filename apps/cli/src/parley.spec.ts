@@ -389,3 +389,56 @@ describe('parley completion bash', () => {
     expect([stderr, stdout]).toEqual(['', `${found}\ncomplete -F _parley parley\n`]);
   });
 });
+
+describe('a workflow that a model writes', () => {
+  const workflow = { name: 'summary', nodes: [{ id: 'text', type: 'input', config: {} }], edges: [] };
+  const written = { workflow, attempts: 1, model: 'm', usage: { inputTokens: 1, outputTokens: 1 } };
+  const asked: unknown[] = [];
+
+  /** Answers with a workflow, and records what was asked. */
+  function writes(problems: object[] = []): void {
+    asked.length = 0;
+    answer = async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      asked.push([request.url, JSON.parse(Buffer.concat(chunks).toString())]);
+      json(response, { ...written, problems });
+    };
+  }
+
+  it('is printed as YAML or JSON, and nothing else is', async () => {
+    writes();
+    const yaml = await command(['generate', 'Summarize', '--name', 'summary', '-m', 'large']);
+    expect(yaml).toEqual({ code: 0, err: '', out: expect.stringMatching(/^name: summary\nnodes:\n/) });
+    expect(asked).toEqual([['/api/generate', { description: 'Summarize', name: 'summary', model: 'large' }]]);
+    const { out } = await command(['generate', 'Summarize', '--format', 'json']);
+    expect(JSON.parse(out)).toEqual(workflow);
+  });
+
+  it('changes the workflow of a file', async () => {
+    writes();
+    const file = join(folder, 'summary.json');
+    writeFileSync(file, JSON.stringify(workflow));
+    await command(['generate', 'Ask first', '-c', file]);
+    expect(asked).toEqual([['/api/generate', { description: 'Ask first', current: workflow }]]);
+  });
+
+  it('is printed with its errors beside it, and the exit code 2', async () => {
+    writes([{ severity: 'error', code: 'CYCLE', path: 'edges[0]', detail: 'cycle detected' }]);
+    const { code, out, err } = await command(['generate', 'Summarize']);
+    expect({ code, err }).toEqual({ code: 2, err: 'edges[0]: cycle detected\n' });
+    expect(out).toContain('name: summary');
+  });
+
+  it('is not there where the service has no model, and the command says what is missing', async () => {
+    answer = (_, response) => json(response, { status: 422, reason: 'NO_MODEL', detail: 'Set LLM_BASE_URL.' }, 422);
+    const { code, out, err } = await command(['generate', 'Summarize']);
+    expect({ code, out, err }).toEqual({ code: 2, out: '', err: 'parley: Set LLM_BASE_URL.\n' });
+  });
+
+  it('is not asked for in a format that is none', async () => {
+    writes();
+    expect(await command(['generate', 'x', '--format', 'toml'])).toMatchObject({ code: 2, out: '' });
+    expect(asked).toEqual([]);
+  });
+});

@@ -32,9 +32,8 @@ export interface GenerationCall {
   signal: AbortSignal;
 }
 
-/** Work of one request whose model is known. */
+/** Work of one request that may begin. */
 export interface Generation {
-  model: Model;
   /**
    * Calls the model, checks its answer, and lets it repair errors at most twice. Saves nothing.
    * @throws ProblemError 502 where the model fails, or its answer has no JSON object; what the signal was aborted with
@@ -74,7 +73,7 @@ export class WorkflowGenerator {
       ...(current ? current.apply(answer) : answer),
       ...(typeof body.name === 'string' && { name: body.name }),
     });
-    return { model, events: () => this.events(drafted, messages, finished, tenant) };
+    return { events: () => this.events(drafted, messages, finished, tenant) };
   }
 
   private async *events(

@@ -4,11 +4,11 @@ import { MOST_TOKENS, TOKEN_CHARACTERS } from './generation-limits.js';
 /** Tokens that one request has used: as its provider counts them, else estimated by characters. */
 export class TokenBudget {
   private used = 0;
-  private readonly told: ModelUsage = { inputTokens: 0, outputTokens: 0 };
+  private readonly counted: ModelUsage = { inputTokens: 0, outputTokens: 0 };
 
   /** Counts of the provider; 0 where it tells none. */
   get usage(): ModelUsage {
-    return { ...this.told };
+    return { ...this.counted };
   }
 
   /** True if a prompt of so many characters, and an answer to it, are within the limit. */
@@ -25,8 +25,8 @@ export class TokenBudget {
   add(prompt: number, answer: number, usage: ModelUsage | undefined): void {
     const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
     this.used += Math.max(tokens, tokensIn(prompt + answer));
-    this.told.inputTokens += usage?.inputTokens ?? 0;
-    this.told.outputTokens += usage?.outputTokens ?? 0;
+    this.counted.inputTokens += usage?.inputTokens ?? 0;
+    this.counted.outputTokens += usage?.outputTokens ?? 0;
   }
 }
 

@@ -8,7 +8,7 @@ export interface DraftChange {
   what: string;
 }
 
-/** Returns what differs between two drafts: nodes, edges, and members of the workflow as a whole. Places do not count. */
+/** Returns the differences of two drafts: nodes, edges, and members of the workflow. Places of nodes do not count. */
 export function draftChanges(before: Draft, after: Draft): DraftChange[] {
   const { nodes: _before, edges: _edgesBefore, ...wholeBefore } = before;
   const { nodes: _after, edges: _edgesAfter, ...wholeAfter } = after;

@@ -1,5 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
-import { type GeneratedWorkflow, type GenerationRequest, type GenerationStep, generateWorkflow } from './generate-api.js';
+import {
+  type GeneratedWorkflow,
+  type GenerationRequest,
+  type GenerationStep,
+  generateWorkflow,
+} from './generate-api.js';
 
 /** Characters of an answer that are shown while it comes. */
 const SHOWN = 4_000;
