@@ -61,11 +61,12 @@ export class WorkflowGenerator {
    */
   async begin(body: GenerateBody, { tenant, signal }: GenerationCall): Promise<Generation> {
     const name = body.model || undefined;
-    const model = await this.models.find({ tenant, name, signal });
     const current = body.current ? new CurrentDefinition(body.current) : undefined;
+    const visible = current?.visible;
+    const model = await this.models.find({ tenant, name, signal });
     const names = await this.names.list(tenant, signal);
     this.prompt ??= new GenerationPrompt(this.nodeTypes);
-    const messages = this.prompt.messages({ description: body.description, current: current?.visible, names });
+    const messages = this.prompt.messages({ description: body.description, current: visible, names });
     const budget = new TokenBudget();
     if (!budget.hasRoomFor(charactersOf(messages))) throw tooLarge();
     const drafted = { model, isNamed: name !== undefined, budget, signal };

@@ -143,7 +143,7 @@ const BODIES: Readonly<Record<string, JsonObject[]>> = {
   'POST /api/workflows': [PLAIN, WORKFLOW, LANGUAGE, { ...PLAIN, name: '{{gone}}' }],
   'PUT /api/workflows/{name}': [PLAIN, WORKFLOW, LANGUAGE],
   'POST /api/workflows/check': [WORKFLOW, LANGUAGE],
-  'POST /api/generate': [{ description: 'Say it.', current: WORKFLOW, name: 'fuzz' }],
+  'POST /api/generate': [{ description: 'Say it.', model: 'echo', current: WORKFLOW, name: 'fuzz' }],
   'POST /api/expressions/check': [
     { expression: 'nodes.gate.data.ok && [1].all(x, x > 0)', definition: LANGUAGE, path: 'edges[6].when' },
     { template: { a: ['${item} {{in}}'] }, definition: LANGUAGE, path: 'nodes[3].config.data' },
