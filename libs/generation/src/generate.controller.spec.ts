@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
@@ -13,17 +14,18 @@ import { NoModels, type ScriptedAnswer, ScriptedModels } from './testing/scripte
 let app: NestFastifyApplication | undefined;
 
 afterEach(async () => {
+  jest.restoreAllMocks();
   await app?.close();
   app = undefined;
 });
 
-async function serve(models: ScriptedModels): Promise<string> {
+async function serve(models: ScriptedModels, shutdown = new AbortController()): Promise<string> {
   const module = await Test.createTestingModule({
     controllers: [GenerateController],
     providers: [
       GenerationSlots,
       { provide: WorkflowGenerator, useValue: await generatorOver(models) },
-      { provide: Shutdown, useValue: { started: new AbortController().signal } },
+      { provide: Shutdown, useValue: { started: shutdown.signal } },
       { provide: APP_PIPE, useClass: ApiValidationPipe },
       { provide: APP_FILTER, useFactory: () => new ProblemFilter() },
     ],
@@ -108,6 +110,26 @@ describe('POST /api/generate', () => {
       reason: 'NO_MODEL',
       detail: 'Set LLM_BASE_URL or add a model under /api/models.',
     });
+  });
+
+  it('ends a request that takes too long with 504, and one at a service that stops with 503', async () => {
+    const timer = new AbortController();
+    jest.spyOn(AbortSignal, 'timeout').mockReturnValue(timer.signal);
+    const shutdown = new AbortController();
+    const ending = (stop: AbortController): ScriptedAnswer =>
+      async function* ended({ signal }): AsyncIterable<ModelEvent> {
+        yield { text: '{' };
+        stop.abort();
+        signal.throwIfAborted();
+      };
+    const url = await serve(new ScriptedModels([ending(timer), ending(shutdown)]), shutdown);
+    const slow = await post(url, { description });
+    expect([slow.status, await slow.json()]).toMatchObject([504, { reason: 'GENERATION_FAILED' }]);
+    jest.restoreAllMocks();
+    const response = await post(url, { description }, { accept: 'text/event-stream' });
+    const text = await response.text();
+    expect(text).toContain('event: error\n');
+    expect(text).toContain('"status":503');
   });
 
   it('refuses a third request of a caller at a time with 429, and ends the call of a model whose reader has left', async () => {
