@@ -154,7 +154,10 @@ describe('what is not saved in the workflow editor', () => {
     const dialog = await describing(page, 'Ask a person.');
     const changes = dialog.getByRole('region', { name: 'Changes' });
     await changes.waitFor();
-    expect(await changes.getByRole('listitem').allInnerTexts()).toEqual(['node ask is added', 'edge say → ask is added']);
+    expect(await changes.getByRole('listitem').allInnerTexts()).toEqual([
+      'node ask is added',
+      'edge say → ask is added',
+    ]);
     await dialog.getByRole('button', { name: 'Use this' }).click();
     await dialog.waitFor({ state: 'detached' });
     await nodeOf(page, 'ask').waitFor();

@@ -4770,6 +4770,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GeneratedWorkflow"];
+                    /**
+                     * @example event: generate.started
+                     *     data: {"model":"large"}
+                     *
+                     *     event: done
+                     *     data: {"workflow":{"name":"summary","nodes":[],"edges":[]},"problems":[],"attempts":1,"model":"large","usage":{"inputTokens":9120,"outputTokens":640}}
+                     */
                     "text/event-stream": string;
                 };
             };
@@ -4800,7 +4807,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Two requests of the caller are under way; `Retry-After` says when to try again. */
+            /** @description Two requests of the caller, or twelve of its tenant, are under way; `Retry-After` says when to retry. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4811,6 +4818,15 @@ export interface operations {
             };
             /** @description The model failed (`MODEL_FAILED`), or its answer is no definition (`GENERATION_FAILED`). */
             502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Sixteen requests of all callers are under way at this replica, or it is about to stop. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

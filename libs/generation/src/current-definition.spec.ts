@@ -1,4 +1,4 @@
-import type { JsonObject } from '#libs/protocol';
+import type { JsonObject, JsonValue } from '#libs/protocol';
 import { CurrentDefinition } from './current-definition.js';
 
 const URL = 'https://agent.example.com/a2a';
@@ -42,7 +42,7 @@ describe('a definition that a model changes', () => {
   it('puts a node back to the letter where the model only says so or repeats it, in whichever order', () => {
     const node = { id: 'a', type: 'agent', config: { prompt: 'x', model: 'm' }, position: { x: 1, y: 2 } };
     const current = new CurrentDefinition({ name: 'w', nodes: [node, { id: 'b', type: 'output' }] });
-    const answers = [
+    const answers: JsonObject[] = [
       { id: 'a', unchanged: true },
       { config: { model: 'm', prompt: 'x' }, type: 'agent', id: 'a' },
       { id: 'a', type: 'agent', config: { prompt: 'x', model: 'm' }, position: { x: 9, y: 9 } },
@@ -55,7 +55,7 @@ describe('a definition that a model changes', () => {
 
   it('leaves a new node as the model wrote it, and what is no node to the checks', () => {
     const current = new CurrentDefinition({ nodes: 'none' });
-    const nodes = [{ id: 'new', unchanged: true }, { type: 'agent' }, 7];
+    const nodes: JsonValue[] = [{ id: 'new', unchanged: true }, { type: 'agent' }, 7];
     expect(current.apply({ nodes })).toEqual({ nodes });
     expect(current.apply({ nodes: 1 })).toEqual({ nodes: 1 });
     expect(current.visible).toEqual({ nodes: 'none' });

@@ -63,7 +63,8 @@ function visibleConfig(config: JsonValue): JsonValue {
   return {
     ...rest,
     ...(Array.isArray(agents) && { agents: agents.map(visibleConfig) }),
-    ...(isJsonObject(body) && Array.isArray(body['nodes']) && { body: { ...body, nodes: body['nodes'].map(visibleNode) } }),
+    ...(isJsonObject(body) &&
+      Array.isArray(body['nodes']) && { body: { ...body, nodes: body['nodes'].map(visibleNode) } }),
   };
 }
 

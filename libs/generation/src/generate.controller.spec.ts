@@ -4,7 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { Test } from '@nestjs/testing';
 import { ApiValidationPipe, ProblemFilter } from '#libs/http';
 import type { ModelEvent } from '#libs/models';
-import { Shutdown } from '#libs/service';
+import { Metrics, Shutdown } from '#libs/service';
 import { GenerateController } from './generate.controller.js';
 import { GenerationSlots } from './generation-slots.js';
 import { WorkflowGenerator } from './generation.js';
@@ -23,6 +23,7 @@ async function serve(models: ScriptedModels, shutdown = new AbortController()): 
   const module = await Test.createTestingModule({
     controllers: [GenerateController],
     providers: [
+      Metrics,
       GenerationSlots,
       { provide: WorkflowGenerator, useValue: await generatorOver(models) },
       { provide: Shutdown, useValue: { started: shutdown.signal } },
@@ -45,7 +46,6 @@ function post(url: string, body: object, init: RequestInit & { accept?: string }
 
 const answering = (...answers: ScriptedAnswer[]) => serve(new ScriptedModels(answers));
 const description = 'Say it loudly.';
-
 
 describe('POST /api/generate', () => {
   it('answers with the workflow, its problems and what it took as JSON', async () => {
@@ -146,7 +146,7 @@ describe('POST /api/generate', () => {
       [1, 2].map(() => post(url, { description }, { accept: 'text/event-stream', signal: stop.signal })),
     );
     // Each has begun to answer.
-    await Promise.all(held.map((response) => response.body?.getReader().read()));
+    for (const response of held) await response.body?.getReader().read();
     const refused = await post(url, { description });
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('5');

@@ -1,12 +1,5 @@
 import { Body, Controller, Headers, HttpCode, Post, Res } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiExtraModels,
-  ApiOkResponse,
-  ApiOperation,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { admitStream, limitName, Scope, setRetryAfter } from '#libs/access';
 import { ApiProblem, ProblemError, problemOf, sendEvents, type SseFrame } from '#libs/http';
 import { Shutdown } from '#libs/service';
@@ -54,8 +47,12 @@ export class GenerateController {
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(413, 'The description or `current` is too long.')
   @ApiProblem(422, 'The description is blank, there is no such model, or no model at all (`NO_MODEL`).')
-  @ApiProblem(429, 'Two requests of the caller are under way; `Retry-After` says when to try again.')
+  @ApiProblem(
+    429,
+    'Two requests of the caller, or twelve of its tenant, are under way; `Retry-After` says when to retry.',
+  )
   @ApiProblem(502, 'The model failed (`MODEL_FAILED`), or its answer is no definition (`GENERATION_FAILED`).')
+  @ApiProblem(503, 'Sixteen requests of all callers are under way at this replica, or it is about to stop.')
   @ApiProblem(504, 'The model was not done in time (`GENERATION_FAILED`).')
   async generateWorkflow(
     @Body() body: GenerateBody,
@@ -85,10 +82,11 @@ export class GenerateController {
     }
   }
 
-  /** @throws A2AError RATE_LIMITED */
+  /** @throws A2AError RATE_LIMITED or OVERLOADED, with `Retry-After` in the reply */
   private enter(scope: TaskScope, reply: FastifyReply): () => void {
     try {
-      return this.slots.enter(limitName(scope, reply.request.raw.socket.remoteAddress));
+      const caller = limitName(scope, reply.request.raw.socket.remoteAddress);
+      return this.slots.enter({ caller, tenant: scope.tenant });
     } catch (error) {
       setRetryAfter(error, reply);
       throw error;

@@ -10,6 +10,12 @@ export const MOST_ATTEMPTS = 3;
 /** Requests of one caller that are answered at a time, by each replica. */
 export const MOST_AT_A_TIME = 2;
 
+/** Requests of all callers of one tenant that are answered at a time, by each replica. */
+export const MOST_OF_TENANT = 12;
+
+/** Requests of all callers that are answered at a time, by each replica. */
+export const MOST_IN_PROCESS = 16;
+
 /** Milliseconds that a request may take. */
 export const LONGEST_MS = 120_000;
 

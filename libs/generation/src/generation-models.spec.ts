@@ -8,7 +8,8 @@ describe('the model that writes a workflow', () => {
   it('is the named one, else that of GENERATE_MODEL, else the default model', async () => {
     const models = new ScriptedModels([]);
     const found = async (name: string | undefined, generateModel?: string) =>
-      (await new GenerationModels(models, keptModels(), configOf(generateModel)).find({ tenant: '', name, signal })).name;
+      (await new GenerationModels(models, keptModels(), configOf(generateModel)).find({ tenant: '', name, signal }))
+        .name;
     expect(await found('large', 'writer')).toBe('large');
     expect(await found(undefined, 'writer')).toBe('writer');
     expect(await found(undefined)).toBe('scripted');

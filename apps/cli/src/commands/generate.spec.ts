@@ -17,12 +17,14 @@ let folder: string;
 let reply: [status: number, body: object];
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
+  server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    asked.push([request.url, JSON.parse(Buffer.concat(chunks).toString())]);
-    const [status, body] = reply;
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      asked.push([request.url, JSON.parse(Buffer.concat(chunks).toString())]);
+      const [status, body] = reply;
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 });

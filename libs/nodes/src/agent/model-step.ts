@@ -1,4 +1,12 @@
-import { coalesced, ECHO_MODEL, type Model, type ModelEnd, ModelError, type ModelEvent, type ToolCall } from '#libs/models';
+import {
+  coalesced,
+  ECHO_MODEL,
+  type Model,
+  type ModelEnd,
+  ModelError,
+  type ModelEvent,
+  type ToolCall,
+} from '#libs/models';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type AskedCall, modelError, modelRequest, modelResponse } from './agent-events.js';
