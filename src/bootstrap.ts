@@ -17,7 +17,7 @@ import {
   OpenCalls,
   RefusedBodies,
 } from '#libs/access';
-import { GatewaySocket } from '#libs/event-gateway';
+import { GatewayAdapter, GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import {
   type BodyTurn,
@@ -145,11 +145,18 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   const bodyTurn: BodyTurn = (...body) => turns.readBody(...body);
   app.useBodyParser('application/json', { bodyLimit }, jsonBodyParser(fastify, content.jsonMembers, bodyTurn));
   serveAgents(app, config, bodyTurn);
-  app.get(GatewaySocket, { strict: false }).attach(app.getHttpServer());
+  serveSockets(app);
   serveDocumentation(app, config);
   await serveConsole(app);
   app.enableShutdownHooks(undefined, { useProcessExit: true });
   return app;
+}
+
+/** The event gateway's WebSocket, which answers upgrades itself (ADR 41). */
+function serveSockets(app: NestFastifyApplication): void {
+  const sockets = app.get(GatewaySocket, { strict: false });
+  app.useWebSocketAdapter(new GatewayAdapter(sockets));
+  sockets.attach(app.getHttpServer());
 }
 
 /** A2A and MCP, whose routes are no controllers (ADR 4). */

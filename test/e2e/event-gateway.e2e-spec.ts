@@ -149,6 +149,28 @@ describe('the event gateway', () => {
     await until(() => sequences(whole.events).size === seen.size, { what: 'the client that stayed' });
   });
 
+  it('several subscriptions of one socket go on each from its own cursor, at any replica', async () => {
+    const here = await watch(stage.parley.url, { streams: 'none' });
+    const { name } = await stage.api.save(linear(unique('gate'), input('a')));
+    await here.subscribe('all', { streams: 'task' });
+    const first = await sendTask(stage.api.base(name, 'a'), 'before');
+    const has = (client: GatewayClient, subscription: string, id: string): boolean =>
+      (sequences(client.eventsOf(subscription)).get(id) ?? []).length === 4;
+    await until(() => has(here, 'all', first.id), { what: 'the first Task' });
+    const there = await watch(second.url, { streams: 'none' });
+    await there.subscribe('new', { streams: 'task', since: here.cursor });
+    await there.subscribe('late', { streams: 'task', since: here.frames[0]!.cursor });
+    const next = await sendTask(stage.api.base(name, 'a'), 'after');
+    await until(() => has(there, 'late', first.id) && has(there, 'late', next.id) && has(there, 'new', next.id), {
+      what: 'both subscriptions',
+    });
+    expect(sequences(there.eventsOf('late')).get(first.id)).toEqual(range(1, 4));
+    expect(sequences(there.eventsOf('late')).get(next.id)).toEqual(range(1, 4));
+    expect(sequences(there.eventsOf('new')).has(first.id)).toBe(false);
+    expect(there.events.every((it) => it['subscription'] !== undefined)).toBe(true);
+    expect(here.frames[0]).toEqual({ type: 'hello', cursor: expect.any(String) });
+  });
+
   it('a client that stops reading disturbs nobody, and comes back where it was', async () => {
     const stalled = await watch(stage.parley.url, { streams: 'task' });
     const { name } = await stage.api.save(linear(unique('gate'), input('a')));

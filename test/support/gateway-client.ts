@@ -40,6 +40,18 @@ export class GatewayClient {
     return this.frames.filter((frame) => frame.stream !== undefined);
   }
 
+  /** Begins a subscription. Resolves once it is there. */
+  async subscribe(id: string, query: Record<string, string> = {}): Promise<void> {
+    this.socket.send(JSON.stringify({ event: 'subscribe', data: { id, ...query } }));
+    const isThere = (): boolean => this.frames.some((it) => it.type === 'subscribed' && it['subscription'] === id);
+    await until(isThere, { what: `the subscription ${id}` });
+  }
+
+  /** The events of one subscription. */
+  eventsOf(id: string): GatewayFrame[] {
+    return this.events.filter((frame) => frame['subscription'] === id);
+  }
+
   /** Where to come back to. */
   get cursor(): string {
     return this.frames.at(-1)!.cursor;

@@ -16,6 +16,7 @@ export { Authentication } from './authentication.js';
 export { type ApiCall, Call, Caller, Scope } from './caller.decorator.js';
 export { EVENTS_PROTOCOL, presentedCredentials, upgradeCredentials } from './credentials.js';
 export { OpenCalls } from './open-calls.js';
+export { RateMeter } from './rate-meter.js';
 export { routeAccess } from './route-access.js';
 export { admitStream } from './stream-permit.js';
 export { scopeOf } from './request-caller.js';

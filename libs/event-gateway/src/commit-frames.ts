@@ -43,9 +43,10 @@ export class CommitFrames {
   }
 }
 
-/** The frame's JSON with its cursor in place. */
-export function frameText({ projected, tail }: Frame, cursor: string): string {
-  return `{"stream":${JSON.stringify(projected.stream)},"cursor":"${cursor}"${tail}`;
+/** Returns the frame's JSON with its cursor in place, and the id of the subscription that it belongs to, if any. */
+export function frameText({ projected, tail }: Frame, cursor: string, subscription?: string): string {
+  const id = subscription === undefined ? '' : `,"subscription":${JSON.stringify(subscription)}`;
+  return `{"stream":${JSON.stringify(projected.stream)},"cursor":"${cursor}"${id}${tail}`;
 }
 
 function frameOf(source: CommittedEvent, projected: Projected, place: number): Frame {
@@ -62,7 +63,12 @@ function frameOf(source: CommittedEvent, projected: Projected, place: number): F
 
 function tailOf(projected: Projected): string {
   // A frame's own fields do not displace those of the gateway.
-  const { stream: _stream, cursor: _cursor, ...fields } = projected.event as Record<string, unknown>;
+  const {
+    stream: _stream,
+    cursor: _cursor,
+    subscription: _subscription,
+    ...fields
+  } = projected.event as Record<string, unknown>;
   const json = JSON.stringify(fields);
   return json === '{}' ? '}' : `,${json.slice(1)}`;
 }

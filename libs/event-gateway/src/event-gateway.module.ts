@@ -1,7 +1,8 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { EventGateway, GATEWAY_STREAMS, type GatewayStreams } from './event-gateway.js';
 import { EventsController } from './events.controller.js';
-import { GatewaySocket } from './gateway-socket.js';
+import { EventsGateway } from './socket/events.gateway.js';
+import { GatewaySocket } from './socket/gateway-socket.js';
 import { TaskLogController } from './task-log.controller.js';
 
 /** The event gateway. Nothing depends on it. */
@@ -13,7 +14,7 @@ export class EventGatewayModule {
       module: EventGatewayModule,
       imports,
       controllers: [EventsController, TaskLogController],
-      providers: [EventGateway, GatewaySocket, { provide: GATEWAY_STREAMS, useValue: streams }],
+      providers: [EventGateway, GatewaySocket, EventsGateway, { provide: GATEWAY_STREAMS, useValue: streams }],
       exports: [GatewaySocket],
     };
   }

@@ -1,16 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { InFlight, WorkTurns } from '#libs/service';
+import { InFlight, type WorkTurn, WorkTurns } from '#libs/service';
 import { type Commit, CommitFeed, type TaskScope } from '#libs/tasks';
 import { CommitFrames, frameText } from './commit-frames.js';
 import type { EventProjection } from './event-projection.js';
 import { encodeCursor, knownPlace, type Place } from './gateway-cursor.js';
-import { type EventsQuery, type GatewayQuery, gatewayQuery, wants } from './gateway-query.js';
+import { type EventsQuery, type GatewayQuery, gatewayQuery, silentQuery, wants } from './gateway-query.js';
 
 /** One message to a client; `cursor` is where it stands when it has it. */
 export interface GatewayFrame {
   cursor: string;
   text: string;
 }
+
+/** Gives the first frame, which has the cursor to begin from, then what a query wants, until the signal aborts. */
+export type Follow = (signal: AbortSignal) => AsyncGenerator<GatewayFrame>;
 
 /** What the gateway shows besides the Tasks themselves, and the names of its streams. */
 export interface GatewayStreams {
@@ -46,32 +49,46 @@ export class EventGateway {
   }
 
   /**
-   * What gives a hello with the cursor to begin from, then what the query wants, until its signal aborts. Resolves when
-   * the log was asked once, so that a client is told of a database that is away before anything is begun for it. Of a
-   * cursor only what the log knows goes on into frames, so their size is not the client's to choose.
+   * Reads the query of a connection that may want no stream of its own (`streams=none`): it gets a hello and nothing more.
+   * @throws A2AError INVALID_PARAMS, see gatewayQuery
    */
-  async open(query: GatewayQuery): Promise<(signal: AbortSignal) => AsyncGenerator<GatewayFrame>> {
-    const now = await this.feed.position();
-    const place = query.since ? knownPlace(query.since, now.position) : { ...now, partly: new Map<string, number>() };
-    return (signal) => this.follow(place, query, signal);
+  readConnection(query: EventsQuery, scope: TaskScope): GatewayQuery {
+    return silentQuery(query, this.names, scope) ?? this.read(query, scope);
   }
 
-  private async *follow(place: Place, query: GatewayQuery, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
+  /** Returns the turns of a caller's work on the event loop. */
+  turnOf(scope: TaskScope): WorkTurn {
+    return this.turns.of(scope.owner === '' ? undefined : InFlight.accountOf(scope));
+  }
+
+  /**
+   * Begins to follow a query. Resolves when the log was asked once, so that a client is told of a database that is away
+   * before anything is begun for it. Of a cursor only what the log knows goes on into frames, so their size is not the
+   * client's to choose.
+   * @param subscription the id that every frame carries; without it the first frame is a hello
+   */
+  async open(query: GatewayQuery, subscription?: string): Promise<Follow> {
+    const now = await this.feed.position();
+    const place = query.since ? knownPlace(query.since, now.position) : { ...now, partly: new Map<string, number>() };
+    return (signal) => this.follow(place, { query, subscription }, signal);
+  }
+
+  private async *follow(place: Place, reader: Reader, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
     const start = encodeCursor(place);
-    yield { cursor: start, text: `{"type":"hello","cursor":"${start}"}` };
+    yield { cursor: start, text: firstFrame(start, reader.subscription) };
+    const { query } = reader;
+    if (query.streams.size === 0) return;
     const position = new Map(place.position);
     const partly = new Map(place.partly);
-    const { scope } = query;
-    const turn = this.turns.of(scope.owner === '' ? undefined : InFlight.accountOf(scope));
-    for await (const commit of this.feed.follow(place.position, signal, turn)) {
-      yield* this.rest(commit, { position, partly, at: commit.committedAt }, query);
+    for await (const commit of this.feed.follow(place.position, signal, this.turnOf(query.scope))) {
+      yield* this.rest(commit, { position, partly, at: commit.committedAt }, reader);
       position.set(commit.writer, commit.position);
       partly.delete(commit.writer);
     }
   }
 
   /** The frames of a commit that a client has not had and wants. */
-  private *rest(commit: Commit, place: Place, query: GatewayQuery): Generator<GatewayFrame> {
+  private *rest(commit: Commit, place: Place, { query, subscription }: Reader): Generator<GatewayFrame> {
     const frames = this.frames.of(commit, query.scope);
     const begin = place.partly.get(commit.writer) ?? 0;
     for (const frame of frames) {
@@ -79,9 +96,20 @@ export class EventGateway {
       const cursor = encodeCursor(
         frame === frames.at(-1) ? after(place, commit) : within(place, commit, frame.place + 1),
       );
-      yield { cursor, text: frameText(frame, cursor) };
+      yield { cursor, text: frameText(frame, cursor, subscription) };
     }
   }
+}
+
+/** What a client reads, and the id that its frames carry. */
+interface Reader {
+  query: GatewayQuery;
+  subscription: string | undefined;
+}
+
+function firstFrame(cursor: string, subscription: string | undefined): string {
+  if (subscription === undefined) return `{"type":"hello","cursor":"${cursor}"}`;
+  return JSON.stringify({ type: 'subscribed', subscription, cursor });
 }
 
 function after({ position, partly, at }: Place, commit: Commit): Place {

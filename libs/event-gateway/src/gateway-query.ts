@@ -17,6 +17,8 @@ export interface GatewayQuery {
 
 /** Frames of this stream come only to clients that name it. */
 const ONLY_ON_REQUEST = 'tool';
+/** Opens a WebSocket for subscriptions alone. */
+const NO_STREAM = 'none';
 const MAX_ID = 512;
 /** No service gave out a cursor before this time, or gives one out that is so far ahead of its own clock. */
 const FIRST_CURSOR = Date.UTC(2020, 0);
@@ -64,6 +66,16 @@ export function gatewayQuery(
 ): GatewayQuery {
   const place = since === undefined || since === '' ? {} : { since: readCursor(since) };
   return { scope, streams: readStreams(streams, known), runId, conversationId, taskId, contextId, ...place };
+}
+
+/**
+ * Reads the query of a connection that is to show nothing by itself.
+ * @returns `undefined` where it names streams, or leaves them to the gateway
+ * @throws A2AError INVALID_PARAMS, as gatewayQuery
+ */
+export function silentQuery(query: EventsQuery, known: readonly string[], scope: TaskScope): GatewayQuery | undefined {
+  if (query.streams !== NO_STREAM) return undefined;
+  return { ...gatewayQuery({ ...query, streams: undefined }, known, scope), streams: new Set() };
 }
 
 /** Whether a client may see a frame, and wants it. */

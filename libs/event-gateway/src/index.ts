@@ -1,2 +1,3 @@
 export { EventGatewayModule } from './event-gateway.module.js';
-export { GatewaySocket } from './gateway-socket.js';
+export { GatewayAdapter } from './socket/gateway-adapter.js';
+export { GatewaySocket } from './socket/gateway-socket.js';

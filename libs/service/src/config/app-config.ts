@@ -90,6 +90,8 @@ export class AppConfig {
   readonly bodyLimit!: number;
   /** What one caller may ask of one replica. */
   readonly limits!: LimitsConfig;
+  /** Subscriptions that one WebSocket may have at once. */
+  readonly subscriptionLimit!: number;
   readonly memory!: MemoryConfig;
   /** How large what goes through may be. */
   readonly content!: ContentLimits;

@@ -16,6 +16,8 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 const DEFAULT_CONCURRENCY = 1_000;
 const DEFAULT_STREAMS = 1_000;
 const MOST = 1_000_000_000;
+/** Each subscription may hold a page of the log. */
+const MOST_SUBSCRIPTIONS = 1_000;
 
 const rate = z
   .string()
@@ -32,6 +34,11 @@ export const LIMIT_VARIABLES = {
   RATE_LIMIT: rate.optional(),
   CONCURRENCY_LIMIT: count.optional(),
   STREAM_LIMIT: count.optional(),
+  SUBSCRIPTION_LIMIT: z
+    .string()
+    .refine((text) => isSubscriptionLimit(Number(text)), `must be a number from 1 to ${MOST_SUBSCRIPTIONS}`)
+    .transform(Number)
+    .default(32),
 };
 
 interface Values {
@@ -58,6 +65,10 @@ function readRate(text: string): LimitsConfig['rate'] {
   const match = /^(\d{1,9})(?:\/([smh]))?$/.exec(text);
   const requests = Number(match?.[1] ?? 0);
   return requests > 0 ? { requests, perMs: UNITS[match?.[2] ?? 's']! } : undefined;
+}
+
+function isSubscriptionLimit(number: number): boolean {
+  return Number.isInteger(number) && number >= 1 && number <= MOST_SUBSCRIPTIONS;
 }
 
 function readCount(text: string): number | undefined {

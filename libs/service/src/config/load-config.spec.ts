@@ -22,6 +22,7 @@ describe('loadConfig', () => {
       mcp: { servers: [], changes: 'warn' },
       bodyLimit: 4_194_304,
       limits: { rate: undefined, concurrency: undefined, streams: undefined },
+      subscriptionLimit: 32,
       memory: {
         inFlightBytes: expect.any(Number),
         callerInFlightBytes: expect.any(Number),
@@ -149,6 +150,9 @@ describe('loadConfig', () => {
     ['RATE_LIMIT', '10/day'],
     ['CONCURRENCY_LIMIT', '0'],
     ['STREAM_LIMIT', '-1'],
+    ['SUBSCRIPTION_LIMIT', '0'],
+    ['SUBSCRIPTION_LIMIT', 'off'],
+    ['SUBSCRIPTION_LIMIT', '1001'],
     ['REQUEST_TIMEOUT', '10ms'],
     ['SHUTDOWN_GRACE', '2 weeks'],
     ['TASK_RETENTION', '0s'],

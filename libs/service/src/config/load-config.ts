@@ -238,6 +238,7 @@ function toConfig(
     mcp: { servers, changes: values.MCP_CHANGE_POLICY ?? values.CARD_CHANGE_POLICY },
     bodyLimit: values.BODY_LIMIT,
     limits: limitsOf(values, auth.mode),
+    subscriptionLimit: values.SUBSCRIPTION_LIMIT,
     memory: memoryOf(values, auth.mode !== 'none'),
     content: contentLimitsOf(values, values.BODY_LIMIT),
     tracing: tracingOf(values, values.SERVICE_NAME),

@@ -16,23 +16,17 @@ import { ProblemError, readQuery } from '#libs/http';
 import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import { Metrics, Shutdown } from '#libs/service';
-import { WebSocket, WebSocketServer } from 'ws';
-import { EventGateway, type GatewayFrame } from './event-gateway.js';
-import { EventsQuery } from './gateway-query.js';
+import { type Server as SocketServer, type WebSocket, WebSocketServer } from 'ws';
+import { EventGateway } from '../event-gateway.js';
+import { EventsQuery } from '../gateway-query.js';
+import { GOING_AWAY, REFUSED } from './close-codes.js';
+import { type Admission, GatewayClient } from './gateway-client.js';
 import { CLOSE_TIMEOUT_MS, refuseUpgrade } from './refused-upgrade.js';
 
 const PATH = '/events';
 const HEARTBEAT_MS = 15_000;
-/** Bytes that may wait in a socket before its client is waited for, and how long. */
-const MAX_WAITING = 1024 * 1024;
-const DRAIN_TIMEOUT_MS = 30_000;
-/** Clients have nothing to say here. */
-const MAX_MESSAGE = 1024;
-
-const GOING_AWAY = 1001;
-const REFUSED = 1008;
-const INTERNAL_ERROR = 1011;
-const TRY_AGAIN_LATER = 1013;
+/** Bytes of a message: a cursor of the largest size fits, beside ids. */
+const MAX_MESSAGE = 80 * 1024;
 
 const ENDING = 'The service is shutting down';
 
@@ -42,17 +36,22 @@ const OPTIONS = {
   maxPayload: MAX_MESSAGE,
   perMessageDeflate: false,
   closeTimeout: CLOSE_TIMEOUT_MS,
+  WebSocket: GatewayClient,
   handleProtocols,
 };
 
 /**
- * The event gateway as a WebSocket at `/events` of the HTTP server. A client that takes nothing for thirty seconds is cut,
- * one too that has not answered a ping when the next is due; both come back with the cursor of their last frame.
+ * The sockets of the event gateway: upgrades of the HTTP server at `/events`, which EventsGateway serves.
+ *
+ * - Who may not connect is refused before the upgrade, with the status and problem of any request.
+ * - A client that has not answered a ping when the next is due is cut.
+ * - The shutdown closes all with 1001.
  */
 @Injectable()
 export class GatewaySocket {
   private readonly logger = new Logger(GatewaySocket.name);
-  private readonly server = new WebSocketServer(OPTIONS);
+  /** Emits `connection` with the client and its Admission. */
+  readonly server: SocketServer<typeof GatewayClient> = new WebSocketServer(OPTIONS);
   private readonly silent = new WeakSet<WebSocket>();
   private heartbeat: NodeJS.Timeout | undefined;
 
@@ -110,7 +109,8 @@ export class GatewaySocket {
       // Nobody would be told any more that its stream is over.
       if (socket.destroyed) return;
       const wanted = readQuery(EventsQuery, parameters(url.searchParams));
-      const query = this.gateway.read(wanted, { tenant: caller.tenant, owner: caller.owner });
+      const scope = { tenant: caller.tenant, owner: caller.owner };
+      const query = this.gateway.readConnection(wanted, scope);
       const who = limitName(caller, request.socket.remoteAddress);
       this.limits.enter(who)();
       socket.once('close', this.limits.stream(who));
@@ -118,11 +118,8 @@ export class GatewaySocket {
       const refusal = this.refusal(url);
       if (refusal) return void refuseUpgrade(request, socket, refusal);
       this.server.handleUpgrade(request, socket, head, (client) => {
-        client.on(
-          'close',
-          this.openCalls.watch(caller, () => endAccess(client)),
-        );
-        void this.serve(client, follow);
+        this.watch(client, caller);
+        this.server.emit('connection', client, { scope, who, follow } satisfies Admission);
       });
     } catch (error) {
       const { requestId } = refuseUpgrade(request, socket, error);
@@ -141,19 +138,13 @@ export class GatewaySocket {
     return caller;
   }
 
-  /** Never rejects. */
-  private async serve(client: WebSocket, follow: (signal: AbortSignal) => AsyncIterable<GatewayFrame>): Promise<void> {
-    const ended = new AbortController();
-    client.on('close', () => ended.abort(CLOSED));
+  private watch(client: GatewayClient, caller: Caller): void {
+    client.once(
+      'close',
+      this.openCalls.watch(caller, () => endAccess(client)),
+    );
     client.on('error', () => client.terminate());
     client.on('pong', () => this.silent.delete(client));
-    try {
-      for await (const { text } of follow(ended.signal)) await send(client, text);
-    } catch (error) {
-      this.logger.warn({ err: error }, 'A client of the event gateway could not be served');
-      if (isDatabaseAway(error)) client.close(TRY_AGAIN_LATER, 'The database is away; come back with your cursor');
-      else client.close(INTERNAL_ERROR, 'Internal error; come back with your cursor');
-    }
   }
 
   private beat(): void {
@@ -170,24 +161,6 @@ export class GatewaySocket {
     clearInterval(this.heartbeat);
     for (const client of this.server.clients) client.close(GOING_AWAY, ENDING);
   }
-}
-
-const CLOSED = new Error('The socket is closed');
-
-/** Resolves when the client may be sent more; cuts it where that takes too long. */
-async function send(client: WebSocket, text: string): Promise<void> {
-  if (client.readyState !== WebSocket.OPEN) return;
-  if (client.bufferedAmount < MAX_WAITING) return client.send(text);
-  await new Promise<void>((resolve) => {
-    const late = setTimeout(() => {
-      client.close(TRY_AGAIN_LATER, 'Too slow; come back with your cursor');
-      client.terminate();
-    }, DRAIN_TIMEOUT_MS);
-    client.send(text, () => {
-      clearTimeout(late);
-      resolve();
-    });
-  });
 }
 
 function endAccess(client: WebSocket): boolean {

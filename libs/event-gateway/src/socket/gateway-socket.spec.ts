@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Authentication, type Caller, CallerLimits, EVENTS_PROTOCOL, OpenCalls } from '#libs/access';
 import { WebSocket } from 'ws';
-import type { EventGateway } from './event-gateway.js';
+import type { EventGateway } from '../event-gateway.js';
 import { GatewaySocket } from './gateway-socket.js';
 
 const CALLER: Caller = { tenant: '', owner: 'ann', permissions: new Set(['agents']), proof: undefined };
@@ -21,7 +21,7 @@ beforeEach(async () => {
   authentication = { caller: async () => CALLER };
   shutdown = new AbortController();
   const socket = new GatewaySocket(
-    { read: () => ({}), open: async () => async function* () {} } as unknown as EventGateway,
+    { readConnection: () => ({}), open: async () => async function* () {} } as unknown as EventGateway,
     { register: (_phase: string, stop: () => void) => (end = stop), started: shutdown.signal } as never,
     { refusal: () => undefined } as never,
     { caller: () => authentication.caller() } as unknown as Authentication,

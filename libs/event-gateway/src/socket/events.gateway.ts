@@ -1,0 +1,139 @@
+import { Logger, UseFilters } from '@nestjs/common';
+import {
+  type OnGatewayConnection,
+  type OnGatewayDisconnect,
+  SubscribeMessage,
+  WebSocketGateway,
+} from '@nestjs/websockets';
+import { CallerLimits } from '#libs/access';
+import { ProblemError } from '#libs/http';
+import { isDatabaseAway } from '#libs/postgres';
+import { AppConfig, Metrics } from '#libs/service';
+import { EventGateway, type Follow } from '../event-gateway.js';
+import { INTERNAL_ERROR, TRY_AGAIN_LATER } from './close-codes.js';
+import { type Admission, GatewayClient } from './gateway-client.js';
+import { GatewayProblems, SocketLimitExceeded, sendProblem } from './gateway-problems.js';
+import { SubscriptionBody, SubscriptionId } from './subscription-body.js';
+import { Subscription } from './subscription.js';
+
+/**
+ * What clients of the WebSocket `/events` are served: the query of their address, and subscriptions that they begin and
+ * end by messages.
+ *
+ * - A subscription counts as a stream of its caller, and its beginning as a request.
+ * - An id is taken from its message until the subscription has ended; at most SUBSCRIPTION_LIMIT are taken at once.
+ * - A subscription that fails ends alone: its client is told the problem, then that it is unsubscribed.
+ */
+@WebSocketGateway()
+@UseFilters(GatewayProblems)
+export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
+  private readonly logger = new Logger(EventsGateway.name);
+  private running = 0;
+
+  constructor(
+    private readonly gateway: EventGateway,
+    private readonly limits: CallerLimits,
+    private readonly config: AppConfig,
+    metrics: Metrics,
+  ) {
+    const description = 'Subscriptions of WebSocket clients of the event gateway';
+    metrics.gauge('parley_gateway_subscriptions', description, [], () => this.running);
+  }
+
+  /** Serves the query of a connection until the client leaves. */
+  handleConnection(client: GatewayClient, admission: Admission): void {
+    client.admission = admission;
+    void this.serveConnection(client, admission.follow);
+  }
+
+  handleDisconnect(client: GatewayClient): void {
+    client.leave();
+  }
+
+  /**
+   * Begins a subscription; its first frame is `subscribed`.
+   * @returns when it has begun
+   * @throws ProblemError 409 where the id is taken; SocketLimitExceeded
+   * @throws A2AError RATE_LIMITED, or INVALID_PARAMS with status 410 for a cursor that is too old
+   */
+  @SubscribeMessage('subscribe')
+  async subscribe(client: GatewayClient, { id, ...query }: SubscriptionBody): Promise<void> {
+    const { scope, who } = client.admission;
+    const subscription = this.reserve(client, id);
+    try {
+      await this.gateway.turnOf(scope).next(subscription.signal);
+      const wanted = this.gateway.read(query, scope);
+      this.limits.enter(who)();
+      const release = this.limits.stream(who);
+      void subscription.ended.then(release);
+      const follow = await this.gateway.open(wanted, id);
+      void this.serveSubscription(client, id, subscription, follow);
+    } catch (error) {
+      this.release(client, id, subscription);
+      throw error;
+    }
+  }
+
+  /** Ends a subscription; no frame of it follows the answer. @throws ProblemError 404 */
+  @SubscribeMessage('unsubscribe')
+  async unsubscribe(client: GatewayClient, { id }: SubscriptionId): Promise<object> {
+    const subscription = client.subscriptions.get(id);
+    if (!subscription || subscription.signal.aborted) {
+      throw new ProblemError(404, 'There is no subscription with this id');
+    }
+    subscription.cancel();
+    await subscription.ended;
+    return { type: 'unsubscribed', subscription: id };
+  }
+
+  /** Takes an id before anything is waited for, so that no other message takes it. */
+  private reserve(client: GatewayClient, id: string): Subscription {
+    const { subscriptions, left } = client;
+    // Its subscriptions were ended when it left, and nobody would end this one.
+    if (left.aborted) throw new ProblemError(410, 'The client has left');
+    if (subscriptions.has(id)) throw new ProblemError(409, 'A subscription with this id is open');
+    if (subscriptions.size >= this.config.subscriptionLimit) {
+      throw new SocketLimitExceeded('Too many subscriptions on this socket');
+    }
+    const subscription = new Subscription();
+    subscriptions.set(id, subscription);
+    this.running += 1;
+    return subscription;
+  }
+
+  private release(client: GatewayClient, id: string, subscription: Subscription): void {
+    this.running -= 1;
+    client.subscriptions.delete(id);
+    subscription.finish();
+  }
+
+  /** Never rejects. */
+  private async serveSubscription(
+    client: GatewayClient,
+    id: string,
+    subscription: Subscription,
+    follow: Follow,
+  ): Promise<void> {
+    const { signal } = subscription;
+    try {
+      for await (const { text } of follow(signal)) await client.deliver(text, signal);
+      this.release(client, id, subscription);
+    } catch (error) {
+      this.release(client, id, subscription);
+      if (signal.aborted) return;
+      sendProblem(client, error, id);
+      await client.sendFrame({ type: 'unsubscribed', subscription: id });
+    }
+  }
+
+  /** Never rejects. */
+  private async serveConnection(client: GatewayClient, follow: Follow): Promise<void> {
+    try {
+      for await (const { text } of follow(client.left)) await client.deliver(text);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'A client of the event gateway could not be served');
+      if (isDatabaseAway(error)) client.close(TRY_AGAIN_LATER, 'The database is away; come back with your cursor');
+      else client.close(INTERNAL_ERROR, 'Internal error; come back with your cursor');
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { Logger, type WsMessageHandler } from '@nestjs/common';
+import { AbstractWsAdapter } from '@nestjs/websockets';
+import { invalidParams, isJsonObject, textStart } from '#libs/protocol';
+import { lastValueFrom, type Observable } from 'rxjs';
+import { type RawData, WebSocket } from 'ws';
+import type { GatewayClient } from './gateway-client.js';
+import { SocketLimitExceeded, sendProblem } from './gateway-problems.js';
+import type { GatewaySocket } from './gateway-socket.js';
+
+type Handlers = ReadonlyMap<string, WsMessageHandler['callback']>;
+type Transform = (data: unknown) => Observable<unknown>;
+
+/**
+ * Connects Nest's gateway classes with the sockets of GatewaySocket, which answers upgrades and ends sockets itself.
+ *
+ * - A message is JSON text: `{"event": name, "data": {…}}`. What its handler returns is sent as the answer.
+ * - A message that no handler takes is answered with an error frame.
+ * - A client that sends more than a hundred messages in a second is told so, and its socket closed with 1008.
+ */
+export class GatewayAdapter extends AbstractWsAdapter {
+  private readonly logger = new Logger(GatewayAdapter.name);
+
+  constructor(private readonly sockets: GatewaySocket) {
+    super();
+  }
+
+  override create(): GatewaySocket['server'] {
+    return this.sockets.server;
+  }
+
+  override bindClientDisconnect(client: GatewayClient, callback: () => void): void {
+    client.once('close', callback);
+  }
+
+  override bindMessageHandlers(client: GatewayClient, handlers: WsMessageHandler[], transform: Transform): void {
+    const callbacks = new Map(handlers.map(({ message, callback }) => [message, callback]));
+    client.on('ping', () => void countMessage(client, 0));
+    client.on('message', (data, isBinary) => {
+      const text = textOf(data);
+      if (countMessage(client, text.length)) void this.dispatch(client, isBinary ? '' : text, callbacks, transform);
+    });
+  }
+
+  /** Does nothing: the shutdown's own phase ends the sockets, before Nest closes its servers. */
+  override async close(): Promise<void> {}
+
+  /** Never rejects. */
+  private async dispatch(client: GatewayClient, text: string, handlers: Handlers, transform: Transform): Promise<void> {
+    try {
+      const { event, data } = readMessage(text);
+      const handle = handlers.get(event);
+      if (!handle) throw unknownEvent(event, [...handlers.keys()]);
+      const answer = await lastValueFrom(transform(handle(data)), { defaultValue: undefined });
+      if (answer !== undefined) await client.sendFrame(answer as object);
+    } catch (error) {
+      this.refuse(client, error);
+    }
+  }
+
+  private refuse(client: GatewayClient, error: unknown): void {
+    try {
+      sendProblem(client, error);
+    } catch (cause) {
+      this.logger.error({ err: cause }, 'A client of the event gateway could not be told of an error');
+    }
+  }
+}
+
+/** @returns false where the message is not to be read, since the socket is closed or about to be */
+function countMessage(client: GatewayClient, bytes: number): boolean {
+  if (client.readyState !== WebSocket.OPEN) return false;
+  if (client.countMessage(bytes)) return true;
+  sendProblem(client, new SocketLimitExceeded('Too many messages on this socket; open it again later'));
+  return false;
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString();
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString();
+}
+
+/** @throws A2AError INVALID_PARAMS */
+function readMessage(text: string): { event: string; data: unknown } {
+  const message = parsed(text);
+  if (!isJsonObject(message)) {
+    throw invalidParams({ field: '', description: 'a message must be a JSON object, sent as text' });
+  }
+  const { event, data = null } = message;
+  if (typeof event === 'string') return { event, data };
+  throw invalidParams({ field: 'event', description: 'must be the name of an event' });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function unknownEvent(event: string, known: readonly string[]): Error {
+  const description = `names no event: "${textStart(event, 64)}"; the events are ${known.join(', ')}`;
+  return invalidParams({ field: 'event', description });
+}

@@ -1,0 +1,88 @@
+import { RateMeter } from '#libs/access';
+import type { TaskScope } from '#libs/tasks';
+import { WebSocket } from 'ws';
+import type { Follow } from '../event-gateway.js';
+import { TRY_AGAIN_LATER } from './close-codes.js';
+import type { Subscription } from './subscription.js';
+
+/** Whose a socket is, and what its address asks for. */
+export interface Admission {
+  scope: TaskScope;
+  /** The name under which the caller's use is counted, see `limitName`. */
+  who: string;
+  /** Gives the frames of the connection's own query. */
+  follow: Follow;
+}
+
+/** Bytes that may wait in a socket before its client is waited for, and how long. */
+const MAX_WAITING = 1024 * 1024;
+const DRAIN_TIMEOUT_MS = 30_000;
+
+/** Messages and pings of one client; a large message counts as several. */
+const MESSAGE_RATE = { requests: 100, perMs: 1000 };
+const BYTES_OF_MESSAGE = 4096;
+
+/** The server's side of one WebSocket of the event gateway. */
+export class GatewayClient extends WebSocket {
+  /** The subscriptions that are open, or about to be, by their ids. */
+  readonly subscriptions = new Map<string, Subscription>();
+  /** Set before anything is read from the client. */
+  admission!: Admission;
+  private readonly gone = new AbortController();
+  private readonly meter = new RateMeter(MESSAGE_RATE);
+  /** Resolves when the socket has taken what waits in it; absent where little waits. */
+  private draining: Promise<void> | undefined;
+
+  /** Aborts when the client has gone. */
+  get left(): AbortSignal {
+    return this.gone.signal;
+  }
+
+  /** Ends everything that is done for the client. */
+  leave(): void {
+    this.gone.abort(CLOSED);
+    for (const subscription of this.subscriptions.values()) subscription.cancel();
+  }
+
+  /** Counts a message of so many bytes. @returns false where the client sends more than it may */
+  countMessage(bytes: number): boolean {
+    const now = performance.now();
+    for (let counted = 0; counted <= bytes; counted += BYTES_OF_MESSAGE) {
+      if (this.meter.take(now) > 0) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Sends a text, unless the signal has aborted by the time that the socket takes it. Texts of one sender that awaits
+   * each arrive in its order. Cuts a client that takes nothing for thirty seconds.
+   * @returns when the client may be sent more
+   */
+  async deliver(text: string, signal: AbortSignal = this.left): Promise<void> {
+    while (this.draining) await this.draining;
+    if (this.readyState !== WebSocket.OPEN || signal.aborted) return;
+    if (this.bufferedAmount < MAX_WAITING) return this.send(text);
+    this.draining = this.sendAndDrain(text).finally(() => (this.draining = undefined));
+    await this.draining;
+  }
+
+  /** Sends a frame that answers a message of the client. */
+  async sendFrame(frame: object): Promise<void> {
+    await this.deliver(JSON.stringify(frame));
+  }
+
+  private sendAndDrain(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      const late = setTimeout(() => {
+        this.close(TRY_AGAIN_LATER, 'Too slow; come back with your cursor');
+        this.terminate();
+      }, DRAIN_TIMEOUT_MS);
+      this.send(text, () => {
+        clearTimeout(late);
+        resolve();
+      });
+    });
+  }
+}
+
+const CLOSED = new Error('The socket is closed');

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import { retryAfter } from '#libs/access';
+import { problemOf, ProblemError } from '#libs/http';
+import { isDatabaseAway } from '#libs/postgres';
+import { isJsonObject, textStart } from '#libs/protocol';
+import { REFUSED } from './close-codes.js';
+import type { GatewayClient } from './gateway-client.js';
+
+/** A client has gone beyond what one socket may ask for; its socket is closed. */
+export class SocketLimitExceeded extends ProblemError {
+  constructor(detail: string) {
+    super(429, detail);
+  }
+}
+
+const logger = new Logger('GatewayProblems');
+
+/** Tells a client what became of a message that a handler refused. */
+@Catch()
+export class GatewayProblems implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost): void {
+    const message = host.switchToWs();
+    const data: unknown = message.getData();
+    const id = isJsonObject(data) && typeof data['id'] === 'string' ? data['id'] : undefined;
+    sendProblem(message.getClient<GatewayClient>(), error, id);
+  }
+}
+
+/**
+ * Sends a client an error frame with the problem that a request of `/api` would get. Logs an internal error, or a database
+ * that is away, under the id that the client is told. Closes the socket with 1008 after `SocketLimitExceeded`.
+ * @param subscription the id of the subscription that it is about
+ */
+export function sendProblem(client: GatewayClient, error: unknown, subscription?: string): void {
+  const problem = { ...problemOf(error), requestId: randomUUID() };
+  if (problem.status === 500) logger.error({ err: error, requestId: problem.requestId }, problem.detail);
+  else if (isDatabaseAway(error)) logger.warn({ err: error, requestId: problem.requestId }, problem.detail);
+  const frame = {
+    type: 'error',
+    ...(subscription !== undefined && { subscription: shownId(subscription) }),
+    problem,
+    ...retryOf(error),
+  };
+  void client.sendFrame(frame);
+  if (error instanceof SocketLimitExceeded) client.close(REFUSED, error.message);
+}
+
+function retryOf(error: unknown): { retryAfterSeconds?: number } {
+  const seconds = retryAfter(error) ?? (isDatabaseAway(error) ? '1' : undefined);
+  return seconds === undefined ? {} : { retryAfterSeconds: Number(seconds) };
+}
+
+/** An id that is too long to be one is cut: an answer is not longer for it. */
+function shownId(id: string): string {
+  return id.length <= 64 ? id : `${textStart(id, 64)}…`;
+}
