@@ -173,14 +173,20 @@ describe('the view of a run', () => {
   inBrowser('comes back to the event gateway with its cursor, and misses nothing', async () => {
     const workflow = await stage.api.save(linear(unique('cut'), input('in'), output('out')));
     const page = await browser.open('about:blank');
-    const asked: (string | null)[] = [];
+    const asked: (string | undefined)[] = [];
     const { promise: connected, resolve: connect } = Promise.withResolvers<() => Promise<unknown>>();
     await page.routeWebSocket('**/events?*', (socket) => {
       const server = socket.connectToServer();
-      asked.push(new URL(socket.url()).searchParams.get('since'));
-      if (asked.length > 1) return;
-      server.onMessage((hello) => {
-        socket.send(hello);
+      let isFirst = false;
+      socket.onMessage((text) => {
+        const { event, data } = JSON.parse(String(text)) as { event: string; data: { since?: string } };
+        if (event === 'subscribe') asked.push(data.since);
+        isFirst = asked.length === 1;
+        server.send(text);
+      });
+      server.onMessage((text) => {
+        socket.send(text);
+        if (!isFirst || !String(text).includes('"subscribed"')) return;
         // What happens from now on must show when the list is back.
         server.onMessage(() => undefined);
         connect(() => Promise.all([socket.close(), server.close()]));
@@ -195,7 +201,7 @@ describe('the view of a run', () => {
       .getByRole('row')
       .filter({ has: page.locator('[data-status="completed"]') })
       .waitFor();
-    expect(asked[0]).toBeNull();
+    expect(asked[0]).toBeUndefined();
     expect(asked[1]).toEqual(expect.any(String));
   });
 

@@ -16,6 +16,8 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 const DEFAULT_CONCURRENCY = 1_000;
 const DEFAULT_STREAMS = 1_000;
 const MOST = 1_000_000_000;
+/** A page of the console has a few. */
+const LEAST_SUBSCRIPTIONS = 8;
 /** Each subscription may hold a page of the log. */
 const MOST_SUBSCRIPTIONS = 1_000;
 
@@ -36,7 +38,10 @@ export const LIMIT_VARIABLES = {
   STREAM_LIMIT: count.optional(),
   SUBSCRIPTION_LIMIT: z
     .string()
-    .refine((text) => isSubscriptionLimit(Number(text)), `must be a number from 1 to ${MOST_SUBSCRIPTIONS}`)
+    .refine(
+      (text) => isSubscriptionLimit(Number(text)),
+      `must be a number from ${LEAST_SUBSCRIPTIONS} to ${MOST_SUBSCRIPTIONS}`,
+    )
     .transform(Number)
     .default(32),
 };
@@ -68,7 +73,7 @@ function readRate(text: string): LimitsConfig['rate'] {
 }
 
 function isSubscriptionLimit(number: number): boolean {
-  return Number.isInteger(number) && number >= 1 && number <= MOST_SUBSCRIPTIONS;
+  return Number.isInteger(number) && number >= LEAST_SUBSCRIPTIONS && number <= MOST_SUBSCRIPTIONS;
 }
 
 function readCount(text: string): number | undefined {

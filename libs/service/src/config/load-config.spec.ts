@@ -150,7 +150,7 @@ describe('loadConfig', () => {
     ['RATE_LIMIT', '10/day'],
     ['CONCURRENCY_LIMIT', '0'],
     ['STREAM_LIMIT', '-1'],
-    ['SUBSCRIPTION_LIMIT', '0'],
+    ['SUBSCRIPTION_LIMIT', '7'],
     ['SUBSCRIPTION_LIMIT', 'off'],
     ['SUBSCRIPTION_LIMIT', '1001'],
     ['REQUEST_TIMEOUT', '10ms'],
