@@ -31,7 +31,7 @@ const LAYERS = {
     'remote-agents': ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     credentials: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     'mcp-client': ['protocol', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
-    models: ['protocol', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
+    models: ['protocol', 'expressions', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
     nodes: [
       'protocol',
       'expressions',

@@ -1,22 +1,28 @@
-import { InvalidState, isRole, readState, type Role, type StateContent, workByRules } from '#libs/brainstorm';
+import {
+  InvalidState,
+  isRole,
+  readState,
+  type Role,
+  STATE_SCHEMA,
+  type StateContent,
+  stateFaults,
+  workByRules,
+} from '#libs/brainstorm';
 import { AgentExecutor, type RequestContext } from '#libs/executor';
-import { ModelError, type Models, wholeAnswer } from '#libs/models';
+import { ModelError, type ModelMessage, type Models, StructuredAnswer, wholeAnswer } from '#libs/models';
 import {
   artifactUpdate,
   briefText,
   dataPart,
   firstData,
-  firstText,
   invalidParams,
   isJsonObject,
-  jsonInText,
   type JsonObject,
   type JsonValue,
   type Message,
   type SendMessageRequest,
   statusUpdate,
   textPart,
-  tryParseJson,
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
@@ -140,29 +146,40 @@ function stateIn(sent: JsonObject): StateContent {
   }
 }
 
-const FORM = 'Answer with the whole changed state as one JSON object and nothing else.';
+/** Answers that are sent back to be mended. */
+const MOST_REPAIRS = 1;
 
-/** @throws InvalidState where the model says no state; ModelError where it says nothing */
+/**
+ * Asks the model for the changed state. An answer that is none is sent back once, with its faults.
+ * @throws InvalidState with the faults of both answers; ModelError where there is no whole answer
+ */
 async function asked(models: Models, payload: RolePayload, signal: AbortSignal): Promise<StateContent> {
   const { provider, model: name, temperature, maxTokens } = payload.llm;
   const model = await models.find(name, { tenant: '', signal });
   if (provider !== undefined && provider !== model.provider)
     throw new ModelError(`this agent has no provider "${briefText(provider)}"`);
-  const { parts } = await wholeAnswer(model, {
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    messages: [
-      { role: 'system', parts: [textPart(`${payload.systemPrompt}\n\n${FORM}`.trim())] },
-      { role: 'user', parts: [textPart(JSON.stringify(payload.sent))] },
-    ],
-    signal,
-  });
-  return readState(jsonIn(firstText(parts) ?? ''));
+  const structure = new StructuredAnswer(STATE_SCHEMA, { faults: (value) => stateFaults(value, payload.state) });
+  const messages = openingOf(payload);
+  const faults: string[] = [];
+  while (faults.length <= MOST_REPAIRS) {
+    const { parts } = await wholeAnswer(model, {
+      ...(temperature !== undefined && { temperature }),
+      ...(maxTokens !== undefined && { maxTokens }),
+      messages,
+      output: STATE_SCHEMA,
+      isOutputDescribed: payload.systemPrompt.includes(JSON.stringify(STATE_SCHEMA)),
+      signal,
+    });
+    const read = structure.read(parts);
+    if ('value' in read) return readState(read.value, payload.state);
+    faults.push(read.fault);
+    messages.push({ role: 'assistant', parts }, { role: 'user', parts: [textPart(structure.complaint(parts))] });
+  }
+  throw new InvalidState(faults.join('; nor is the answer after that: '));
 }
 
-/** Models like to put JSON into a fence, or a sentence before it. */
-function jsonIn(text: string): JsonValue {
-  const value = jsonInText(text, { read: tryParseJson, fits: isJsonObject });
-  if (value === undefined) throw new InvalidState('it is not JSON');
-  return value;
+function openingOf({ systemPrompt, sent }: RolePayload): ModelMessage[] {
+  const user: ModelMessage = { role: 'user', parts: [textPart(JSON.stringify(sent))] };
+  const said = systemPrompt.trim();
+  return said === '' ? [user] : [{ role: 'system', parts: [textPart(said)] }, user];
 }

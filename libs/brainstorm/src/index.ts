@@ -1,7 +1,14 @@
 export { BrainstormApiModule } from './api/brainstorm-api.module.js';
 export { BrainstormModule } from './api/brainstorm.module.js';
 export { BrainstormNode } from './brainstorm-node.js';
-export { type CanonicalState, InvalidState, readState, type StateContent } from './core/canonical-state.js';
+export {
+  type CanonicalState,
+  InvalidState,
+  readState,
+  STATE_SCHEMA,
+  type StateContent,
+  stateFaults,
+} from './core/canonical-state.js';
 export { isRole, type Role, ROLES } from './core/role.js';
 export { workByRules } from './core/role-rules.js';
 export { BRAINSTORM_MIGRATIONS } from './storage/brainstorm-migrations.js';

@@ -19,4 +19,5 @@ export { ModelNamers } from './model-namers.js';
 export { ModelStore } from './model-store.js';
 export { Models } from './models.js';
 export { ConfiguredModelsModule, ModelsApiModule, ModelsModule } from './models.module.js';
+export { StructuredAnswer } from './structured-answer.js';
 export { wholeAnswer } from './whole-answer.js';

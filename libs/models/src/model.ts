@@ -24,6 +24,8 @@ export interface ModelCall {
   maxTokens?: number;
   /** A JSON Schema: the answer's text is asked to be one JSON document that it accepts. Nobody checks that here. */
   output?: JsonObject;
+  /** True if the messages have the schema in words already. */
+  isOutputDescribed?: boolean;
   /** Further headers of the provider's HTTP request. */
   headers?: Readonly<Record<string, string>>;
   signal: AbortSignal;

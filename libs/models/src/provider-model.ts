@@ -69,9 +69,9 @@ export class ProviderModel implements Model {
   }
 
   async #optionsOf(call: ModelCall, model: LanguageModelV4): Promise<LanguageModelV4CallOptions> {
-    const { messages, tools = [], temperature, maxTokens, output, headers, signal } = call;
+    const { messages, tools = [], temperature, maxTokens, output, isOutputDescribed, headers, signal } = call;
     const read = filesFor(model, this.inputModes, this.options.files, signal);
-    const said = output === undefined ? messages : [...messages, asJson(output)];
+    const said = output === undefined || isOutputDescribed ? messages : [...messages, asJson(output)];
     return {
       prompt: await promptOf(said, this.options.provider, read),
       ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function' as const, ...tool })) }),

@@ -89,7 +89,7 @@ describe('the stand-alone agent for brainstorms', () => {
     expect(llm.calls[0]?.body).toMatchObject({
       model: 'm-1',
       messages: [
-        { role: 'system', content: expect.stringMatching(/^Build\.\n\n/) },
+        { role: 'system', content: expect.stringMatching(/^Build\.\n\nAnswer with one JSON document/) },
         { content: JSON.stringify(STATE) },
       ],
     });

@@ -101,16 +101,34 @@ export class InvalidState extends Error {
   override readonly name = 'InvalidState';
 }
 
+/** A rule of the state that a value breaks. */
+interface StateFault {
+  /** From the state on, such as `.risks[0].severity`; `''` for the state itself. */
+  path: string;
+  detail: string;
+}
+
 /**
  * Reads the state that an agent answers. Members that a state does not have are left out, and so is `meta`.
  * @param before the state that the agent was sent, from which missing lists are taken; absent: a missing list is a fault
  * @throws InvalidState
  */
 export function readState(value: JsonValue, before?: StateContent): StateContent {
+  const { state, faults } = checked(value, before);
+  if (state) return state;
+  const named = faults.slice(0, MOST_FAULTS).map(({ path, detail }) => `${fieldOf(path)}: ${detail}`);
+  throw new InvalidState(named.join('; '));
+}
+
+/** Returns why `readState` refuses a value; nothing for a state. */
+export function stateFaults(value: JsonValue, before?: StateContent): StateFault[] {
+  return checked(value, before).faults;
+}
+
+function checked(value: JsonValue, before?: StateContent): { state?: StateContent; faults: StateFault[] } {
   const read = CONTENT.safeParse(before && isJsonObject(value) ? withLists(value, before) : value);
-  if (read.success) return read.data;
-  const faults = read.error.issues.map((issue) => `${fieldOf(issue.path)}: ${ruleOf(issue)}`);
-  throw new InvalidState(faults.slice(0, MOST_FAULTS).join('; '));
+  if (read.success) return { state: read.data, faults: [] };
+  return { faults: read.error.issues.map((issue) => ({ path: pathOf(issue.path), detail: ruleOf(issue) })) };
 }
 
 function withLists(value: JsonObject, before: StateContent): JsonObject {
@@ -167,10 +185,10 @@ export function stateJson(state: CanonicalState): JsonObject {
   return state as unknown as JsonObject;
 }
 
-function fieldOf(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return 'the state';
-  return path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-    .join('')
-    .replace(/^\./, '');
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
+}
+
+function fieldOf(path: string): string {
+  return path === '' ? 'the state' : path.replace(/^\./, '');
 }

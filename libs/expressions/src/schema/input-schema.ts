@@ -37,15 +37,17 @@ export class InputSchema {
   private constructor(
     schema: JsonObject,
     private readonly cost: SchemaCost,
+    private readonly mostFaults: number,
   ) {
-    this.validate = compiled(schema, (pattern) => this.expression(pattern));
+    this.validate = compiled(schema, (pattern) => this.expression(pattern), mostFaults > 1);
   }
 
   /**
    * @param use of the workflow that the schema belongs to
+   * @param mostFaults of one value that are reported
    * @throws InvalidInputSchema
    */
-  static of(schema: JsonValue, use = new SharedUse()): InputSchema {
+  static of(schema: JsonValue, use = new SharedUse(), { mostFaults = 1 } = {}): InputSchema {
     if (!isJsonObject(schema)) throw new InvalidInputSchema('must be a JSON Schema object');
     if (Buffer.byteLength(JSON.stringify(schema)) > LONGEST)
       throw new InvalidInputSchema(`must not be larger than ${LONGEST} bytes`);
@@ -55,18 +57,18 @@ export class InputSchema {
     refuseBeyond(use, 'keywords', schemas.keywords, MOST_KEYWORDS);
     const cost = new SchemaCost(schemas);
     refuseBeyond(use, 'instructions of patterns', cost.size, MOST_INSTRUCTIONS);
-    return new InputSchema(schema, cost);
+    return new InputSchema(schema, cost, mostFaults);
   }
 
   /**
-   * What is wrong with a value; at most one thing is reported. A value that takes too long to check is wrong.
+   * Returns what is wrong with a value, at most `mostFaults` things. A value that takes too long to check is wrong.
    * @param use of the Message that the value came with
    */
   faults(value: JsonValue, use = new SharedUse()): InputFault[] {
     this.use = use;
     try {
       this.spend(this.cost.of(value));
-      return this.validate(value) ? [] : (this.validate.errors ?? []).slice(0, 1).map(faultOf);
+      return this.validate(value) ? [] : (this.validate.errors ?? []).slice(0, this.mostFaults).map(faultOf);
     } catch (error) {
       if (!(error instanceof TooManySteps)) throw error;
       return [{ path: '', detail: error.message }];
@@ -128,10 +130,15 @@ const FORMAT: FuncKeywordDefinition = {
 };
 
 /** By an instance of its own: what one schema says is nothing to another. */
-function compiled(schema: JsonObject, linearExpression: (pattern: string) => Expression): ValidateFunction {
+function compiled(
+  schema: JsonObject,
+  linearExpression: (pattern: string) => Expression,
+  allErrors: boolean,
+): ValidateFunction {
   const ajv = new Ajv({
     strict: false,
     strictSchema: true,
+    allErrors,
     // Would look for names that match with an expression that is not RE2's.
     allowMatchingProperties: true,
     meta: false,

@@ -6,7 +6,7 @@ import {
   type NodeSpec,
   type RequestContext,
 } from '#libs/executor';
-import { ECHO_MODEL, type Models } from '#libs/models';
+import { ECHO_MODEL, type Models, StructuredAnswer } from '#libs/models';
 import { dataPart, failedUpdate, type Part, statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
@@ -18,7 +18,6 @@ import { type AgentTurn, callerOf, openingOf, saidBefore } from './agent-turn.js
 import { callStep } from './call-step.js';
 import { modelStep } from './model-step.js';
 import { tokensOf } from './said-texts.js';
-import { StructuredAnswer } from './structured-answer.js';
 import { WireNames } from './wire-names.js';
 
 /** What agents work with. */

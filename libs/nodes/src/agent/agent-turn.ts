@@ -1,12 +1,11 @@
 import type { ConversationEntry, RequestContext } from '#libs/executor';
-import { ECHO_MODEL, type ModelMessage, type Models } from '#libs/models';
+import { ECHO_MODEL, type ModelMessage, type Models, type StructuredAnswer } from '#libs/models';
 import type { Message } from '#libs/protocol';
 import type { AgentLog } from './agent-log.js';
 import type { Remembered } from './agent-memory.js';
 import type { AgentSettings } from './agent-settings.js';
 import { type SaidMessage, saidMessages } from './said-texts.js';
 import type { AgentTool, ToolCaller } from './agent-tools.js';
-import type { StructuredAnswer } from './structured-answer.js';
 import type { WireNames } from './wire-names.js';
 
 /** What an agent works with while one execution lasts. */

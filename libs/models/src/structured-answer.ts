@@ -3,27 +3,41 @@ import { InputSchema, InvalidInputSchema } from '#libs/expressions';
 import { firstData, type JsonObject, jsonInText, joinedText, type JsonValue, type Part } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 
-/** What an agent's answer has to be: JSON that fits a schema. */
-export class StructuredAnswer {
-  private readonly rules: InputSchema | undefined;
+/** Rules that the JSON of an answer is held to; a path goes from the value on, such as `.items[2]`. */
+export interface AnswerRules {
+  faults(value: JsonValue): { path: string; detail: string }[];
+}
 
-  /** @param mostMembers what the JSON may have of members and elements */
+/** Faults of one answer that a model is told. */
+const MOST_FAULTS = 10;
+
+/** What an answer has to be: JSON that fits a schema. */
+export class StructuredAnswer {
+  private readonly rules: AnswerRules | undefined;
+
+  /**
+   * @param schema what models are asked for
+   * @param rules what the JSON is held to; the schema unless given
+   * @param mostMembers what the JSON may have of members and elements
+   */
   constructor(
     readonly schema: JsonObject,
+    rules?: AnswerRules,
     private readonly mostMembers = DEFAULT_CONTENT_LIMITS.jsonMembers,
   ) {
-    this.rules = usable(schema);
+    this.rules = rules ?? usable(schema);
   }
 
-  /** The value of an answer, or what is wrong with it: a sentence that begins with its path. */
+  /** Returns the value of an answer, or its first ten faults: one phrase each, which begins with its path. */
   read(answer: readonly Part[]): { value: JsonValue } | { fault: string } {
     const value = firstData(answer) ?? this.jsonIn(joinedText(answer) ?? '');
     if (value === undefined) return { fault: 'output is no JSON' };
-    const [fault] = this.rules?.faults(value) ?? [];
-    return fault ? { fault: `output${fault.path} ${fault.detail}` } : { value };
+    const faults = this.rules?.faults(value).slice(0, MOST_FAULTS) ?? [];
+    if (faults.length === 0) return { value };
+    return { fault: faults.map(({ path, detail }) => `output${path} ${detail}`).join('; ') };
   }
 
-  /** What a model is told about an answer that is wrong. */
+  /** Returns what a model is told about an answer that is wrong. */
   complaint(answer: readonly Part[]): string {
     const read = this.read(answer);
     const fault = 'fault' in read ? read.fault : '';
@@ -52,7 +66,7 @@ function parsed(text: string): JsonValue | undefined {
 /** A schema that was saved when more was allowed holds nobody up. */
 function usable(schema: JsonObject): InputSchema | undefined {
   try {
-    return InputSchema.of(schema);
+    return InputSchema.of(schema, undefined, { mostFaults: MOST_FAULTS });
   } catch (error) {
     if (error instanceof InvalidInputSchema) return undefined;
     throw error;
