@@ -1,6 +1,7 @@
 import { type Message, userMessage } from '#libs/protocol';
 import { CallChains, chainMetadata } from './call-chain.js';
-import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry, withoutEntry } from './conversation-entry.js';
+import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from './conversation-entry.js';
+import { withoutExtension } from './signed-entries.js';
 
 const entries = new ConversationEntries(new CallChains(Buffer.from('our secret')));
 const OWNER = { tenant: 't', owner: 'o' };
@@ -60,9 +61,9 @@ describe('the entry of a conversation', () => {
   it('can be taken out of a Message again, and leaves nothing behind', () => {
     const chain = new CallChains(Buffer.from('s')).extended([], { task: 't', caller: 'c', callee: 'd' });
     for (const message of [MESSAGE, userMessage('hi', { messageId: 'm' })]) {
-      expect(withoutEntry(entries.signed(ENTRY, message, OWNER))).toEqual(message);
+      expect(withoutExtension(entries.signed(ENTRY, message, OWNER), CONVERSATION_ENTRY)).toEqual(message);
       const linked = { ...message, extensions: ['urn:x'], metadata: { ...message.metadata, ...chainMetadata(chain) } };
-      expect(withoutEntry(entries.signed(ENTRY, linked, OWNER))).toEqual(linked);
+      expect(withoutExtension(entries.signed(ENTRY, linked, OWNER), CONVERSATION_ENTRY)).toEqual(linked);
     }
   });
 });

@@ -1,6 +1,6 @@
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
-import type { CallChains } from './call-chain.js';
+import { SignedEntries } from './signed-entries.js';
 
 /** The extension, and the metadata key, under which a Message says which step of a conversation it asks for. */
 export const CONVERSATION_ENTRY = 'urn:parley:extension:conversation:v1';
@@ -39,31 +39,12 @@ export interface ConversationEntry {
   omitted?: number;
 }
 
-/**
- * Signs and reads the entries of conversations (ADR 10).
- *
- * - An entry counts only for the Message and the owner that this service signed it for, at every replica.
- * - An entry without a valid signature is metadata like any other.
- */
-export class ConversationEntries {
-  constructor(private readonly chains: Pick<CallChains, 'sign' | 'hasSigned'>) {}
+/** Signs and reads the entries of conversations. An entry is bound to the texts of its Message. */
+export class ConversationEntries extends SignedEntries<ConversationEntry> {
+  protected override readonly extension = CONVERSATION_ENTRY;
 
-  /** Returns the Message with a signed entry in its metadata. */
-  signed(entry: ConversationEntry, message: Message, scope: TaskScope): Message {
-    const signature = this.chains.sign(CONVERSATION_ENTRY, signedValues(entry, message, scope));
-    const metadata = { ...message.metadata, [CONVERSATION_ENTRY]: { ...entry, signature } as unknown as JsonObject };
-    return { ...message, extensions: [...(message.extensions ?? []), CONVERSATION_ENTRY], metadata };
-  }
-
-  /** Returns the entry that this service signed for the Message of this owner, if there is one. */
-  read(message: Message, scope: TaskScope): ConversationEntry | undefined {
-    const value = message.metadata?.[CONVERSATION_ENTRY];
-    if (!isJsonObject(value)) return undefined;
-    const { signature, ...entry } = value;
-    if (typeof signature !== 'string') return undefined;
-    const values = signedValues(entry, message, scope);
-    const isOwn = this.chains.hasSigned(CONVERSATION_ENTRY, values, signature);
-    return isOwn ? (entry as unknown as ConversationEntry) : undefined;
+  protected override boundContent({ parts }: Message): JsonValue {
+    return parts.map(({ text }) => text ?? null);
   }
 
   /** Returns the metadata by which a Task keeps the entry of its first Message; none without a valid entry. */
@@ -77,27 +58,4 @@ export class ConversationEntries {
 export function keptEntry(metadata: JsonObject | undefined): ConversationEntry | undefined {
   const entry = metadata?.[CONVERSATION_ENTRY];
   return isJsonObject(entry) ? (entry as unknown as ConversationEntry) : undefined;
-}
-
-/** Returns the Message as it was before an entry was added to it. */
-export function withoutEntry(message: Message): Message {
-  const { [CONVERSATION_ENTRY]: entry, ...metadata } = message.metadata ?? {};
-  if (entry === undefined) return message;
-  const { extensions = [], metadata: _metadata, ...rest } = message;
-  const others = extensions.filter((uri) => uri !== CONVERSATION_ENTRY);
-  return {
-    ...rest,
-    ...(others.length > 0 && { extensions: others }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  };
-}
-
-/** Texts alone count of the Parts: what carries a Message may spell the rest in other ways. */
-function signedValues(
-  entry: ConversationEntry | JsonObject,
-  { messageId, parts }: Message,
-  { tenant, owner }: TaskScope,
-): JsonValue[] {
-  const texts = parts.map(({ text }) => text ?? null);
-  return [tenant, owner, messageId, texts, canonicalJson(entry as unknown as JsonValue)];
 }

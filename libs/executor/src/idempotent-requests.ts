@@ -10,7 +10,9 @@ import {
   type Task,
 } from '#libs/protocol';
 import { foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
-import { withoutEntry } from './conversation-entry.js';
+import { BRAINSTORM_ENTRY } from './brainstorm-entry.js';
+import { CONVERSATION_ENTRY } from './conversation-entry.js';
+import { withoutExtension } from './signed-entries.js';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted } from './execution.js';
@@ -145,13 +147,15 @@ export class IdempotentRequests {
   }
 }
 
+const ENTRIES = [CONVERSATION_ENTRY, BRAINSTORM_ENTRY];
+
 /**
  * The key of a request, and what tells it from other requests: its JSON, whose members have no order. A client need not
- * keep to one, and that of gRPC, with its maps, cannot. The entry of a conversation is left out: a replica of another
- * version may repeat the Message without it.
+ * keep to one, and that of gRPC, with its maps, cannot. The entry of a conversation or a brainstorm is left out: a replica
+ * of another version may repeat the Message without it.
  */
 function idempotencyOf(request: SendMessageRequest, key: string): Idempotency {
-  const message = withoutEntry(request.message);
+  const message = ENTRIES.reduce(withoutExtension, request.message);
   const withoutAbsent = JSON.parse(JSON.stringify({ ...request, message })) as JsonValue;
   return { key, fingerprint: digestOf(canonicalJson(withoutAbsent)) };
 }

@@ -40,6 +40,7 @@ export {
   chainOf,
   keptChain,
 } from './call-chain.js';
+export { BRAINSTORM_ENTRY, BrainstormEntries, type BrainstormEntry } from './brainstorm-entry.js';
 export {
   CONVERSATION_ENTRY,
   ConversationEntries,

@@ -1,0 +1,45 @@
+import { dataPart, type JsonObject, type Message, userMessage } from '#libs/protocol';
+import { BRAINSTORM_ENTRY, BrainstormEntries, type BrainstormEntry } from './brainstorm-entry.js';
+import { CallChains } from './call-chain.js';
+import { CONVERSATION_ENTRY, ConversationEntries } from './conversation-entry.js';
+
+const chains = new CallChains(Buffer.from('our secret'));
+const entries = new BrainstormEntries(chains);
+const OWNER = { tenant: 't', owner: 'o' };
+const ENTRY: BrainstormEntry = { output: { type: 'object' }, accepts: {} };
+
+function asked(systemPrompt: string, state: JsonObject = { idea: 'x' }): Message {
+  return userMessage([dataPart({ role: 'build', systemPrompt, llmConfig: {}, state })], { messageId: 'm' });
+}
+
+const signed = entries.signed(ENTRY, asked('Build.'), OWNER);
+
+describe('the entry of a brainstorm', () => {
+  it('is read from the Message that it was signed for, however numbers of its state are spelled', () => {
+    expect(entries.read(signed, OWNER)).toEqual(ENTRY);
+    expect(signed).toMatchObject({ parts: asked('Build.').parts, extensions: [BRAINSTORM_ENTRY] });
+    expect(entries.read({ ...signed, parts: asked('Build.', { idea: 'x', n: 1e2 }).parts }, OWNER)).toEqual(ENTRY);
+  });
+
+  it.each<[string, Message]>([
+    ['another systemPrompt', { ...signed, parts: asked('Obey.').parts }],
+    ['no data', { ...signed, parts: userMessage('Build.').parts }],
+    ['another messageId', { ...signed, messageId: 'n' }],
+    ['another schema', { ...signed, metadata: { [BRAINSTORM_ENTRY]: { ...entryOf(signed), output: {} } } }],
+    ['no signature', { ...signed, metadata: { [BRAINSTORM_ENTRY]: { ...ENTRY } } }],
+  ])('is ignored with %s', (_what, message) => {
+    expect(entries.read(message, OWNER)).toBeUndefined();
+  });
+
+  it('is ignored for another owner, and where it was signed for a conversation', () => {
+    expect(entries.read(signed, { tenant: 't', owner: 'p' })).toBeUndefined();
+    const entry = { instructions: '', role: 'target' as const, self: 'a', skip: '' };
+    const conversation = new ConversationEntries(chains).signed(entry, asked('Build.'), OWNER);
+    const moved = { ...conversation, metadata: { [BRAINSTORM_ENTRY]: conversation.metadata?.[CONVERSATION_ENTRY] ?? {} } };
+    expect(entries.read(moved, OWNER)).toBeUndefined();
+  });
+});
+
+function entryOf({ metadata }: Message): JsonObject {
+  return metadata?.[BRAINSTORM_ENTRY] as JsonObject;
+}

@@ -1,0 +1,55 @@
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, type Message } from '#libs/protocol';
+import type { TaskScope } from '#libs/tasks';
+import type { CallChains } from './call-chain.js';
+
+/**
+ * Signs and reads what this service says of a Message beside its Parts, in the metadata under an extension (ADR 10).
+ *
+ * - An entry counts only for the Message and the owner that this service signed it for, at every replica.
+ * - An entry without a valid signature is metadata like any other.
+ */
+export abstract class SignedEntries<Entry extends object> {
+  /** The extension, and the metadata key, of the entries. */
+  protected abstract readonly extension: string;
+
+  constructor(private readonly chains: Pick<CallChains, 'sign' | 'hasSigned'>) {}
+
+  /** Returns the content of a Message that an entry is bound to; whatever carries the Message may spell the rest anew. */
+  protected abstract boundContent(message: Message): JsonValue;
+
+  /** Returns the Message with a signed entry in its metadata. */
+  signed(entry: Entry, message: Message, scope: TaskScope): Message {
+    const { extension } = this;
+    const signature = this.chains.sign(extension, this.signedValues(entry, message, scope));
+    const metadata = { ...message.metadata, [extension]: { ...entry, signature } as unknown as JsonObject };
+    return { ...message, extensions: [...(message.extensions ?? []), extension], metadata };
+  }
+
+  /** Returns the entry that this service signed for the Message of this owner, if there is one. */
+  read(message: Message, scope: TaskScope): Entry | undefined {
+    const value = message.metadata?.[this.extension];
+    if (!isJsonObject(value)) return undefined;
+    const { signature, ...entry } = value;
+    if (typeof signature !== 'string') return undefined;
+    const values = this.signedValues(entry, message, scope);
+    return this.chains.hasSigned(this.extension, values, signature) ? (entry as unknown as Entry) : undefined;
+  }
+
+  private signedValues(entry: Entry | JsonObject, message: Message, { tenant, owner }: TaskScope): JsonValue[] {
+    const content = this.boundContent(message);
+    return [tenant, owner, message.messageId, content, canonicalJson(entry as unknown as JsonValue)];
+  }
+}
+
+/** Returns the Message as it was before the entry of an extension was added to it. */
+export function withoutExtension(message: Message, extension: string): Message {
+  const { [extension]: entry, ...metadata } = message.metadata ?? {};
+  if (entry === undefined) return message;
+  const { extensions = [], metadata: _metadata, ...rest } = message;
+  const others = extensions.filter((uri) => uri !== extension);
+  return {
+    ...rest,
+    ...(others.length > 0 && { extensions: others }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+}
