@@ -1,5 +1,5 @@
 import { STATE_SCHEMA } from '#libs/brainstorm';
-import type { RequestContext } from '#libs/executor';
+import { BRAINSTORM_ENTRY, type RequestContext } from '#libs/executor';
 import type { Model, ModelCall, ModelEvent, Models } from '#libs/models';
 import { dataPart, firstData, firstText, type JsonObject, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
@@ -80,6 +80,18 @@ describe('RoleAgent with a model', () => {
     const { models, calls } = modelThat([LISTED, `Here you are:\n\`\`\`json\n${JSON.stringify(BETTER)}\n\`\`\``]);
     const events = await played(models);
     expect(events).toHaveLength(3);
+    expect(events[1]).toMatchObject({
+      artifactUpdate: {
+        artifact: {
+          metadata: {
+            [BRAINSTORM_ENTRY]: {
+              repairs: [expect.stringContaining('output.execution_plan[0] must be an object')],
+              usage: { inputTokens: 20, outputTokens: 10 },
+            },
+          },
+        },
+      },
+    });
     expect(stateOf(events)).toEqual({ ...BETTER, risks: [{ text: 'Frost', severity: 'high', resolved: false }] });
     expect(calls[1]?.messages.slice(2)).toEqual([
       { role: 'assistant', parts: [expect.objectContaining({ text: JSON.stringify(LISTED) })] },

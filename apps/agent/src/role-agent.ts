@@ -8,8 +8,15 @@ import {
   stateFaults,
   workByRules,
 } from '#libs/brainstorm';
-import { AgentExecutor, type RequestContext } from '#libs/executor';
-import { ModelError, type ModelMessage, type Models, StructuredAnswer, wholeAnswer } from '#libs/models';
+import { AgentExecutor, BRAINSTORM_ENTRY, type RequestContext } from '#libs/executor';
+import {
+  ModelError,
+  type ModelMessage,
+  type Models,
+  type ModelUsage,
+  StructuredAnswer,
+  wholeAnswer,
+} from '#libs/models';
 import {
   artifactUpdate,
   briefText,
@@ -32,6 +39,13 @@ interface AskedModel {
   model?: string;
   temperature?: number;
   maxTokens?: number;
+}
+
+/** A state as the agent changed it. */
+interface ChangedState {
+  state: StateContent;
+  /** What was mended and used for it, as brainstorms read it; absent without a model. */
+  report?: JsonObject;
 }
 
 /** The provider that stands for whichever the agent has. */
@@ -73,12 +87,14 @@ export class RoleAgent extends AgentExecutor {
     const payload = this.read(context.userMessage);
     if (context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
     if (context.recovered < 2) {
-      const state = await this.changed(payload, context.signal);
-      if (typeof state === 'string') return yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${state}`);
-      const data = { ...payload.sent, ...state } as unknown as JsonObject;
+      const answer = await this.changed(payload, context.signal);
+      if (typeof answer === 'string') return yield statusUpdate(context, 'TASK_STATE_FAILED', `Error: ${answer}`);
+      const { state, report } = answer;
+      const parts = [dataPart({ ...payload.sent, ...state } as unknown as JsonObject)];
+      const metadata = report && { [BRAINSTORM_ENTRY]: report };
       yield artifactUpdate(
         context,
-        { artifactId: 'state', name: 'state', parts: [dataPart(data)] },
+        { artifactId: 'state', name: 'state', parts, ...(metadata && { metadata }) },
         { lastChunk: true },
       );
     }
@@ -86,8 +102,8 @@ export class RoleAgent extends AgentExecutor {
   }
 
   /** The changed state, or why there is none. */
-  private async changed(payload: RolePayload, signal: AbortSignal): Promise<StateContent | string> {
-    if (this.models === undefined) return workByRules(payload.role, payload.state);
+  private async changed(payload: RolePayload, signal: AbortSignal): Promise<ChangedState | string> {
+    if (this.models === undefined) return { state: workByRules(payload.role, payload.state) };
     try {
       return await asked(this.models, payload, signal);
     } catch (error) {
@@ -153,16 +169,19 @@ const MOST_REPAIRS = 1;
  * Asks the model for the changed state. An answer that is none is sent back once, with its faults.
  * @throws InvalidState with the faults of both answers; ModelError where there is no whole answer
  */
-async function asked(models: Models, payload: RolePayload, signal: AbortSignal): Promise<StateContent> {
+async function asked(models: Models, payload: RolePayload, signal: AbortSignal): Promise<ChangedState> {
   const { provider, model: name, temperature, maxTokens } = payload.llm;
   const model = await models.find(name, { tenant: '', signal });
   if (provider !== undefined && provider !== model.provider)
     throw new ModelError(`this agent has no provider "${briefText(provider)}"`);
-  const structure = new StructuredAnswer(STATE_SCHEMA, { faults: (value) => stateFaults(value, payload.state) });
+  const structure = new StructuredAnswer(STATE_SCHEMA, {
+    rules: { faults: (value) => stateFaults(value, payload.state) },
+  });
   const messages = openingOf(payload);
   const faults: string[] = [];
+  const usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
   while (faults.length <= MOST_REPAIRS) {
-    const { parts } = await wholeAnswer(model, {
+    const { parts, end } = await wholeAnswer(model, {
       ...(temperature !== undefined && { temperature }),
       ...(maxTokens !== undefined && { maxTokens }),
       messages,
@@ -170,8 +189,13 @@ async function asked(models: Models, payload: RolePayload, signal: AbortSignal):
       isOutputDescribed: payload.systemPrompt.includes(JSON.stringify(STATE_SCHEMA)),
       signal,
     });
+    usage.inputTokens += end.usage?.inputTokens ?? 0;
+    usage.outputTokens += end.usage?.outputTokens ?? 0;
     const read = structure.read(parts);
-    if ('value' in read) return readState(read.value, payload.state);
+    if ('value' in read) {
+      const state = readState(read.value, payload.state);
+      return { state, report: { repairs: faults, usage: { ...usage } } };
+    }
     faults.push(read.fault);
     messages.push({ role: 'assistant', parts }, { role: 'user', parts: [textPart(structure.complaint(parts))] });
   }

@@ -35,7 +35,10 @@ describe('the entry of a brainstorm', () => {
     expect(entries.read(signed, { tenant: 't', owner: 'p' })).toBeUndefined();
     const entry = { instructions: '', role: 'target' as const, self: 'a', skip: '' };
     const conversation = new ConversationEntries(chains).signed(entry, asked('Build.'), OWNER);
-    const moved = { ...conversation, metadata: { [BRAINSTORM_ENTRY]: conversation.metadata?.[CONVERSATION_ENTRY] ?? {} } };
+    const moved = {
+      ...conversation,
+      metadata: { [BRAINSTORM_ENTRY]: conversation.metadata?.[CONVERSATION_ENTRY] ?? {} },
+    };
     expect(entries.read(moved, OWNER)).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { type Message, userMessage } from '#libs/protocol';
 import type { Idempotency } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
+import { BrainstormEntries } from './brainstorm-entry.js';
 import { CallChains } from './call-chain.js';
 import { ConversationEntries } from './conversation-entry.js';
 import type { Execution } from './execution.js';
@@ -22,13 +23,20 @@ async function fingerprintOf(message: Message): Promise<string | undefined> {
   return once?.fingerprint;
 }
 
+const CHAINS = new CallChains(Buffer.from('a secret'));
+const OWNER = { tenant: '', owner: '' };
+
 describe('a request under an Idempotency-Key', () => {
   const message = userMessage('hi', { messageId: 'm', extensions: ['urn:x'], metadata: { a: 1 } });
 
-  it('is the same with and without the entry of a conversation, which replicas of another version leave out', async () => {
-    const entries = new ConversationEntries(new CallChains(Buffer.from('a secret')));
-    const entry = { instructions: '', role: 'target' as const, self: 'a', skip: '' };
-    const signed = entries.signed(entry, message, { tenant: '', owner: '' });
+  it.each<[string, Message]>([
+    [
+      'a conversation',
+      new ConversationEntries(CHAINS).signed({ instructions: '', role: 'target', self: 'a', skip: '' }, message, OWNER),
+    ],
+    ['a brainstorm', new BrainstormEntries(CHAINS).signed({ output: {}, accepts: {} }, message, OWNER)],
+  ])('is the same with and without the entry of %s, which replicas of another version leave out', async (_, signed) => {
+    expect(signed).not.toEqual(message);
     expect(await fingerprintOf(signed)).toBe(await fingerprintOf(message));
   });
 

@@ -14,8 +14,9 @@ describe('StructuredAnswer', () => {
 
   it('holds an answer to rules of its own where there are some', () => {
     const rules = { faults: (value: unknown) => (value === 7 ? [] : [{ path: '', detail: 'must be seven' }]) };
-    const answer = new StructuredAnswer(NUMBERS, rules);
+    const answer = new StructuredAnswer(NUMBERS, { rules });
     expect(answer.read(said('7'))).toEqual({ value: 7 });
     expect(answer.read(said('[1]'))).toEqual({ fault: 'output must be seven' });
+    expect(new StructuredAnswer(NUMBERS, { accepts: {} }).read(said('"x"'))).toEqual({ value: 'x' });
   });
 });

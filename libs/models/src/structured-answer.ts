@@ -11,21 +11,27 @@ export interface AnswerRules {
 /** Faults of one answer that a model is told. */
 const MOST_FAULTS = 10;
 
+/** What the JSON of an answer is held to in place of the schema that the model is asked for. */
+export interface AnswerLimits {
+  rules?: AnswerRules;
+  /** JSON Schema (draft 7) that stands for `rules`. */
+  accepts?: JsonObject;
+  /** Members and elements that the JSON may have. */
+  mostMembers?: number;
+}
+
 /** What an answer has to be: JSON that fits a schema. */
 export class StructuredAnswer {
   private readonly rules: AnswerRules | undefined;
+  private readonly mostMembers: number;
 
-  /**
-   * @param schema what models are asked for
-   * @param rules what the JSON is held to; the schema unless given
-   * @param mostMembers what the JSON may have of members and elements
-   */
+  /** @param schema what models are asked for, and what the JSON is held to unless the limits say otherwise */
   constructor(
     readonly schema: JsonObject,
-    rules?: AnswerRules,
-    private readonly mostMembers = DEFAULT_CONTENT_LIMITS.jsonMembers,
+    { accepts = schema, rules = usable(accepts), mostMembers }: AnswerLimits = {},
   ) {
-    this.rules = rules ?? usable(schema);
+    this.rules = rules;
+    this.mostMembers = mostMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers;
   }
 
   /** Returns the value of an answer, or its first ten faults: one phrase each, which begins with its path. */
@@ -37,10 +43,14 @@ export class StructuredAnswer {
     return { fault: faults.map(({ path, detail }) => `output${path} ${detail}`).join('; ') };
   }
 
+  /** Returns the faults of each of some answers that is wrong. */
+  faultsOf(answers: readonly (readonly Part[])[]): string[] {
+    return answers.map((answer) => this.read(answer)).flatMap((read) => ('fault' in read ? [read.fault] : []));
+  }
+
   /** Returns what a model is told about an answer that is wrong. */
   complaint(answer: readonly Part[]): string {
-    const read = this.read(answer);
-    const fault = 'fault' in read ? read.fault : '';
+    const [fault = ''] = this.faultsOf([answer]);
     return `That is not what was asked for: ${fault}. Answer again, with the whole JSON document and nothing else.`;
   }
 

@@ -1,7 +1,14 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { RemoteContexts } from '#libs/agent-calls';
-import { CallChainModule, CallChains, ConversationEntries, type NodeType, NodeTypes } from '#libs/executor';
+import {
+  BrainstormEntries,
+  CallChainModule,
+  CallChains,
+  ConversationEntries,
+  type NodeType,
+  NodeTypes,
+} from '#libs/executor';
 import { McpTools } from '#libs/mcp-client';
 import { Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
@@ -106,9 +113,11 @@ export function nodeTypes(
   ...others: NodeType[]
 ): NodeTypes {
   const entries = new ConversationEntries(chains);
+  const brainstorms = new BrainstormEntries(chains);
+  const memory = new AgentMemory(tasks, entries, brainstorms);
   const own = [
     new InputNode(),
-    new AgentNode({ models, tools: agentTools(tools, mcp), memory: new AgentMemory(tasks, entries), entries }),
+    new AgentNode({ models, tools: agentTools(tools, mcp), memory, entries, brainstorms }),
     new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),
     new ExternalNode(agents, chains, contexts),

@@ -89,14 +89,17 @@ export function toolResult(task: TaskReference, { tool, id }: AskedCall, outcome
   return stepEvent(task, 'tool.result', { tool, id, ...outcome });
 }
 
-/** What the agent has made of its answer so far. */
+/**
+ * Returns what the agent has made of its answer so far.
+ * @param how `metadata` is that of the Artifact
+ */
 export function answerPiece(
   task: TaskReference,
   node: string,
   parts: Part[],
-  how: { append?: boolean; lastChunk?: boolean },
+  { metadata, ...how }: { append?: boolean; lastChunk?: boolean; metadata?: JsonObject },
 ): NodeEvent {
-  return artifactUpdate(task, { artifactId: node, name: node, parts }, how);
+  return artifactUpdate(task, { artifactId: node, name: node, parts, ...(metadata && { metadata }) }, how);
 }
 
 /** The Task waits for an answer about a call. */

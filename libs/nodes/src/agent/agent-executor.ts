@@ -1,6 +1,7 @@
 import {
   type AgentDeclaration,
   AgentExecutor,
+  type BrainstormEntries,
   type ConversationEntries,
   type CurrentInput,
   type NodeSpec,
@@ -8,6 +9,7 @@ import {
 } from '#libs/executor';
 import { ECHO_MODEL, type Models, StructuredAnswer } from '#libs/models';
 import { dataPart, failedUpdate, type Part, statusUpdate } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-memory.js';
@@ -15,6 +17,7 @@ import { AgentLog } from './agent-log.js';
 import { type AgentSettings, agentSettings } from './agent-settings.js';
 import type { AgentTools } from './agent-tools.js';
 import { type AgentTurn, callerOf, openingOf, saidBefore } from './agent-turn.js';
+import { type BrainstormRequest, brainstormRequest } from './brainstorm-request.js';
 import { callStep } from './call-step.js';
 import { modelStep } from './model-step.js';
 import { tokensOf } from './said-texts.js';
@@ -28,6 +31,8 @@ export interface AgentServices {
   memory?: Pick<AgentMemory, 'earlier'>;
   /** Absent: what conversations say beside their Messages is not read. */
   entries?: Pick<ConversationEntries, 'read'>;
+  /** Absent: what brainstorms say beside their Messages is not read. */
+  brainstorms?: Pick<BrainstormEntries, 'read'>;
 }
 
 /**
@@ -59,11 +64,13 @@ export class ModelExecutor extends AgentExecutor {
 
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
     const events = await context.log();
-    const log = AgentLog.of(events, (answer) => this.structure?.complaint(answer) ?? '');
+    const brainstorm = this.brainstormOf(context, events);
+    const structure = this.structure ?? (brainstorm && stateStructure(brainstorm));
+    const log = AgentLog.of(events, (answer) => structure?.complaint(answer) ?? '');
     const isNew = context.task === null && context.recovered === 0;
     if (isNew) yield statusUpdate(context, 'TASK_STATE_WORKING');
     try {
-      for await (const event of this.steps(context, log)) {
+      for await (const event of this.steps(context, { log, structure, ...(brainstorm && { brainstorm }) })) {
         // Folded first: whatever comes next hangs on the log alone.
         log.apply(event);
         yield event;
@@ -74,9 +81,10 @@ export class ModelExecutor extends AgentExecutor {
     }
   }
 
-  private async *steps(context: RequestContext, log: AgentLog): AsyncGenerator<NodeEvent, void, void> {
-    const { settings, structure } = this;
+  private async *steps(context: RequestContext, begun: BegunTurn): AsyncGenerator<NodeEvent, void, void> {
+    const { settings } = this;
     const { models, memory } = this.services;
+    const { log } = begun;
     const tools = settings.tools.length > 0 ? await this.services.tools.find(settings.tools, callerOf(context)) : [];
     const entries = this.entriesOf(context, log);
     const remembering = {
@@ -88,11 +96,11 @@ export class ModelExecutor extends AgentExecutor {
       (remembered ??= memory?.earlier(context, remembering, log.remembered) ?? Promise.resolve(NOTHING_REMEMBERED));
     const wire = new WireNames(tools.map(({ name }) => name));
     const node = this.node.id;
-    const turn: AgentTurn = { node, context, settings, models, tools, wire, structure, log, entries, earlier };
+    const turn: AgentTurn = { node, context, settings, models, tools, wire, entries, earlier, ...begun };
     while (log.question === undefined) {
       if (log.failure !== undefined) throw new NodeFailure(log.failure.message, log.failure);
       const { call } = log;
-      const answer = call || log.open ? undefined : this.ending(log);
+      const answer = call || log.open ? undefined : ending(turn);
       if (answer) return yield statusUpdate(context, 'TASK_STATE_COMPLETED', answer);
       yield* call ? callStep(turn, call) : modelStep(turn);
     }
@@ -106,17 +114,38 @@ export class ModelExecutor extends AgentExecutor {
     return { ...(current && { current }), ...(opening && { opening }) };
   }
 
-  /** What the Task ends with; `undefined` where the model is to be asked, for the first time or once more. */
-  private ending({ answer, mendings }: AgentLog): Part[] | undefined {
-    if (!answer || !this.structure) return answer;
-    const read = this.structure.read(answer);
-    if ('value' in read) return [dataPart(read.value)];
-    if (mendings === 0) return undefined;
-    throw new NodeFailure(`the model's answer is not what it has to be: ${read.fault}`, {
-      note: { kind: 'invalid-output' },
-    });
+  /** Returns what a brainstorm asks with the Message that the Task began with. */
+  private brainstormOf(context: RequestContext, events: readonly TaskEvent[]): BrainstormRequest | undefined {
+    const { task, userMessage, call } = context;
+    const recorded = events.flatMap((event) => ('task' in event ? (event.task.history ?? []) : []));
+    const [first = userMessage] = [...recorded, ...(task?.history ?? [])];
+    return brainstormRequest(first, call.scope, this.services.brainstorms);
   }
 }
+
+/** What is known of a turn before its tools are. */
+type BegunTurn = Pick<AgentTurn, 'log' | 'structure' | 'brainstorm'>;
+
+function stateStructure({ entry: { output, accepts } }: BrainstormRequest): StructuredAnswer {
+  return new StructuredAnswer(output, { accepts });
+}
+
+/**
+ * Returns what the Task ends with; `undefined` where the model is to be asked, for the first time or once more.
+ * @throws NodeFailure with the faults of both answers where the mended one is wrong too
+ */
+function ending({ log: { answer, mended }, structure }: AgentTurn): Part[] | undefined {
+  if (!answer || !structure) return answer;
+  const read = structure.read(answer);
+  if ('value' in read) return [dataPart(read.value)];
+  if (mended.length === 0) return undefined;
+  const faults = new Set([...structure.faultsOf(mended), read.fault]);
+  throw new NodeFailure(`the model's answer is not what it has to be: ${[...faults].join(NEXT_ANSWER)}`, {
+    note: { kind: 'invalid-output' },
+  });
+}
+
+const NEXT_ANSWER = '; nor is the answer after that: ';
 
 const TEXT = ['text/plain', 'application/json'];
 

@@ -1,4 +1,4 @@
-import type { AssistantMessage, ModelMessage, ToolResult } from '#libs/models';
+import type { AssistantMessage, ModelMessage, ModelUsage, ToolResult } from '#libs/models';
 import {
   type FailureNote,
   failureNote,
@@ -56,10 +56,10 @@ export class AgentLog {
   readonly said: ModelMessage[] = [];
   /** The last step, from 1. */
   step = 0;
-  /** How often an answer was sent back to be mended. */
-  mendings = 0;
+  /** Answers that were sent back to be mended. */
+  readonly mended: Part[][] = [];
   /** Tokens used. */
-  tokens = 0;
+  readonly usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
   /** A model that was asked and has not answered, or the one that is next to be asked. */
   open: OpenStep | undefined;
   /** What the model answered last, without asking for a call. */
@@ -80,6 +80,11 @@ export class AgentLog {
     const log = new AgentLog(complaint);
     for (const event of events) log.apply(event);
     return log;
+  }
+
+  /** Number of tokens used. */
+  get tokens(): number {
+    return this.usage.inputTokens + this.usage.outputTokens;
   }
 
   /** The first call without a result. */
@@ -121,7 +126,7 @@ export class AgentLog {
 
   private request({ model, step }: OpenStep): void {
     if (this.answer) {
-      this.mendings += 1;
+      this.mended.push(this.answer);
       this.said.push({ role: 'user', parts: [textPart(this.complaint(this.answer))] });
       this.answer = undefined;
     }
@@ -144,7 +149,8 @@ export class AgentLog {
     if (calls.length > 0) message.toolCalls = calls;
     if (kept !== undefined) message.kept = kept;
     this.said.push(message);
-    this.tokens += usage.inputTokens + usage.outputTokens;
+    this.usage.inputTokens += usage.inputTokens;
+    this.usage.outputTokens += usage.outputTokens;
     this.open = undefined;
     this.calls = toolCalls.map((call) => ({ ...call, step, made: 0 }));
     this.results.clear();

@@ -1,9 +1,10 @@
-import type { ConversationEntries, RequestContext } from '#libs/executor';
+import type { BrainstormEntries, ConversationEntries, RequestContext } from '#libs/executor';
 import type { ModelMessage } from '#libs/models';
 import { untilReached } from '#libs/postgres';
 import { contentLength, describedPart, isFilePart, type Part, textBefore, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
 import type { AgentSettings } from './agent-settings.js';
+import { brainstormRequest } from './brainstorm-request.js';
 import { type SaidMessage, saidMessages, TOKEN } from './said-texts.js';
 
 /** Tasks that are read at once, and in all. */
@@ -38,10 +39,14 @@ interface Turn {
  * - Tasks that the log of this one names are read again: a replica that adopts the Task remembers the same.
  */
 export class AgentMemory {
-  /** @param entries absent where no conversation of this service calls */
+  /**
+   * @param entries absent where no conversation of this service calls
+   * @param brainstorms absent where no brainstorm of this service calls
+   */
   constructor(
     private readonly store: Pick<TaskStore, 'header' | 'completedBefore' | 'page'>,
     private readonly entries?: Pick<ConversationEntries, 'read'>,
+    private readonly brainstorms?: Pick<BrainstormEntries, 'read'>,
   ) {}
 
   /**
@@ -107,9 +112,10 @@ export class AgentMemory {
   private messagesOf({ header, task: { history = [], status } }: StoredTask): Turn['messages'] {
     const [asked] = history;
     if (!asked || !status.message) return [];
+    const { parts } = brainstormRequest(asked, header, this.brainstorms) ?? asked;
     return [
       ...saidMessages(this.entries?.read(asked, header)),
-      { role: 'user', parts: asked.parts.map(kept) },
+      { role: 'user', parts: parts.map(kept) },
       { role: 'assistant', parts: status.message.parts.map(kept) },
     ];
   }

@@ -4,6 +4,7 @@ import type { Message } from '#libs/protocol';
 import type { AgentLog } from './agent-log.js';
 import type { Remembered } from './agent-memory.js';
 import type { AgentSettings } from './agent-settings.js';
+import type { BrainstormRequest } from './brainstorm-request.js';
 import { type SaidMessage, saidMessages } from './said-texts.js';
 import type { AgentTool, ToolCaller } from './agent-tools.js';
 import type { WireNames } from './wire-names.js';
@@ -22,6 +23,8 @@ export interface AgentTurn {
   log: AgentLog;
   /** What a conversation says of the Message that is worked on, and of the one that the Task began with. */
   entries: { current?: ConversationEntry; opening?: ConversationEntry };
+  /** What a brainstorm asks with the Message that the Task began with. */
+  brainstorm?: BrainstormRequest;
   /** Reads what was said before the Task, once for the turn. */
   earlier(): Promise<Remembered>;
 }
@@ -33,12 +36,15 @@ export function callerOf({ call, signal }: RequestContext): ToolCaller {
 
 /** The conversation as a model is told it: what it is, what was said before and in this Task. The echo needs no past. */
 export async function conversation(turn: AgentTurn, model: string): Promise<ModelMessage[]> {
-  const { settings, log, context, entries } = turn;
-  const system = [settings.systemPrompt, entries.current?.instructions].filter((text) => text !== undefined);
+  const { settings, log, context, entries, brainstorm } = turn;
+  const prompts = [settings.systemPrompt, brainstorm?.systemPrompt, entries.current?.instructions];
+  const system = prompts.filter((text) => text !== undefined);
+  const [first, ...others] = openingOf(log, context);
+  const opening = first ? [{ ...first, ...(brainstorm && { parts: brainstorm.parts }) }, ...others] : [];
   return [
     ...(system.length === 0 ? [] : [{ role: 'system' as const, parts: [{ text: system.join('\n\n') }] }]),
     ...(model === ECHO_MODEL ? [] : [...(await turn.earlier()).messages, ...saidBefore(turn)]),
-    ...openingOf(log, context).map(modelMessage),
+    ...opening.map(modelMessage),
     ...log.said.map((said) => onWire(said, turn.wire)),
   ];
 }

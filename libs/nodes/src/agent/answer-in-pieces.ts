@@ -1,5 +1,5 @@
 import type { ToolCall } from '#libs/models';
-import { dataPart, type Part, textPart } from '#libs/protocol';
+import { dataPart, type JsonObject, type Part, textPart } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { typedParts } from '../result-parts.js';
 import { answerPiece } from './agent-events.js';
@@ -34,17 +34,22 @@ export class AnswerInPieces {
     if (!this.turn.structure) yield* this.piece({});
   }
 
-  /** The rest, before the answer is recorded as one: what the log says of it then is whole. */
-  *last(): Generator<NodeEvent> {
+  /**
+   * Yields the rest, before the answer is recorded as one: what the log says of it then is whole.
+   * @param report metadata of the Artifact whose data is the answer
+   */
+  *last(report?: JsonObject): Generator<NodeEvent> {
     const isAnswer = this.calls.length === 0;
     this.closeText();
     if (isAnswer && this.parts.length === 0) this.parts.push(textPart(''));
     const read = isAnswer ? this.turn.structure?.read(this.parts) : undefined;
-    if (read && 'value' in read) this.parts = [dataPart(read.value)];
-    yield* this.piece(isAnswer && !(read && 'fault' in read) ? { lastChunk: true } : {});
+    const isData = read !== undefined && 'value' in read;
+    if (isData) this.parts = [dataPart(read.value)];
+    const metadata = isData && report ? { metadata: report } : {};
+    yield* this.piece(isAnswer && !(read && 'fault' in read) ? { lastChunk: true, ...metadata } : {});
   }
 
-  private *piece(how: { lastChunk?: true }): Generator<NodeEvent> {
+  private *piece(how: { lastChunk?: true; metadata?: JsonObject }): Generator<NodeEvent> {
     this.closeText();
     if (this.parts.length === 0) return;
     const { context, node } = this.turn;

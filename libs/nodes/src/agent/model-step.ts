@@ -13,6 +13,7 @@ import { type AskedCall, modelError, modelRequest, modelResponse } from './agent
 import { modelTools } from './agent-tools.js';
 import { type AgentTurn, conversation } from './agent-turn.js';
 import { AnswerInPieces } from './answer-in-pieces.js';
+import { answerReport } from './brainstorm-request.js';
 
 const EMPTY = 'gave an empty answer';
 
@@ -50,7 +51,7 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentTurn): void {
   if (budget !== undefined && log.tokens >= budget)
     throw new NodeFailure(`${log.tokens} tokens are used of the ${budget} in budget.tokens`);
   const isNew = log.open === undefined && log.answer === undefined;
-  if (isNew && log.step - log.mendings >= maxSteps)
+  if (isNew && log.step - log.mended.length >= maxSteps)
     throw new NodeFailure(`the model was called ${maxSteps} times (maxSteps) and has no answer yet`);
 }
 
@@ -68,7 +69,7 @@ async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step
     ...(tools.length > 0 && { tools }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
-    ...(structure && { output: structure.schema }),
+    ...(structure && { output: structure.schema, ...(isDescribed(turn) && { isOutputDescribed: true }) }),
     ...(context.trace && { headers: context.trace.headers('chat', step, model.name) }),
     signal,
   });
@@ -84,12 +85,17 @@ async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step
   if (end === undefined) throw new ModelError(`model "${model.name}" broke off`, { fallback: true });
   if (answer.isEmpty && !isLast) throw new ModelError(`model "${model.name}" ${EMPTY}`, { fallback: true });
   const note = answer.isEmpty ? EMPTY : end.note;
-  yield* answer.last();
+  yield* answer.last(turn.brainstorm && answerReport(turn, end.usage));
   const toolCalls = askedCalls(turn, answer.calls, step);
   const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
   const calls = toolCalls.length > 0 && { toolCalls };
   const response = { model: model.name, step, usage, ...calls, ...(note !== undefined && { note }) };
   yield modelResponse(context, response, end.kept);
+}
+
+/** True if the prompt of a brainstorm has the schema in words. */
+function isDescribed({ brainstorm, structure }: AgentTurn): boolean {
+  return brainstorm !== undefined && brainstorm.entry.output === structure?.schema;
 }
 
 /** Calls as the log names them; an id that is none, or that was there before, is replaced. */
