@@ -1,13 +1,14 @@
 import type { CalledTask } from '#libs/a2a-client';
 import { type CallOutcome, withStatusText } from '#libs/agent-calls';
-import type { JsonValue } from '#libs/protocol';
+import type { Part } from '#libs/protocol';
+import { type AnswerReport, answerReport } from './answer-report.js';
 import { InvalidState, readState, type StateContent } from './core/canonical-state.js';
 
 /** How an agent's turn came to its end. */
 export type TurnOutcome =
-  | { kind: 'state'; state: StateContent }
+  | { kind: 'state'; state: StateContent; report: AnswerReport }
   /** It answered with something that is no state; it may be asked again. */
-  | { kind: 'rejected'; error: string }
+  | { kind: 'rejected'; error: string; report: AnswerReport }
   | { kind: 'failed'; error: string };
 
 /**
@@ -24,17 +25,20 @@ export function turnOutcome(outcome: CallOutcome, before: StateContent): TurnOut
 }
 
 function readAnswer({ artifacts }: CalledTask, before: StateContent): TurnOutcome {
-  const data = artifacts.flatMap(({ parts }) =>
-    parts.flatMap((part): JsonValue[] => (part.data === undefined ? [] : [part.data])),
-  );
-  const last = data.at(-1);
+  const holder = artifacts.findLast(({ parts }) => parts.some(isData));
+  const last = holder?.parts.findLast(isData)?.data;
   if (last === undefined) return failed("no state: the agent's Artifacts hold no data Part");
+  const report = answerReport(holder?.metadata);
   try {
-    return { kind: 'state', state: readState(last, before) };
+    return { kind: 'state', state: readState(last, before), report };
   } catch (error) {
     if (!(error instanceof InvalidState)) throw error;
-    return { kind: 'rejected', error: `invalid state: ${error.message}` };
+    return { kind: 'rejected', error: `invalid state: ${error.message}`, report };
   }
+}
+
+function isData({ data }: Part): boolean {
+  return data !== undefined;
 }
 
 function failed(error: string): TurnOutcome {

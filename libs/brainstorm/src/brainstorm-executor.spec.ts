@@ -1,7 +1,10 @@
 import { AgentCallError } from '#libs/a2a-client';
+import { BRAINSTORM_ENTRY, BrainstormEntries } from '#libs/executor';
+import type { JsonObject } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { toBrainstormEvent } from './brainstorm-event.js';
 import type { CanonicalState } from './core/canonical-state.js';
+import { ACCEPTED_STATE_SCHEMA, STATE_SCHEMA } from './core/state-schema.js';
 import { type Behaviour, DrivenBrainstorm, FakeAgents, CALL_CHAINS, specOf } from './testing/driven-brainstorm.js';
 
 const STEP = { title: 'Begin', description: 'one two three four five six seven eight nine ten' };
@@ -147,6 +150,63 @@ describe('BrainstormExecutor', () => {
     await storm.start();
     await storm.iterate();
     expect(agents.calls[3]?.payload?.systemPrompt).toContain('metrics.confidence: must be at most 1. Answer again');
+  });
+
+  it('tells what agents say of mended answers and of tokens, once also where a crash comes between', async () => {
+    const report = {
+      repairs: ['output is no JSON', 'output.risks must be array'],
+      usage: { inputTokens: 7, outputTokens: 3 },
+    };
+    const reporting = (): FakeAgents => {
+      const mends: Behaviour = (payload, nth) =>
+        payload.systemPrompt.includes('Your last answer') ? agrees(payload, nth) : { metrics: { confidence: 7 } };
+      const agents = agentsThat({ a: mends });
+      agents.metadata['a'] = { [BRAINSTORM_ENTRY]: report };
+      return agents;
+    };
+    const whole = new DrivenBrainstorm(reporting(), specOf(['a', 'b'], { maxIterations: 1 }));
+    await whole.start();
+    expect(whole.progress.passes[0]?.agents[0]).toMatchObject({
+      repairs: 4,
+      usage: { inputTokens: 14, outputTokens: 6 },
+    });
+    expect(whole.progress.passes[0]?.agents[1]).not.toHaveProperty('usage');
+    const [first] = outline(whole.log).filter((line) => line.startsWith('agent.repaired'));
+    expect(first).toContain('"faults":"output is no JSON"');
+    for (let cut = 1; cut < whole.log.length; cut += 1) {
+      const agents = reporting();
+      for (const [id, responses] of whole.agents.kept) agents.kept.set(id, responses);
+      const rest = new DrivenBrainstorm(agents, whole.spec);
+      await rest.recover(whole.log.slice(0, cut));
+      expect(types(rest.log).filter((type) => type === 'agent.repaired')).toHaveLength(4);
+    }
+  });
+
+  it.each<[string, JsonObject]>([
+    ['no object', { [BRAINSTORM_ENTRY]: ['x'] }],
+    ['counts that are none', { [BRAINSTORM_ENTRY]: { repairs: 7, usage: { inputTokens: -1, outputTokens: 1e300 } } }],
+  ])('believes no report with %s', async (_what, metadata) => {
+    const agents = agentsThat({});
+    agents.metadata['a'] = metadata;
+    const storm = new DrivenBrainstorm(agents, specOf(['a', 'b'], { maxIterations: 1 }));
+    await storm.start();
+    expect(storm.progress.status).toBe('converged');
+    expect(types(storm.log)).not.toContain('agent.repaired');
+    expect(storm.progress.passes[0]?.agents[0]).not.toHaveProperty('usage');
+  });
+
+  it('signs what it says beside the payload for agents of this service, and for no other', async () => {
+    const spec = specOf(['a', 'b'], { maxIterations: 1 });
+    const [one, other] = spec.agents;
+    const agents = [{ ...one!, target: { path: 'workflows/w' } }, other!];
+    const storm = new DrivenBrainstorm(new FakeAgents(() => agrees), { ...spec, agents });
+    await storm.start();
+    const [own, elsewhere] = storm.agents.calls.map(({ message }) => message!);
+    const scope = { tenant: '', owner: '' };
+    const entries = new BrainstormEntries(CALL_CHAINS);
+    expect(entries.read(own!, scope)).toEqual({ output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA });
+    expect(elsewhere?.metadata).not.toHaveProperty(BRAINSTORM_ENTRY);
+    expect([own, elsewhere].map((message) => message?.parts.length)).toEqual([1, 1]);
   });
 
   it('a list that an answer leaves out is as it was', async () => {

@@ -1,5 +1,6 @@
 import { firstData, firstText, type JsonValue, runEventNote, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { addedUsage, type TokenUsage } from './answer-report.js';
 import { type BrainstormSpec, specIn, stateAgents } from './brainstorm-spec.js';
 import type { AgentPlace, BrainstormStepPayloads, StoppedAgent } from './brainstorm-steps.js';
 import { type CanonicalState, initialState, type StateContent } from './core/canonical-state.js';
@@ -21,6 +22,12 @@ export interface AgentTurn {
   rejections: number;
   /** Faults of the last answer that was no state, over the whole pass. */
   faults?: string;
+  /** Answers that the agent's model was asked to mend, over the whole pass. */
+  repairs?: number;
+  /** Those of them that the answer to the last call says of itself. */
+  recordedRepairs?: number;
+  /** Tokens that the agent says its model used, over the whole pass. */
+  usage?: TokenUsage;
   url?: string;
   messageId?: string;
   taskId?: string;
@@ -147,13 +154,25 @@ type Folds = {
 const FOLDS: Folds = {
   'iteration.started': (run, { iteration }) => run.begin(iteration),
   'agent.started': (run, { attempt, url, messageId, ...place }) =>
-    change(run, place, { status: 'running', attempts: attempt, url, messageId, taskId: undefined }),
+    change(run, place, {
+      status: 'running',
+      attempts: attempt,
+      url,
+      messageId,
+      taskId: undefined,
+      recordedRepairs: undefined,
+    }),
   'agent.phase': (run, { taskId, ...place }) => change(run, place, { taskId }),
-  'agent.rejected': (run, { error, ...place }) => {
+  'agent.rejected': (run, { error, usage, ...place }) => {
     const rejections = (run.turn(place)?.rejections ?? 0) + 1;
-    change(run, place, { status: 'pending', rejections, error, faults: error });
+    change(run, place, { status: 'pending', rejections, error, faults: error, ...used(run, place, usage) });
   },
-  'agent.completed': (run, { state, ...place }) => change(run, place, { status: 'completed', state, error: undefined }),
+  'agent.repaired': (run, { faults: _faults, ...place }) => {
+    const { repairs = 0, recordedRepairs = 0 } = run.turn(place) ?? {};
+    change(run, place, { repairs: repairs + 1, recordedRepairs: recordedRepairs + 1 });
+  },
+  'agent.completed': (run, { state, usage, ...place }) =>
+    change(run, place, { status: 'completed', state, error: undefined, ...used(run, place, usage) }),
   'agent.error': (run, { error, ...place }) => {
     change(run, place, { status: 'failed', error });
     run.failure = { agent: place.agent, message: error };
@@ -169,4 +188,8 @@ const FOLDS: Folds = {
 function change(run: BrainstormProgress, place: AgentPlace, fields: Partial<AgentTurn>): void {
   const turn = run.turn(place);
   if (turn) Object.assign(turn, fields);
+}
+
+function used(run: BrainstormProgress, place: AgentPlace, usage?: TokenUsage): Pick<AgentTurn, 'usage'> {
+  return usage ? { usage: addedUsage(run.turn(place)?.usage, usage) } : {};
 }

@@ -1,10 +1,11 @@
 import { Logger } from '@nestjs/common';
 import type { AgentCall, CallTarget } from '#libs/agent-calls';
+import { BrainstormEntries, type BrainstormEntry } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
 import { type CalledAgent, Process, ProcessCalls, type ProcessStart, type Steps } from '#libs/process';
-import { runEventMetadata, shownUrl, withoutUserinfo } from '#libs/protocol';
+import { type Message, runEventMetadata, shownUrl, withoutUserinfo } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
-import { turnOutcome } from './agent-answer.js';
+import { type TurnOutcome, turnOutcome } from './agent-answer.js';
 import { stateBefore, turnMessageId, turnRequest } from './agent-dispatch.js';
 import { targetUrl } from './agent-target.js';
 import {
@@ -19,7 +20,10 @@ import { type AgentTurn, BrainstormProgress } from './brainstorm-progress.js';
 import type { BrainstormServices } from './brainstorm-services.js';
 import type { BrainstormAgent } from './brainstorm-spec.js';
 import { type AgentPlace, brainstormNote, type BrainstormStepPayloads, type StoppedAgent } from './brainstorm-steps.js';
+import { ACCEPTED_STATE_SCHEMA, STATE_SCHEMA } from './core/state-schema.js';
 import { nextStep } from './next-step.js';
+
+const STATE_ENTRY: BrainstormEntry = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
 
 /** So long a cancel waits to know what it means: its Task ends without it soon after. */
 const FINDING_OUT_MS = 10_000;
@@ -28,6 +32,7 @@ const FINDING_OUT_MS = 10_000;
 export class BrainstormRun extends Process<BrainstormProgress> {
   private readonly logger = new Logger(BrainstormRun.name);
   protected override readonly calls: ProcessCalls;
+  private readonly entries: BrainstormEntries;
 
   constructor(
     private readonly services: BrainstormServices,
@@ -36,6 +41,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
   ) {
     super(context, BrainstormProgress.of(log));
     this.calls = new ProcessCalls(services, { context, links });
+    this.entries = new BrainstormEntries(services.chains);
   }
 
   protected override next(): Steps {
@@ -83,9 +89,11 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     const place = this.placeOf(turn);
     const { state, context } = this;
     const { timeoutMs } = state.spec;
+    const called = this.called(turn);
     const call = await this.calls.open({
-      ...this.called(turn),
+      ...called,
       request: turnRequest(state, turn, context.contextId),
+      ...(called.own && { complete: (message: Message) => this.withEntry(message) }),
       forgotten: 'send',
       ...(timeoutMs !== undefined && { timeouts: { firstEvent: timeoutMs, idle: timeoutMs } }),
     });
@@ -96,10 +104,24 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     }
     this.afterCall(call, turn);
     this.calls.close(referenceOf(place, turn.attempts));
-    const outcome = turnOutcome(call.outcome, stateBefore(state, turn));
-    if (outcome.kind === 'state') yield this.emit('agent.completed', { ...place, state: outcome.state });
-    else if (outcome.kind === 'rejected') yield this.emit('agent.rejected', { ...place, error: outcome.error });
-    else yield this.emit('agent.error', { ...place, error: outcome.error });
+    yield* this.ended(turn, turnOutcome(call.outcome, stateBefore(state, turn)));
+  }
+
+  private *ended(turn: AgentTurn, outcome: TurnOutcome): Generator<TaskEvent> {
+    const place = this.placeOf(turn);
+    if (outcome.kind === 'failed') return yield this.emit('agent.error', { ...place, error: outcome.error });
+    const { repairs, usage } = outcome.report;
+    // An execution that was cut here has recorded some of them.
+    for (const faults of repairs.slice(turn.recordedRepairs ?? 0))
+      yield this.emit('agent.repaired', { ...place, faults });
+    const used = usage && { usage };
+    if (outcome.kind === 'state') yield this.emit('agent.completed', { ...place, state: outcome.state, ...used });
+    else yield this.emit('agent.rejected', { ...place, error: outcome.error, ...used });
+  }
+
+  /** An agent of this service can believe what the brainstorm says beside the payload. */
+  private withEntry(message: Message): Message {
+    return this.entries.signed(STATE_ENTRY, message, this.context.call.scope);
   }
 
   /** Nobody will answer an agent that asks; and what is our own fault is told to nobody else. */

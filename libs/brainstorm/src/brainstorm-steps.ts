@@ -1,5 +1,6 @@
 import type { CanceledCall } from '#libs/agent-calls';
 import type { JsonObject, RunEventNote } from '#libs/protocol';
+import type { TokenUsage } from './answer-report.js';
 import type { StateContent } from './core/canonical-state.js';
 import type { Convergence } from './core/convergence.js';
 import type { Provenance } from './core/provenance.js';
@@ -27,8 +28,10 @@ export interface BrainstormStepPayloads {
   /** The agent has made a Task. */
   'agent.phase': AgentPlace & { taskId: string; phase: string };
   /** The agent's state was none; it is asked once more, or `agent.error` follows. */
-  'agent.rejected': AgentPlace & { error: string };
-  'agent.completed': AgentPlace & { state: StateContent };
+  'agent.rejected': AgentPlace & { error: string; usage?: TokenUsage };
+  /** The agent sent an answer back to its model because of these faults, before the answer that is told next. */
+  'agent.repaired': AgentPlace & { faults: string };
+  'agent.completed': AgentPlace & { state: StateContent; usage?: TokenUsage };
   /** Ends the pass for now. */
   'agent.error': AgentPlace & { error: string };
   /** Carried by the Artifact that is the merged state. */
@@ -47,6 +50,7 @@ export const BRAINSTORM_EVENT_TYPES = [
   'agent.started',
   'agent.phase',
   'agent.rejected',
+  'agent.repaired',
   'agent.completed',
   'agent.error',
   'iteration.completed',

@@ -5,10 +5,10 @@ export {
   type CanonicalState,
   InvalidState,
   readState,
-  STATE_SCHEMA,
   type StateContent,
   stateFaults,
 } from './core/canonical-state.js';
 export { isRole, type Role, ROLES } from './core/role.js';
 export { workByRules } from './core/role-rules.js';
+export { STATE_SCHEMA } from './core/state-schema.js';
 export { BRAINSTORM_MIGRATIONS } from './storage/brainstorm-migrations.js';

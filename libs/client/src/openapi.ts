@@ -2629,10 +2629,16 @@ export interface components {
             agent: string;
             /** @example the agent gave no state */
             error?: string;
+            /**
+             * @description Number of answers that the agent sent back to its model.
+             * @example 2
+             */
+            repairs?: number;
             /** @enum {string} */
             role: "build" | "review" | "refine" | "devils_advocate";
             /** @enum {string} */
             status: "pending" | "running" | "completed" | "failed" | "canceled";
+            usage?: components["schemas"]["TokenUsageView"];
         };
         PassView: {
             agents: components["schemas"]["PassAgentView"][];
@@ -3273,6 +3279,12 @@ export interface components {
             /** @example 9120 */
             inputTokens: number;
             /** @example 640 */
+            outputTokens: number;
+        };
+        TokenUsageView: {
+            /** @example 2 */
+            inputTokens: number;
+            /** @example 2 */
             outputTokens: number;
         };
         TurnBody: {

@@ -23,11 +23,13 @@ export function brainstormView(header: TaskHeader, progress: BrainstormProgress)
     provenance: progress.provenance,
     passes: progress.passes.map(({ iteration, agents, confidence }) => ({
       iteration,
-      agents: agents.map(({ agent, role, status, error }) => ({
+      agents: agents.map(({ agent, role, status, error, repairs, usage }) => ({
         agent,
         role,
         status,
         ...(error !== undefined && { error }),
+        ...(repairs !== undefined && { repairs }),
+        ...(usage && { usage }),
       })),
       ...(confidence !== undefined && { confidence }),
     })),

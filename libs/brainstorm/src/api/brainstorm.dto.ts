@@ -1,6 +1,7 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { PageQuery, QueryWord } from '#libs/http';
 import type { TaskState } from '#libs/protocol';
+import type { TokenUsage } from '../answer-report.js';
 import type { AgentTurn, BrainstormStatus } from '../brainstorm-progress.js';
 import type { StoppedAgent } from '../brainstorm-steps.js';
 import { type CanonicalState, SEVERITIES, type Severity } from '../core/canonical-state.js';
@@ -116,11 +117,20 @@ class SourceView implements Source {
   @ApiProperty(COUNT) iteration!: number;
 }
 
+/** Tokens that an agent says its model used. */
+class TokenUsageView implements TokenUsage {
+  @ApiProperty(COUNT) inputTokens!: number;
+  @ApiProperty(COUNT) outputTokens!: number;
+}
+
 class PassAgentView {
   @ApiProperty({ example: 'ann' }) agent!: string;
   @ApiProperty(ROLE) role!: Role;
   @ApiProperty({ enum: ['pending', 'running', 'completed', 'failed', 'canceled'] }) status!: AgentTurn['status'];
   @ApiPropertyOptional({ example: 'the agent gave no state' }) error?: string;
+  @ApiPropertyOptional({ ...COUNT, description: 'Number of answers that the agent sent back to its model.' })
+  repairs?: number;
+  @ApiPropertyOptional() usage?: TokenUsageView;
 }
 
 class PassView {

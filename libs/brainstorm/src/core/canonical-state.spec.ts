@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
-import { EXAMPLE_STATE, initialState, InvalidState, readState, stateJson } from './canonical-state.js';
+import { initialState, InvalidState, readState, stateJson } from './canonical-state.js';
+import { EXAMPLE_STATE } from './state-schema.js';
 
 const VALID = stateJson(initialState('idea', []));
 

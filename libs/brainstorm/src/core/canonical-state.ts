@@ -52,7 +52,8 @@ const text = z.string().max(MOST_CHARACTERS);
 const words = text.regex(/\S/, 'must not be empty');
 const list = <T extends z.ZodType>(entry: T) => z.array(entry).max(MOST_ENTRIES);
 
-const CONTENT = z.object({
+/** Rules that an answer is held to; the schemas that agents are told are made from them. */
+export const STATE_RULES = z.object({
   idea: words.describe('The idea, as it is understood by now'),
   architecture: text.describe('Parts, how they work together, and why'),
   execution_plan: list(z.object({ title: words, description: text })).describe(
@@ -71,30 +72,7 @@ const CONTENT = z.object({
 });
 
 /** Members of a state that an answer may leave out: a list that is missing is unchanged. */
-const LISTS = ['execution_plan', 'risks', 'assumptions', 'open_questions'] as const;
-
-const { $schema: _dialect, ...contentSchema } = z.toJSONSchema(CONTENT, { target: 'draft-7' });
-
-/** JSON Schema (draft 7) of a state as an agent answers it, made from the rules of `readState`. */
-export const STATE_SCHEMA = contentSchema as JsonObject;
-
-/** A state in which every list has an entry. */
-export const EXAMPLE_STATE: StateContent = {
-  idea: 'A library that lends tools',
-  architecture:
-    'A website shows which tools are free; a room in the town hall holds them, and volunteers hand them out.',
-  execution_plan: [
-    {
-      title: 'Open on one day a week',
-      description:
-        'Two volunteers hand out the first fifty donated tools each Saturday morning and note who has which.',
-    },
-  ],
-  risks: [{ text: 'A borrower is hurt by a tool that is broken', severity: 'high', resolved: false }],
-  assumptions: ['The town lends the room for free'],
-  open_questions: ['Who insures the borrowers?'],
-  metrics: { confidence: 0.6 },
-};
+export const STATE_LISTS = ['execution_plan', 'risks', 'assumptions', 'open_questions'] as const;
 
 /** A state that is not one; the message names each field at fault, at most ten of them. */
 export class InvalidState extends Error {
@@ -126,13 +104,13 @@ export function stateFaults(value: JsonValue, before?: StateContent): StateFault
 }
 
 function checked(value: JsonValue, before?: StateContent): { state?: StateContent; faults: StateFault[] } {
-  const read = CONTENT.safeParse(before && isJsonObject(value) ? withLists(value, before) : value);
+  const read = STATE_RULES.safeParse(before && isJsonObject(value) ? withLists(value, before) : value);
   if (read.success) return { state: read.data, faults: [] };
   return { faults: read.error.issues.map((issue) => ({ path: pathOf(issue.path), detail: ruleOf(issue) })) };
 }
 
 function withLists(value: JsonObject, before: StateContent): JsonObject {
-  const missing = LISTS.filter((name) => value[name] === undefined);
+  const missing = STATE_LISTS.filter((name) => value[name] === undefined);
   return { ...value, ...(Object.fromEntries(missing.map((name) => [name, before[name]])) as unknown as JsonObject) };
 }
 

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { EXAMPLE_STATE, InvalidState, readState, STATE_SCHEMA } from './canonical-state.js';
+import { InvalidState, readState } from './canonical-state.js';
+import { ACCEPTED_STATE_SCHEMA, EXAMPLE_STATE, STATE_SCHEMA } from './state-schema.js';
 import { BASE_PROMPT, systemPrompt } from './system-prompt.js';
 
 const BUILD = { base: undefined, role: 'build', skillWords: [] } as const;
@@ -99,5 +100,19 @@ describe('systemPrompt', () => {
       }
     }
     expect(refused.size).toBeGreaterThan(15);
+  });
+
+  test('answers that are mended without asking again are accepted, and those that are refused are not', () => {
+    const accepts = new Ajv({ strict: false }).compile(ACCEPTED_STATE_SCHEMA);
+    const example = EXAMPLE_STATE as unknown as JsonObject;
+    const [risk] = EXAMPLE_STATE.risks;
+    const { risks: _risks, ...listless } = example;
+    const mended = [example, listless, { ...example, meta: 1 }, { ...example, risks: [{ ...risk, severity: 'High' }] }];
+    expect(mended.map((it) => [accepts(it), readState(it, EXAMPLE_STATE).idea])).toEqual(
+      mended.map(() => [true, EXAMPLE_STATE.idea]),
+    );
+    const { idea: _idea, ...nameless } = example;
+    const refused: JsonObject[] = [nameless, { ...example, risks: ['rain'] }, { ...example, idea: '' }];
+    expect(refused.map((it) => accepts(it))).toEqual([false, false, false]);
   });
 });

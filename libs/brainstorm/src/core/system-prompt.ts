@@ -1,5 +1,5 @@
-import { EXAMPLE_STATE, STATE_SCHEMA } from './canonical-state.js';
 import type { Role } from './role.js';
+import { EXAMPLE_STATE, STATE_SCHEMA } from './state-schema.js';
 
 /** What every agent is told first, unless the brainstorm brings its own words. */
 export const BASE_PROMPT = [

@@ -3,6 +3,8 @@ import { type AgentExecutor, type ChainLink, CallChains, chainMetadata, keptChai
 import type { ServiceAddress } from '#libs/http';
 import {
   dataPart,
+  type JsonObject,
+  type Message,
   type SendMessageRequest,
   statusUpdate,
   type StreamResponse,
@@ -39,6 +41,7 @@ export interface SeenCall {
   messageId?: string;
   payload?: SentPayload;
   links?: ChainLink[];
+  message?: Message;
   options: CallOptions;
 }
 
@@ -63,6 +66,8 @@ export class FakeAgents extends AgentDirectory {
   readonly calls: SeenCall[] = [];
   readonly cancels: string[] = [];
   readonly kept = new Map<string, StreamResponse[]>();
+  /** Metadata of the Artifacts of an agent, by its name. */
+  readonly metadata: Record<string, JsonObject> = {};
   private watchers: (() => void)[] = [];
 
   constructor(readonly behave: (agent: string) => Behaviour) {
@@ -103,6 +108,7 @@ class FakeClient extends AgentClient {
       messageId: message.messageId,
       payload,
       links: keptChain(message.metadata),
+      message,
       options,
     });
     const answer = this.agents.behave(agent)(payload, nth);
@@ -110,7 +116,7 @@ class FakeClient extends AgentClient {
     const id = `task-${message.messageId}`;
     yield { task: { id, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } } };
     if (answer === 'hang') return await aborted(options.signal);
-    const responses = completed(id, { ...payload.state, ...answer });
+    const responses = completed(id, { ...payload.state, ...answer }, this.agents.metadata[agent]);
     this.agents.kept.set(id, responses);
     yield* responses;
   }
@@ -132,9 +138,9 @@ class FakeClient extends AgentClient {
   }
 }
 
-function completed(id: string, state: object): StreamResponse[] {
+function completed(id: string, state: object, metadata?: JsonObject): StreamResponse[] {
   const reference = { taskId: id, contextId: 'c' };
-  const artifact = { artifactId: 'state', parts: [dataPart(state as never)] };
+  const artifact = { artifactId: 'state', parts: [dataPart(state as never)], ...(metadata && { metadata }) };
   return [{ artifactUpdate: { ...reference, artifact } }, statusUpdate(reference, 'TASK_STATE_COMPLETED')];
 }
 

@@ -1,0 +1,49 @@
+import { BRAINSTORM_ENTRY } from '#libs/executor';
+import { briefText, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+
+/** Tokens that a model used, as its agent counts them. */
+export interface TokenUsage {
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** What an agent says of how its state came about. */
+export interface AnswerReport {
+  /** The faults of each answer of its model that was sent back, before the one that is the state. */
+  repairs: string[];
+  usage?: TokenUsage;
+}
+
+const MOST_REPAIRS = 10;
+const LONGEST_FAULTS = 2_000;
+
+/** Returns what the metadata of an Artifact says of its state; nothing of it is believed beyond its form. */
+export function answerReport(metadata: JsonObject | undefined): AnswerReport {
+  const report = metadata?.[BRAINSTORM_ENTRY];
+  if (!isJsonObject(report)) return { repairs: [] };
+  const { repairs, usage } = report;
+  const texts = Array.isArray(repairs) ? repairs.filter((it) => typeof it === 'string') : [];
+  const tokens = usageIn(usage);
+  return {
+    repairs: texts.slice(0, MOST_REPAIRS).map((text) => briefText(text, LONGEST_FAULTS)),
+    ...(tokens && { usage: tokens }),
+  };
+}
+
+/** Returns the sum of two counts. */
+export function addedUsage(before: TokenUsage | undefined, { inputTokens, outputTokens }: TokenUsage): TokenUsage {
+  return {
+    inputTokens: (before?.inputTokens ?? 0) + inputTokens,
+    outputTokens: (before?.outputTokens ?? 0) + outputTokens,
+  };
+}
+
+function usageIn(value: JsonValue | undefined): TokenUsage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { inputTokens, outputTokens } = value;
+  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : undefined;
+}
+
+function isCount(value: JsonValue | undefined): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
