@@ -43,6 +43,15 @@ export abstract class RequestSigners {
    */
   abstract renewed(wanted: SigningRequest, refused: RequestAuth): Promise<RequestAuth | undefined>;
 
+  /**
+   * True if a credential has hosts of its own and one of the origins is among them. Reads the credential anew and sends
+   * nothing; false also where there is none of the name, or no key opens it.
+   */
+  abstract reaches(
+    wanted: Pick<SigningRequest, 'credential' | 'tenant' | 'signal'>,
+    origins: readonly string[],
+  ): Promise<boolean>;
+
   /** Takes note that a call failed for good with 401 or 403. */
   abstract failed(auth: RequestAuth, refusal: AgentCallError): void;
 }

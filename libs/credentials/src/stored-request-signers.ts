@@ -18,6 +18,8 @@ import { type OAuth2Credential, OAuthTokens } from './oauth-tokens.js';
 import { CredentialMismatch, placement } from './placement.js';
 import { TokenRefused } from './token-request.js';
 
+type WantedCredential = Pick<SigningRequest, 'credential' | 'tenant' | 'signal'>;
+
 const LONGEST_NAME = 64;
 
 /** Proofs made of stored credentials; each is read anew, so that a change counts from the next call on. */
@@ -50,12 +52,22 @@ export class StoredRequestSigners extends RequestSigners {
     return this.reported(credential, () => this.sign(credential, wanted, (it) => this.oauth.instead(it, token)));
   }
 
+  async reaches(wanted: WantedCredential, origins: readonly string[]): Promise<boolean> {
+    try {
+      const { hosts = [] } = (await this.find(wanted)).settings;
+      return origins.some((origin) => hosts.includes(origin));
+    } catch (error) {
+      if (error instanceof AgentCallError) return false;
+      throw error;
+    }
+  }
+
   failed(auth: RequestAuth, refusal: AgentCallError): void {
     const made = this.made.get(auth);
     if (made) this.use.failed(made.credential, refusal.message);
   }
 
-  private async find({ credential: name, tenant, signal }: SigningRequest): Promise<UsableCredential> {
+  private async find({ credential: name, tenant, signal }: WantedCredential): Promise<UsableCredential> {
     try {
       const found = CREDENTIAL_NAME.test(name) ? await this.store.usable({ tenant, name }, signal) : undefined;
       if (found !== undefined) return found;

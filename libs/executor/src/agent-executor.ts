@@ -131,6 +131,9 @@ export abstract class AgentExecutor {
   /** What the agent takes at the moment, where that hangs on more than its config; asked with each card and Message. */
   readonly currentInput?: (tenant: string) => Promise<CurrentInput>;
 
+  /** Returns the origins at which the agent's models are called; absent: the agent asks no model itself. */
+  readonly modelOrigins?: (tenant: string) => Promise<readonly string[]>;
+
   /** The text of a Message without text at the alias of the executor's node, where it is not "Execute node <id>". */
   readonly order?: string;
 

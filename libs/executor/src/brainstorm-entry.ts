@@ -13,6 +13,11 @@ export interface BrainstormEntry {
   output: JsonObject;
   /** JSON Schema of every answer that the brainstorm takes for a state. */
   accepts: JsonObject;
+  /**
+   * Names of stored credentials, of which the first that may go to a model's endpoint takes the place of the model's own.
+   * Absent: the model's own counts.
+   */
+  credentials?: readonly string[];
 }
 
 /** Signs and reads the entries of brainstorms. An entry is bound to the `systemPrompt` of its Message. */

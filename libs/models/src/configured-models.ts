@@ -4,8 +4,9 @@ import { AppConfig, Metrics } from '#libs/service';
 import { ECHO_MODEL, EchoModel } from './echo-model.js';
 import type { Model } from './model.js';
 import { ModelCounts } from './model-counts.js';
-import { KeySigner } from './model-signer.js';
-import { type ModelInput, Models } from './models.js';
+import { ModelError } from './model-error.js';
+import { KeySigner, type ModelSigner } from './model-signer.js';
+import { type ModelInput, Models, type WantedModel } from './models.js';
 import { ProviderModel } from './provider-model.js';
 
 /**
@@ -17,35 +18,49 @@ export class ConfiguredModels extends Models {
   readonly defaultModel: Model;
   /** Whether there is an endpoint: it says itself which names it does not know. */
   readonly hasEndpoint: boolean;
+  private readonly endpoint: string | undefined;
   private readonly echo: Model;
-  private readonly named: (name: string) => Model;
+  private readonly named: (name: string, signer?: ModelSigner) => Model;
 
   constructor({ llm }: AppConfig, http: OutboundHttp, metrics: Metrics) {
     super();
     const { baseUrl, apiKey, inputModes: input } = llm;
     const counts = new ModelCounts(metrics);
     this.hasEndpoint = baseUrl !== undefined;
+    this.endpoint = baseUrl;
     this.echo = counts.over(new EchoModel());
     if (baseUrl === undefined) {
       this.named = () => this.echo;
     } else {
       // The operator named the endpoint: it may be in a private network, or on this machine.
-      const ways = { http: http.trusting(baseUrl), files: http.fetch, signer: new KeySigner(apiKey) };
-      this.named = (model) =>
-        counts.over(new ProviderModel({ ...ways, provider: 'openai-compatible', name: model, model, baseUrl, input }));
+      const ways = { http: http.trusting(baseUrl), files: http.fetch, provider: 'openai-compatible', baseUrl } as const;
+      const key = new KeySigner(apiKey);
+      this.named = (model, signer = key) =>
+        counts.over(new ProviderModel({ ...ways, signer, name: model, model, input }));
     }
     this.defaultModel = this.model(llm.model ?? ECHO_MODEL);
   }
 
-  async find(name: string | undefined): Promise<Model> {
+  /** @throws ModelError where a credential is named: none is kept here */
+  async find(name: string | undefined, { credentials = [] }: Partial<WantedModel> = {}): Promise<Model> {
+    if (credentials.length > 0) throw new ModelError('there are no credentials here');
     return name === undefined ? this.defaultModel : this.model(name);
+  }
+
+  /** Returns the model of a name with another proof in place of the operator's key. */
+  signedBy(signer: ModelSigner, name = this.defaultModel.name): Model {
+    return this.model(name, signer);
+  }
+
+  async origin(name = this.defaultModel.name): Promise<string | undefined> {
+    return name === ECHO_MODEL || this.endpoint === undefined ? undefined : new URL(this.endpoint).origin;
   }
 
   async input(name: string): Promise<ModelInput> {
     return { modes: this.model(name).inputModes };
   }
 
-  private model(name: string): Model {
-    return name === ECHO_MODEL ? this.echo : this.named(name);
+  private model(name: string, signer?: ModelSigner): Model {
+    return name === ECHO_MODEL ? this.echo : this.named(name, signer);
   }
 }

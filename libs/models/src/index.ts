@@ -17,7 +17,7 @@ export { ModelError } from './model-error.js';
 export { MODEL_MIGRATIONS } from './model-migrations.js';
 export { ModelNamers } from './model-namers.js';
 export { ModelStore } from './model-store.js';
-export { Models } from './models.js';
+export { Models, type WantedModel } from './models.js';
 export { ConfiguredModelsModule, ModelsApiModule, ModelsModule } from './models.module.js';
 export { StructuredAnswer } from './structured-answer.js';
 export { wholeAnswer } from './whole-answer.js';

@@ -41,11 +41,14 @@ const SCHEMES: Partial<Record<ModelProvider, Readonly<Record<string, SecuritySch
   },
 };
 
-/** A stored credential. It goes to where the model is said to be, or to its own hosts. */
+/**
+ * A stored credential. It goes to where the model is said to be, or to its own hosts; without `agentUrl` to its own hosts
+ * alone.
+ */
 export class CredentialSigner implements ModelSigner {
   constructor(
     private readonly signers: RequestSigners,
-    private readonly named: { credential: string; tenant: string; agentUrl: string },
+    private readonly named: { credential: string; tenant: string; agentUrl: string | undefined },
     private readonly provider: ModelProvider,
   ) {}
 
@@ -66,5 +69,40 @@ export class CredentialSigner implements ModelSigner {
     if (known === undefined) return {};
     const schemes = new Map(Object.entries(known));
     return { security: { schemes, requirements: [...schemes.keys()].map((name) => [name]) } };
+  }
+}
+
+/** The first of several proofs that may go to an endpoint. */
+export class FirstUsableSigner implements ModelSigner {
+  private readonly makers = new WeakMap<RequestAuth, ModelSigner>();
+
+  constructor(private readonly signers: readonly ModelSigner[]) {}
+
+  /** @throws AgentCallError `credential`, that of the last one, where none of them may go there */
+  async auth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined> {
+    let unusable: AgentCallError | undefined;
+    for (const signer of this.signers) {
+      try {
+        return this.made(await signer.auth(endpoint, signal), signer);
+      } catch (error) {
+        if (!(error instanceof AgentCallError) || error.kind !== 'credential') throw error;
+        unusable = error;
+      }
+    }
+    throw unusable ?? new AgentCallError('credential', 'there is no credential');
+  }
+
+  async renewed(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined> {
+    const maker = this.makers.get(refused);
+    return maker && this.made(await maker.renewed(endpoint, refused, signal), maker);
+  }
+
+  refused(auth: RequestAuth, message: string): void {
+    this.makers.get(auth)?.refused(auth, message);
+  }
+
+  private made(auth: RequestAuth | undefined, maker: ModelSigner): RequestAuth | undefined {
+    if (auth) this.makers.set(auth, maker);
+    return auth;
   }
 }

@@ -334,6 +334,7 @@ function signers(asked: SigningRequest[]): RequestSigners {
       };
     },
     renewed: async () => undefined,
+    reaches: async () => true,
     failed: () => undefined,
   };
 }

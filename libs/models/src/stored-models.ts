@@ -7,10 +7,10 @@ import { ECHO_MODEL } from './echo-model.js';
 import type { Model } from './model.js';
 import { ModelCounts } from './model-counts.js';
 import { ModelError } from './model-error.js';
-import { CredentialSigner, KeySigner } from './model-signer.js';
-import { inputModes, type ModelSettings, PROVIDER_URLS } from './model-settings.js';
+import { CredentialSigner, FirstUsableSigner, KeySigner, type ModelSigner } from './model-signer.js';
+import { inputModes, type ModelProvider, type ModelSettings, PROVIDER_URLS } from './model-settings.js';
 import { ModelStore } from './model-store.js';
-import { type ModelInput, Models } from './models.js';
+import { type ModelInput, Models, type WantedModel } from './models.js';
 import { ProviderModel } from './provider-model.js';
 import { MODEL_NAME, type StoredModel } from './stored-model.js';
 
@@ -36,13 +36,22 @@ export class StoredModels extends Models {
   }
 
   /** Read anew each time, so that a change counts from the next call on, on every replica. */
-  async find(name: string | undefined, { tenant, signal }: { tenant: string; signal?: AbortSignal }): Promise<Model> {
-    if (name === undefined || name === ECHO_MODEL) return this.configured.find(name);
+  async find(name: string | undefined, wanted: WantedModel): Promise<Model> {
+    const { tenant, signal } = wanted;
+    if (name === undefined || name === ECHO_MODEL) return this.ofOperator(name, wanted);
     const found = MODEL_NAME.test(name) ? await this.store.current({ tenant, name }, signal) : undefined;
-    if (found) return this.counts.over(this.modelOf(found));
+    if (found) return this.counts.over(this.modelOf(found, wanted));
     if (!this.configured.hasEndpoint && (await this.store.isInUse(tenant, signal)))
       throw new ModelError(`there is no model "${name}"`);
-    return this.configured.find(name);
+    return this.ofOperator(name, wanted);
+  }
+
+  /** Read anew each time as well. */
+  async origin(name: string | undefined, { tenant }: Pick<WantedModel, 'tenant'>): Promise<string | undefined> {
+    const found = name && MODEL_NAME.test(name) ? await this.store.read({ tenant, name }) : undefined;
+    if (!found) return this.configured.origin(name);
+    const baseUrl = found.baseUrl ?? defaultUrl(found.provider);
+    return URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
   }
 
   /** Read anew each time as well. */
@@ -51,14 +60,27 @@ export class StoredModels extends Models {
     return found ? { modes: inputModes(found.input), changedAt: found.updatedAt } : this.configured.input(name);
   }
 
-  private modelOf({ tenant, name, auth, ...rest }: StoredModel): Model {
+  private modelOf({ tenant, name, auth, ...rest }: StoredModel, wanted: WantedModel): Model {
     const baseUrl = rest.baseUrl ?? defaultUrl(rest.provider);
-    const signer =
+    const own = (): ModelSigner =>
       auth === undefined
         ? new KeySigner(undefined)
         : new CredentialSigner(this.signers, { credential: auth, tenant, agentUrl: baseUrl }, rest.provider);
+    const signer = this.signerOf(wanted, rest.provider) ?? own();
     const { fetch } = this.http;
     return new ProviderModel({ ...rest, name, baseUrl, signer, http: fetch, files: fetch });
+  }
+
+  private async ofOperator(name: string | undefined, wanted: WantedModel): Promise<Model> {
+    const signer = this.signerOf(wanted, 'openai-compatible');
+    return signer ? this.configured.signedBy(signer, name) : this.configured.find(name);
+  }
+
+  /** Returns what takes the place of the model's own proof; `undefined` where no credential is named. */
+  private signerOf({ tenant, credentials = [] }: WantedModel, provider: ModelProvider): ModelSigner | undefined {
+    if (credentials.length === 0) return undefined;
+    const named = credentials.map((credential) => ({ credential, tenant, agentUrl: undefined }));
+    return new FirstUsableSigner(named.map((it) => new CredentialSigner(this.signers, it, provider)));
   }
 }
 

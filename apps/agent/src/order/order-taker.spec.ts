@@ -29,6 +29,10 @@ class FixedModels extends Models {
     return this.defaultModel;
   }
 
+  async origin(): Promise<undefined> {
+    return undefined;
+  }
+
   async input(): Promise<{ modes: readonly string[] }> {
     return { modes: this.defaultModel.inputModes };
   }

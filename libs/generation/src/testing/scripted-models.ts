@@ -28,6 +28,10 @@ export class ScriptedModels extends Models {
     return { name, inputModes: this.defaultModel.inputModes, stream };
   }
 
+  override async origin(): Promise<undefined> {
+    return undefined;
+  }
+
   override async input(): Promise<{ modes: readonly string[] }> {
     return { modes: this.defaultModel.inputModes };
   }

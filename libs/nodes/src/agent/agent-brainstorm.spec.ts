@@ -91,6 +91,31 @@ describe('an agent that a brainstorm asks for a state', () => {
     expect(models.calls[0]?.call.isOutputDescribed).toBeUndefined();
   });
 
+  it('asks its models with the credentials that the brainstorm names, and with their own without any', async () => {
+    const credentials = ['all', 'mine'];
+    for (const [message, named] of [
+      [asked, undefined],
+      [brainstorms.signed({ ...ENTRY, credentials }, plain, OWNER), credentials],
+      [{ ...asked, metadata: { [BRAINSTORM_ENTRY]: { ...entryOf(asked), credentials } } }, undefined],
+    ] as const) {
+      const { models, driver } = agent(message, ['{"plan":[]}']);
+      await driver.run();
+      expect(models.calls[0]?.credentials).toEqual(named);
+    }
+  });
+
+  it('says where its models are, and nothing for models that call nobody', async () => {
+    const models = new FakeModels();
+    models.origins = { one: 'https://one.test', two: 'https://two.test' };
+    const originsOf = (config: JsonObject) =>
+      new ModelExecutor({ id: 'a', type: 'agent', config }, { models, tools: new NotedTools() }).modelOrigins('');
+    expect(await originsOf({ model: 'one', fallbacks: ['two', 'one'] })).toEqual([
+      'https://one.test',
+      'https://two.test',
+    ]);
+    expect(await originsOf({ model: ECHO_MODEL })).toEqual([]);
+  });
+
   it('gives the state back where it echoes', async () => {
     const { models, driver } = agent(asked, [], { model: ECHO_MODEL });
     models.answer = ({ messages }) => {
@@ -117,6 +142,10 @@ describe('an agent that a brainstorm asks for a state', () => {
     expect(driver.task.artifacts?.[0]).not.toHaveProperty('metadata');
   });
 });
+
+function entryOf({ metadata }: Message): JsonObject {
+  return metadata?.[BRAINSTORM_ENTRY] as JsonObject;
+}
 
 function foreign(): Message {
   return new BrainstormEntries(new CallChains(Buffer.from('another'))).signed(ENTRY, plain, OWNER);

@@ -43,6 +43,7 @@ export class ModelExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly declares: AgentDeclaration;
   override readonly currentInput: AgentExecutor['currentInput'];
+  override readonly modelOrigins: NonNullable<AgentExecutor['modelOrigins']>;
   private readonly settings: AgentSettings;
   private readonly structure: StructuredAnswer | undefined;
 
@@ -59,6 +60,7 @@ export class ModelExecutor extends AgentExecutor {
     } = this.settings;
     this.declares = model === ECHO_MODEL ? {} : declared(models.defaultModel.inputModes);
     this.currentInput = model === undefined || model === ECHO_MODEL ? undefined : inputOf(model, models);
+    this.modelOrigins = originsOf(this.settings, models);
     this.structure = output && new StructuredAnswer(output);
   }
 
@@ -146,6 +148,13 @@ function ending({ log: { answer, mended }, structure }: AgentTurn): Part[] | und
 }
 
 const NEXT_ANSWER = '; nor is the answer after that: ';
+
+function originsOf(settings: Pick<AgentSettings, 'models'>, models: Models): ModelExecutor['modelOrigins'] {
+  return async (tenant) => {
+    const origins = await Promise.all(settings.models.map((name) => models.origin(name, { tenant })));
+    return [...new Set(origins.filter((origin) => origin !== undefined))];
+  };
+}
 
 const TEXT = ['text/plain', 'application/json'];
 

@@ -6,6 +6,7 @@ import {
   ModelError,
   type ModelEvent,
   type ToolCall,
+  type WantedModel,
 } from '#libs/models';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
@@ -33,7 +34,7 @@ export async function* modelStep(turn: AgentTurn): Steps {
   const first = names.findIndex((_, at) => nameOf(at) === log.open?.model);
   for (let at = Math.max(first, 0); ; at += 1) {
     try {
-      const model = await models.find(names[at], { tenant: context.call.scope.tenant, signal: context.signal });
+      const model = await models.find(names[at], wantedModel(turn));
       return yield* askedFor(turn, model, { step, isLast: at + 1 >= names.length });
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
@@ -45,6 +46,12 @@ export async function* modelStep(turn: AgentTurn): Steps {
       if (next === undefined) throw new NodeFailure(message, { cause: error, note });
     }
   }
+}
+
+function wantedModel({ context, brainstorm }: AgentTurn): WantedModel {
+  const { call, signal } = context;
+  const credentials = brainstorm?.entry.credentials;
+  return { tenant: call.scope.tenant, signal, ...(credentials && { credentials }) };
 }
 
 function refuseMore({ log, settings: { maxSteps, budget } }: AgentTurn): void {

@@ -1,4 +1,4 @@
-import { type Model, type ModelCall, ModelError, type ModelEvent, Models } from '#libs/models';
+import { type Model, type ModelCall, ModelError, type ModelEvent, Models, type WantedModel } from '#libs/models';
 
 /** What a fake model does with a call: the events of its answer. */
 export type Answering = (call: ModelCall, name: string) => Iterable<ModelEvent> | AsyncIterable<ModelEvent>;
@@ -8,24 +8,31 @@ export class FakeModels extends Models {
   override readonly defaultModel = { name: 'default-model', inputModes: ['text/plain', 'application/json'] };
   /** What models take, by name. */
   modes: Record<string, string[]> = {};
-  readonly calls: { model: string; call: ModelCall }[] = [];
+  readonly calls: { model: string; call: ModelCall; credentials?: readonly string[] }[] = [];
+  /** Where models are, by name. */
+  origins: Record<string, string> = {};
 
   constructor(public answer: Answering = () => says('answer')) {
     super();
   }
 
-  override async find(name = this.defaultModel.name): Promise<Model> {
+  override async find(name = this.defaultModel.name, { credentials }: Partial<WantedModel> = {}): Promise<Model> {
     if (name === 'unknown') throw new ModelError('there is no model "unknown"');
-    const stream = (call: ModelCall): AsyncIterable<ModelEvent> => this.stream(call, name);
+    const stream = (call: ModelCall): AsyncIterable<ModelEvent> => this.stream(call, name, credentials);
     return { name, inputModes: this.defaultModel.inputModes, stream };
+  }
+
+  override async origin(name = this.defaultModel.name): Promise<string | undefined> {
+    return this.origins[name];
   }
 
   override async input(name: string): Promise<{ modes: readonly string[] }> {
     return { modes: this.modes[name] ?? this.defaultModel.inputModes };
   }
 
-  private async *stream(call: ModelCall, model: string): AsyncIterable<ModelEvent> {
-    this.calls.push({ model, call: structuredClone({ ...call, signal: undefined }) as unknown as ModelCall });
+  private async *stream(call: ModelCall, model: string, credentials?: readonly string[]): AsyncIterable<ModelEvent> {
+    const copy = structuredClone({ ...call, signal: undefined }) as unknown as ModelCall;
+    this.calls.push({ model, call: copy, ...(credentials && { credentials }) });
     yield* this.answer(call, model);
   }
 }
