@@ -65,7 +65,7 @@ export class AppModule {
     ];
     const push = PushModule.with(TasksModule);
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
-    const brainstorms = BrainstormModule.withAgents(AgentsModule);
+    const brainstorms = BrainstormModule.withAgents(AgentsModule, CredentialsModule);
     const runs = RunAgentsModule.withAgents(AgentsModule, TasksModule);
     const models = ModelsModule.with(CredentialsModule);
     const nodes = NodesModule.withAgents(
@@ -99,7 +99,7 @@ export class AppModule {
         AccessApiModule,
         OrchestratorModule.withExecutor(executor),
         ConversationsModule.with(executor, conversations, AgentsModule),
-        BrainstormApiModule.with(executor, brainstorms, AgentsModule),
+        BrainstormApiModule.with(executor, brainstorms, AgentsModule, CredentialsModule),
         McpClientModule.with(CredentialsModule),
         CredentialsApiModule.with(namers),
         ModelsApiModule.with(models, namers),

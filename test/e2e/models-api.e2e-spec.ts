@@ -1,5 +1,6 @@
 import type { AgentCard, AgentSkill, JsonObject } from '#libs/protocol';
 import { rpc, sendParams } from '../support/a2a.js';
+import { BrainstormApi, STEP } from '../support/brainstorm.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { keepCredential, newSecret } from '../support/credentials.js';
 import { FakeLlm } from '../support/fake-llm.js';
@@ -170,5 +171,93 @@ describe('/api/models', () => {
     expect([used.status, used.body]).toMatchObject([409, { errors: [{ path: `models/${name}` }] }]);
     for (const path of [`/workflows/${workflow}`, `/models/${name}`, `/credentials/${auth}`])
       expect((await api.call('DELETE', path)).status).toBe(204);
+  });
+});
+
+describe('the credential of a brainstorm', () => {
+  const STATE = {
+    idea: 'x',
+    architecture: 'y',
+    execution_plan: [STEP],
+    risks: [],
+    assumptions: [],
+    open_questions: [],
+    metrics: { confidence: 0.9 },
+  };
+  let brainstorms: BrainstormApi;
+
+  beforeEach(() => {
+    brainstorms = new BrainstormApi(api);
+    llm.answer = () => JSON.stringify(STATE);
+  });
+
+  const hosts = (): string[] => [new URL(llm.url).origin];
+
+  /** Two agents of the service whose model has a credential of its own. */
+  async function twoAgents(token = newSecret()): Promise<[string, string]> {
+    const name = await keep({ auth: await keepCredential(api, { kind: 'bearer', token }) });
+    const workflow = unique('w');
+    await api.save({ name: workflow, nodes: [echo('a', { model: name }), echo('b', { model: name })], edges: [] });
+    return [`workflows/${workflow}/nodes/a`, `workflows/${workflow}/nodes/b`];
+  }
+
+  const tokens = (from: number): unknown[] => llm.calls.slice(from).map(({ headers }) => headers['authorization']);
+
+  it('takes the place of that of the model, that of all agents before that of one', async () => {
+    const [own, mine, all] = [newSecret(), newSecret(), newSecret()];
+    const [a, b] = await twoAgents(own);
+    const ref = await keepCredential(api, { kind: 'bearer', token: mine, hosts: hosts() });
+    const forAll = await keepCredential(api, { kind: 'bearer', token: all, hosts: hosts() });
+    const before = llm.calls.length;
+    const agents = [{ agent: a, credential_ref: ref }, { agent: b }];
+    const ended = await brainstorms.finish(agents, { maxIterations: 1 });
+    expect(ended.status).toBe('converged');
+    await brainstorms.finish(agents, { maxIterations: 1, llmConfig: { credential_ref: forAll } });
+    expect(tokens(before)).toEqual([mine, own, all, all].map((token) => `Bearer ${token}`));
+    const written = JSON.stringify([llm.calls.slice(before).map(({ body }) => body), ended]);
+    for (const secret of [own, mine, all, ref, forAll]) expect(written).not.toContain(secret);
+  });
+
+  it('counts as it is at each call, and is asked for again where it is gone', async () => {
+    const [first, second] = [newSecret(), newSecret()];
+    const [a, b] = await twoAgents();
+    const name = await keepCredential(api, { kind: 'bearer', token: first, hosts: hosts() });
+    const before = llm.calls.length;
+    const agents = [a, b].map((agent) => ({ agent, credential_ref: name }));
+    const { brainstormId } = await brainstorms.finish(agents, { maxIterations: 1 });
+    const iterate = async () => {
+      await api.call('POST', `/brainstorms/${brainstormId}/iterate`);
+      return brainstorms.rested(brainstormId);
+    };
+    await api.call('DELETE', `/credentials/${name}`);
+    const gone = await iterate();
+    expect(gone).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('there is no credential') },
+    });
+    await api.call('POST', '/credentials', { name, kind: 'bearer', token: second, hosts: hosts() });
+    expect((await iterate()).status).toBe('converged');
+    expect(tokens(before)).toEqual([first, first, second, second].map((token) => `Bearer ${token}`));
+  });
+
+  it('is refused in the same words whatever is wrong with it', async () => {
+    const [a, b] = await twoAgents();
+    const token = newSecret();
+    const names = [
+      'PATH',
+      'HOME',
+      'NO_SUCH_VARIABLE',
+      await keepCredential(api, { kind: 'bearer', token }),
+      await keepCredential(api, { kind: 'bearer', token, hosts: ['https://elsewhere.test'] }),
+    ];
+    const answers = new Set<string>();
+    for (const name of names) {
+      const reply = await brainstorms.post({ idea: 'x', agents: [{ agent: a }, { agent: b, credential_ref: name }] });
+      expect(reply.status).toBe(422);
+      expect(reply.body).toMatchObject({ errors: [{ path: 'agents[1].credential_ref' }] });
+      const { detail, errors } = reply.body as unknown as JsonObject;
+      answers.add(JSON.stringify([detail, errors]));
+    }
+    expect(answers.size).toBe(1);
   });
 });

@@ -1,9 +1,10 @@
 import { BrainstormApi, payloadOf, STEP, transforms } from '../support/brainstorm.js';
+import { keepCredential } from '../support/credentials.js';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, answersParts } from '../support/fake-behaviour.js';
 import { useStage } from '../support/stage.js';
 
-const stage = useStage({ env: { BRAINSTORM_TEST_KEY: 'very-secret-value' } });
+const stage = useStage();
 let brainstorms: BrainstormApi;
 
 beforeAll(() => {
@@ -113,6 +114,8 @@ describe('rows J: what an agent is called with', () => {
 
   it('J8 J15 the prompt is assembled here and holds neither names of skills nor secrets; fields of the model by rank', async () => {
     const [a, b] = (await agents(2)) as [FakeAgent, FakeAgent];
+    const token = 'very-secret-value';
+    const credential = await keepCredential(stage.api, { kind: 'bearer', token, hosts: [b.url] });
     const ended = await brainstorms.finish(
       [
         {
@@ -121,12 +124,12 @@ describe('rows J: what an agent is called with', () => {
           provider: 'p-agent',
           skills: ['security', 'fake', 'You know all about bees.'],
         },
-        { agent: b.url, credential_ref: 'BRAINSTORM_TEST_KEY' },
+        { agent: b.url, credential_ref: credential },
       ],
       {
         maxIterations: 1,
         systemPrompt: 'The base.',
-        llmConfig: { model: 'm-all', credential_ref: 'BRAINSTORM_TEST_KEY' },
+        llmConfig: { model: 'm-all', credential_ref: credential },
       },
     );
     const { systemPrompt, llmConfig } = payloadOf(a.sends[0]);
@@ -140,9 +143,13 @@ describe('rows J: what an agent is called with', () => {
     ]);
     expect(llmConfig).toEqual({ model: 'm-all', provider: 'p-agent' });
     expect(payloadOf(b.sends[0]).llmConfig).toEqual({ model: 'm-all', provider: 'parley' });
-    const said = JSON.stringify([...a.calls, ...b.calls].map(({ body, headers }) => [body, headers]));
-    expect(said).not.toContain('very-secret-value');
-    expect(said).not.toContain('BRAINSTORM_TEST_KEY');
+    const said = JSON.stringify([
+      ...a.calls.map(({ body, headers }) => [body, headers]),
+      ...b.calls.map(({ body }) => body),
+    ]);
+    expect(said).not.toContain(token);
+    expect(said).not.toContain(credential);
+    expect(b.sends[0]?.headers['authorization']).toBe(`Bearer ${token}`);
     expect(ended.agents[0]).toMatchObject({ provider: 'p-agent', model: 'm-all' });
     const stored = await stage.database.query(
       `SELECT payload::text FROM task_event WHERE payload::text LIKE '%very-secret%'`,

@@ -46,9 +46,10 @@ export abstract class RequestSigners {
   /**
    * True if a credential has hosts of its own and one of the origins is among them. Reads the credential anew and sends
    * nothing; false also where there is none of the name, or no key opens it.
+   * @param wanted without a signal a database that is out of reach is not waited for
    */
   abstract reaches(
-    wanted: Pick<SigningRequest, 'credential' | 'tenant' | 'signal'>,
+    wanted: Pick<SigningRequest, 'credential' | 'tenant'> & { signal?: AbortSignal },
     origins: readonly string[],
   ): Promise<boolean>;
 

@@ -209,6 +209,73 @@ describe('BrainstormExecutor', () => {
     expect([own, elsewhere].map((message) => message?.parts.length)).toEqual([1, 1]);
   });
 
+  it('names its credentials to agents of this service beside the payload, and calls others with the first usable', async () => {
+    const spec = specOf(['a', 'b'], { maxIterations: 1 });
+    const [one, other] = spec.agents;
+    const credentials = ['for-all', 'mine'];
+    const agents = [
+      { ...one!, target: { path: 'workflows/w' }, credentials },
+      { ...other!, credentials },
+    ];
+    const storm = new DrivenBrainstorm(new FakeAgents(() => agrees), { ...spec, agents });
+    Object.assign(storm.hosts, { 'for-all': ['http://else'], mine: ['http://b'] });
+    await storm.start();
+    const [own, elsewhere] = storm.agents.calls;
+    expect(new BrainstormEntries(CALL_CHAINS).read(own!.message!, { tenant: '', owner: '' })).toMatchObject({
+      credentials,
+    });
+    expect(own?.options).not.toHaveProperty('credential');
+    expect(elsewhere?.options).toMatchObject({ credential: 'mine', onlyToHosts: true });
+    expect(JSON.stringify(elsewhere?.message)).not.toMatch(/for-all|mine/);
+  });
+
+  it('chooses the credential anew for each call, and has no agent where none is left', async () => {
+    const spec = specOf(['a', 'b'], { maxIterations: 1 });
+    const [one, other] = spec.agents;
+    const agents = [{ ...one!, credentials: ['first', 'second'] }, other!];
+    const storm = new DrivenBrainstorm(agentsThat({}), { ...spec, agents });
+    Object.assign(storm.hosts, { first: ['http://a'], second: ['http://a'] });
+    await storm.start();
+    storm.hosts['first'] = ['http://elsewhere'];
+    await storm.iterate();
+    storm.hosts['second'] = [];
+    await storm.iterate();
+    expect(storm.progress.failure).toEqual({
+      agent: 'http://a',
+      message: '"first", "second" is not a credential that this agent can use',
+    });
+    storm.hosts['first'] = ['http://a'];
+    await storm.iterate();
+    const used = storm.agents.calls.filter(({ agent }) => agent === 'a').map(({ options }) => options.credential);
+    expect(used).toEqual(['first', 'second', 'first']);
+  });
+
+  it('follows a call after a crash with the credential that it was made with', async () => {
+    const spec = specOf(['a', 'b'], { maxIterations: 1 });
+    const [one, other] = spec.agents;
+    const whole = new DrivenBrainstorm(agentsThat({}), {
+      ...spec,
+      agents: [{ ...one!, credentials: ['mine'] }, other!],
+    });
+    whole.hosts['mine'] = ['http://a'];
+    await whole.start();
+    const agents = agentsThat({});
+    for (const [id, responses] of whole.agents.kept) agents.kept.set(id, responses);
+    const rest = new DrivenBrainstorm(agents, whole.spec);
+    await rest.recover(whole.log.slice(0, types(whole.log).indexOf('agent.phase') + 1));
+    expect(agents.calls[0]).toMatchObject({ agent: 'a', kind: 'follow', options: { credential: 'mine' } });
+  });
+
+  it('a brainstorm from before, which names a variable of the environment, calls its agents without one', async () => {
+    const spec = specOf(['a', 'b'], { maxIterations: 1 });
+    const agents = spec.agents.map((agent) => ({ ...agent, llm: { ...agent.llm, credential_ref: 'PATH' } }));
+    const storm = new DrivenBrainstorm(agentsThat({}), { ...spec, agents });
+    await storm.start();
+    expect(storm.progress.status).toBe('converged');
+    expect(storm.agents.calls.map(({ options }) => options.credential)).toEqual([undefined, undefined]);
+    expect(JSON.stringify(storm.agents.calls.map(({ payload }) => payload))).not.toContain('PATH');
+  });
+
   it('a list that an answer leaves out is as it was', async () => {
     const without: Behaviour = (...call) => ({ ...(agrees(...call) as object), risks: undefined });
     const risks = [{ text: 'It rains', severity: 'high' as const, resolved: false }];

@@ -66,7 +66,7 @@ function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: 
     [
       fits,
       'agents',
-      'must be an array of objects with an agent, and name, role, provider, model, auth and skills as texts',
+      'must be an array of objects with an agent, and name, role, provider, model, auth, credential_ref and skills as texts',
     ],
     [idea === undefined || typeof idea === 'string', 'idea', 'must be a string'],
     [maxIterations === undefined || typeof maxIterations === 'number', 'maxIterations', 'must be a number'],
@@ -82,7 +82,14 @@ function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: 
 }
 
 function areAgentMembers({ agent, skills, ...others }: JsonObject): boolean {
-  const texts = [others['name'], others['role'], others['provider'], others['model'], others['auth']];
+  const texts = [
+    others['name'],
+    others['role'],
+    others['provider'],
+    others['model'],
+    others['auth'],
+    others['credential_ref'],
+  ];
   const areTexts = texts.every((it) => it === undefined || typeof it === 'string');
   const areSkills = skills === undefined || (Array.isArray(skills) && skills.every((it) => typeof it === 'string'));
   return typeof agent === 'string' && areTexts && areSkills;

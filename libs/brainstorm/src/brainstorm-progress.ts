@@ -30,6 +30,8 @@ export interface AgentTurn {
   usage?: TokenUsage;
   url?: string;
   messageId?: string;
+  /** The name of the credential that the last call carries. */
+  credential?: string;
   taskId?: string;
   state?: StateContent;
   error?: string;
@@ -153,15 +155,10 @@ type Folds = {
 
 const FOLDS: Folds = {
   'iteration.started': (run, { iteration }) => run.begin(iteration),
-  'agent.started': (run, { attempt, url, messageId, ...place }) =>
-    change(run, place, {
-      status: 'running',
-      attempts: attempt,
-      url,
-      messageId,
-      taskId: undefined,
-      recordedRepairs: undefined,
-    }),
+  'agent.started': (run, { attempt, url, messageId, credential, ...place }) => {
+    const call = { url, messageId, credential, taskId: undefined, recordedRepairs: undefined };
+    change(run, place, { status: 'running', attempts: attempt, ...call });
+  },
   'agent.phase': (run, { taskId, ...place }) => change(run, place, { taskId }),
   'agent.rejected': (run, { error, usage, ...place }) => {
     const rejections = (run.turn(place)?.rejections ?? 0) + 1;

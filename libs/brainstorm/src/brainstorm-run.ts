@@ -22,6 +22,7 @@ import type { BrainstormAgent } from './brainstorm-spec.js';
 import { type AgentPlace, brainstormNote, type BrainstormStepPayloads, type StoppedAgent } from './brainstorm-steps.js';
 import { ACCEPTED_STATE_SCHEMA, STATE_SCHEMA } from './core/state-schema.js';
 import { nextStep } from './next-step.js';
+import { UNUSABLE_CREDENTIAL } from './requested-brainstorm.js';
 
 const STATE_ENTRY: BrainstormEntry = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
 
@@ -51,7 +52,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
       case 'begin':
         return [this.emit('iteration.started', { iteration: next.iteration })];
       case 'announce':
-        return [this.announce(next.turn)];
+        return this.announce(next.turn);
       case 'call':
         return this.ask(next.turn);
       case 'give-up':
@@ -77,12 +78,28 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     return turn ? [{ agent: turn.agent, ...(await this.calls.cancel(this.called(turn))) }] : [];
   }
 
-  private announce(turn: AgentTurn): TaskEvent {
+  private async *announce(turn: AgentTurn): AsyncGenerator<TaskEvent> {
     const place = this.placeOf(turn);
+    const proof = await this.findProof(turn);
+    if (typeof proof === 'string') return yield this.emit('agent.error', { ...place, error: proof });
     const attempt = turn.attempts + 1;
     const messageId = turnMessageId(this.context.taskId, place.iteration, turn.position, attempt);
     this.calls.announce(referenceOf(place, attempt));
-    return this.emit('agent.started', { ...place, attempt, url: this.targetOf(turn).url, messageId });
+    yield this.emit('agent.started', { ...place, attempt, url: this.targetOf(turn).url, messageId, ...proof });
+  }
+
+  /** Returns what proves the next call to an agent elsewhere, as credentials are now, or why the agent cannot be called. */
+  private async findProof(turn: AgentTurn): Promise<{ credential?: string } | string> {
+    const { target, auth, credentials = [] } = this.agentOf(turn);
+    // Which endpoints the models of an agent of this service have is known there alone.
+    if ('path' in target) return {};
+    const { context, services } = this;
+    const wanted = { tenant: context.call.scope.tenant, signal: context.signal };
+    for (const credential of credentials)
+      if (await services.signers.reaches({ ...wanted, credential }, [new URL(target.url).origin]))
+        return { credential };
+    if (auth !== undefined) return { credential: auth };
+    return credentials.length === 0 ? {} : `"${credentials.join('", "')}" ${UNUSABLE_CREDENTIAL}`;
   }
 
   private async *ask(turn: AgentTurn): AsyncGenerator<TaskEvent> {
@@ -93,7 +110,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     const call = await this.calls.open({
       ...called,
       request: turnRequest(state, turn, context.contextId),
-      ...(called.own && { complete: (message: Message) => this.withEntry(message) }),
+      ...(called.own && { complete: (message: Message) => this.withEntry(message, turn) }),
       forgotten: 'send',
       ...(timeoutMs !== undefined && { timeouts: { firstEvent: timeoutMs, idle: timeoutMs } }),
     });
@@ -104,10 +121,10 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     }
     this.afterCall(call, turn);
     this.calls.close(referenceOf(place, turn.attempts));
-    yield* this.ended(turn, turnOutcome(call.outcome, stateBefore(state, turn)));
+    yield* this.recordOutcome(turn, turnOutcome(call.outcome, stateBefore(state, turn)));
   }
 
-  private *ended(turn: AgentTurn, outcome: TurnOutcome): Generator<TaskEvent> {
+  private *recordOutcome(turn: AgentTurn, outcome: TurnOutcome): Generator<TaskEvent> {
     const place = this.placeOf(turn);
     if (outcome.kind === 'failed') return yield this.emit('agent.error', { ...place, error: outcome.error });
     const { repairs, usage } = outcome.report;
@@ -120,8 +137,10 @@ export class BrainstormRun extends Process<BrainstormProgress> {
   }
 
   /** An agent of this service can believe what the brainstorm says beside the payload. */
-  private withEntry(message: Message): Message {
-    return this.entries.signed(STATE_ENTRY, message, this.context.call.scope);
+  private withEntry(message: Message, turn: AgentTurn): Message {
+    const { credentials = [] } = this.agentOf(turn);
+    const entry = { ...STATE_ENTRY, ...(credentials.length > 0 && { credentials }) };
+    return this.entries.signed(entry, message, this.context.call.scope);
   }
 
   /** Nobody will answer an agent that asks; and what is our own fault is told to nobody else. */
@@ -142,12 +161,14 @@ export class BrainstormRun extends Process<BrainstormProgress> {
   private called(turn: AgentTurn): CalledAgent {
     const { target, auth } = this.agentOf(turn);
     const own = 'path' in target;
+    // Calls of earlier versions have not recorded their credential.
+    const credential = turn.credential ?? auth;
     return {
       reference: referenceOf(this.placeOf(turn), turn.attempts),
       own,
       target: () => this.targetOf(turn),
       ...(turn.taskId !== undefined && { seen: turn.taskId }),
-      ...(auth !== undefined && !own && { identity: { credential: auth, onlyToHosts: true } }),
+      ...(credential !== undefined && !own && { identity: { credential, onlyToHosts: true } }),
     };
   }
 

@@ -19,6 +19,12 @@ const AGENT = {
       pattern: CREDENTIAL_NAME.source,
       description: 'The name of a stored credential, for an agent that is named by its URL.',
     },
+    credential_ref: {
+      type: 'string',
+      pattern: CREDENTIAL_NAME.source,
+      description:
+        'The name of a stored credential with hosts, for the models of an agent of this service, or in place of auth.',
+    },
     skills: {
       type: 'array',
       maxItems: MOST_SKILLS,

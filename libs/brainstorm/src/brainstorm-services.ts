@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentDirectory } from '#libs/a2a-client';
+import { AgentDirectory, RequestSigners } from '#libs/a2a-client';
 import { CallChains } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { TaskStore } from '#libs/tasks';
@@ -15,5 +15,6 @@ export class BrainstormServices {
     /** Where the agents of this service are called; read at each call, since it is known only after listening. */
     readonly address: ServiceAddress,
     readonly tasks: TaskStore,
+    readonly signers: RequestSigners,
   ) {}
 }

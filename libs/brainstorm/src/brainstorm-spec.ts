@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import type { StateAgent } from './core/canonical-state.js';
-import type { AgentLlmConfig, LlmSettings } from './core/llm-config.js';
+import type { AgentLlmConfig } from './core/llm-config.js';
 import type { Role } from './core/role.js';
 
 /** Where an agent is: at a URL, or in this service at a path of its catalog. */
@@ -15,7 +15,12 @@ export interface BrainstormAgent {
   target: AgentTarget;
   /** The name of the stored credential that it is called with. */
   auth?: string;
-  llm: LlmSettings & AgentLlmConfig;
+  /**
+   * The names of stored credentials of which the first that may be used counts: for the call of an agent elsewhere, for
+   * the model calls of one of this service. Absent in brainstorms of earlier versions, and where none is named.
+   */
+  credentials?: string[];
+  llm: AgentLlmConfig;
   /** The names of its skills, and the words that they stand for. */
   skills: string[];
   skillWords: string[];

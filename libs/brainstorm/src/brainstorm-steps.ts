@@ -23,8 +23,11 @@ export interface StoppedAgent extends CanceledCall {
 /** The steps of a brainstorm, by type, with what each says. */
 export interface BrainstormStepPayloads {
   'iteration.started': { iteration: number };
-  /** A call is about to be made; `attempt` counts from 1 over the whole pass. */
-  'agent.started': AgentPlace & { attempt: number; url: string; messageId: string };
+  /**
+   * A call is about to be made; `attempt` counts from 1 over the whole pass. `credential` names what proves the call to an
+   * agent elsewhere.
+   */
+  'agent.started': AgentPlace & { attempt: number; url: string; messageId: string; credential?: string };
   /** The agent has made a Task. */
   'agent.phase': AgentPlace & { taskId: string; phase: string };
   /** The agent's state was none; it is asked once more, or `agent.error` follows. */

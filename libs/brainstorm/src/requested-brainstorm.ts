@@ -12,6 +12,7 @@ export interface RequestedAgent {
   role?: string;
   provider?: string;
   model?: string;
+  /** The name of a stored credential, for the call of an agent elsewhere or the models of one of this service. */
   credential_ref?: string;
   /** The name of a stored credential, for an agent that is named by its URL. */
   auth?: string;
@@ -24,7 +25,7 @@ export interface RequestedBrainstorm {
   agents: RequestedAgent[];
   maxIterations?: number;
   systemPrompt?: string;
-  llmConfig?: LlmSettings;
+  llmConfig?: LlmSettings & { credential_ref?: string };
   timeoutMs?: number;
 }
 
@@ -40,9 +41,12 @@ export interface AgentDefaults {
   llm: LlmSettings;
   /** The words of skills that the library does not know, by agent and name. */
   skillWords?: (agent: string, skill: string) => string | undefined;
+  /** The credentials of the agent at a position, in the order in which they count; absent: its own alone. */
+  credentials?: (position: number) => readonly string[];
 }
 
-const CREDENTIAL = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+/** Why a credential is refused, whatever is wrong with it: nobody shall learn from it what there is. */
+export const UNUSABLE_CREDENTIAL = 'is not a credential that this agent can use';
 export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 const LONGEST_IDEA = 20_000;
 export const LONGEST_PROMPT = 50_000;
@@ -65,7 +69,7 @@ export function brainstormProblems(wanted: RequestedBrainstorm): FieldProblem[] 
     ),
     ...unless(isNumber(timeoutMs, LONGEST_TIMEOUT), 'timeoutMs', `must be a number from 1 to ${LONGEST_TIMEOUT}`),
     ...unless(systemPrompt.length <= LONGEST_PROMPT, 'systemPrompt', `must have at most ${LONGEST_PROMPT} characters`),
-    ...credentialProblems(llmConfig ?? {}, 'llmConfig'),
+    ...nameProblems(llmConfig?.credential_ref, 'llmConfig'),
   ];
 }
 
@@ -74,11 +78,16 @@ export function brainstormSpec(wanted: RequestedBrainstorm, defaults: AgentDefau
   const { idea, systemPrompt, timeoutMs } = wanted;
   return {
     idea,
-    agents: wanted.agents.map((agent, position) => settled(agent, position, wanted.llmConfig ?? {}, defaults)),
+    agents: wanted.agents.map((agent, position) => settled(agent, position, modelSettings(wanted), defaults)),
     maxIterations: wanted.maxIterations ?? DEFAULT_ITERATIONS,
     ...(systemPrompt !== undefined && { systemPrompt }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
+}
+
+function modelSettings({ llmConfig = {} }: RequestedBrainstorm): LlmSettings {
+  const { credential_ref: _credential, ...settings } = llmConfig;
+  return settings;
 }
 
 /** Whether a skill is given by its words, and not by its name: names have no spaces. */
@@ -93,6 +102,7 @@ function settled(
   defaults: AgentDefaults,
 ): BrainstormAgent {
   const { agent, role, provider, model, credential_ref, auth, skills = [] } = wanted;
+  const credentials = defaults.credentials?.(position) ?? (credential_ref === undefined ? [] : [credential_ref]);
   const target = agentTarget(agent);
   const problem = urlProblem(agent);
   if (problem !== undefined) throw invalidParams({ field: `agents[${position}].agent`, description: problem });
@@ -107,14 +117,15 @@ function settled(
     role: isRole(role) ? role : roleAt(position),
     target,
     ...(auth !== undefined && { auth }),
-    llm: llmSettings(override, { provider, model, credential_ref }, defaults.llm),
+    ...(credentials.length > 0 && { credentials: [...credentials] }),
+    llm: llmSettings(override, { provider, model }, defaults.llm),
     skills,
     skillWords: skills.map(wordsOf).filter((words) => words !== ''),
   };
 }
 
 function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
-  const { agent, role, name = '', auth, skills = [] } = wanted;
+  const { agent, role, name = '', auth, credential_ref: credential, skills = [] } = wanted;
   const path = `agents[${index}]`;
   const problem = urlProblem(agent);
   const target = 'must be the URL of an agent, a path of the directory, or the name of a workflow';
@@ -135,13 +146,18 @@ function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
       `${path}.auth`,
       'is for an agent that is named by its URL',
     ),
-    ...credentialProblems(wanted, path),
+    ...nameProblems(credential, path),
+    ...unless(
+      auth === undefined || credential === undefined || auth === credential,
+      `${path}.credential_ref`,
+      'must be left out beside another auth',
+    ),
   ];
 }
 
-function credentialProblems({ credential_ref: name }: LlmSettings, path: string): FieldProblem[] {
-  const rule = 'must be the name of an environment variable';
-  return unless(name === undefined || CREDENTIAL.test(name), `${path}.credential_ref`, rule);
+function nameProblems(credential: string | undefined, path: string): FieldProblem[] {
+  const isName = credential === undefined || CREDENTIAL_NAME.test(credential);
+  return unless(isName, `${path}.credential_ref`, UNUSABLE_CREDENTIAL);
 }
 
 function unless(holds: boolean, path: string, detail: string): FieldProblem[] {

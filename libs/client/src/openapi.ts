@@ -1241,8 +1241,8 @@ export interface components {
              */
             auth?: string;
             /**
-             * @description The name of an environment variable of the service.
-             * @example MODEL_KEY
+             * @description The name of a stored credential with hosts: for an agent of this service in place of the key of its models, for another one the same as auth.
+             * @example team-key
              */
             credential_ref?: string;
             /** @example llama-4 */
@@ -2190,8 +2190,8 @@ export interface components {
         };
         LlmConfigBody: {
             /**
-             * @description The name of an environment variable of the service; never a secret itself.
-             * @example MODEL_KEY
+             * @description The name of a stored credential with hosts, for every agent that can use it: in place of the key of its models, or of its auth. Never a secret itself.
+             * @example team-key
              */
             credential_ref?: string;
             /** @example 2000 */

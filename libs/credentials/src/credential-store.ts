@@ -56,12 +56,13 @@ export class CredentialStore {
   }
 
   /**
-   * A credential as it is now, whichever replica changed it; reads that come in together are one query, and wait for a
-   * database that is out of reach.
+   * Returns a credential as it is now, whichever replica changed it; reads that come in together are one query.
+   * @param signal until when a database that is out of reach is waited for; absent: not at all
    * @throws UnreadableSecret where no key opens it
    */
-  async usable({ tenant, name }: CredentialId, signal: AbortSignal): Promise<UsableCredential | undefined> {
-    const row = await throughOutage(() => this.wanted.get(JSON.stringify([tenant, name])), signal);
+  async usable({ tenant, name }: CredentialId, signal?: AbortSignal): Promise<UsableCredential | undefined> {
+    const read = (): Promise<UsableRow | undefined> => this.wanted.get(JSON.stringify([tenant, name]));
+    const row = await (signal ? throughOutage(read, signal) : read());
     if (row === undefined) return undefined;
     const { settings, version } = row;
     return { tenant, name, settings, version, secret: this.box.open(row.secret, placeOf({ tenant, name })) };

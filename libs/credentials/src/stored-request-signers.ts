@@ -18,7 +18,7 @@ import { type OAuth2Credential, OAuthTokens } from './oauth-tokens.js';
 import { CredentialMismatch, placement } from './placement.js';
 import { TokenRefused } from './token-request.js';
 
-type WantedCredential = Pick<SigningRequest, 'credential' | 'tenant' | 'signal'>;
+type WantedCredential = Pick<SigningRequest, 'credential' | 'tenant'> & { signal?: AbortSignal };
 
 const LONGEST_NAME = 64;
 

@@ -3,17 +3,18 @@ import { Processes, ProcessStreams } from '#libs/process';
 import { BrainstormSetup } from './brainstorm-setup.js';
 import { Brainstorms } from './brainstorms.js';
 import { BrainstormsController } from './brainstorms.controller.js';
+import { CredentialSetup } from './credential-setup.js';
 
 /** The management API of brainstorms. */
 @Module({})
 export class BrainstormApiModule {
-  /** @param imports the ExecutorModule, BrainstormModule, and a module that exports AgentDirectory */
+  /** @param imports the ExecutorModule, BrainstormModule, and modules that export AgentDirectory and RequestSigners */
   static with(...imports: (DynamicModule | Type)[]): DynamicModule {
     return {
       module: BrainstormApiModule,
       imports,
       controllers: [BrainstormsController],
-      providers: [Processes, ProcessStreams, Brainstorms, BrainstormSetup],
+      providers: [Processes, ProcessStreams, Brainstorms, BrainstormSetup, CredentialSetup],
     };
   }
 }

@@ -26,8 +26,10 @@ export class LlmConfigBody {
   model?: string;
 
   @ApiPropertyOptional({
-    description: 'The name of an environment variable of the service; never a secret itself.',
-    example: 'MODEL_KEY',
+    description:
+      'The name of a stored credential with hosts, for every agent that can use it: in place of the key of its models, or ' +
+      'of its auth. Never a secret itself.',
+    example: 'team-key',
   })
   @IsOptional()
   @IsString(TEXT)
@@ -77,7 +79,12 @@ export class BrainstormAgentBody {
   @IsString(TEXT)
   model?: string;
 
-  @ApiPropertyOptional({ description: 'The name of an environment variable of the service.', example: 'MODEL_KEY' })
+  @ApiPropertyOptional({
+    description:
+      'The name of a stored credential with hosts: for an agent of this service in place of the key of its models, for ' +
+      'another one the same as auth.',
+    example: 'team-key',
+  })
   @IsOptional()
   @IsString(TEXT)
   credential_ref?: string;

@@ -14,6 +14,7 @@ import {
   type RequestedAgent,
   type RequestedBrainstorm,
 } from '../requested-brainstorm.js';
+import { CredentialSetup } from './credential-setup.js';
 
 const CARD_MS = 5_000;
 
@@ -25,34 +26,23 @@ export class BrainstormSetup {
     private readonly directory: AgentDirectory,
     private readonly address: ServiceAddress,
     private readonly config: AppConfig,
+    private readonly credentials: CredentialSetup,
   ) {}
 
   /** @throws ProblemError 422 with one entry for each field at fault */
   async spec(wanted: RequestedBrainstorm, tenant: string): Promise<BrainstormSpec> {
     refuse(brainstormProblems(wanted));
-    refuse(this.unavailable(wanted));
     const looked = await Promise.all(wanted.agents.map((agent, index) => this.look(agent, `agents[${index}]`, tenant)));
     refuse(looked.flatMap(({ problems }) => problems));
+    const { problems, credentials } = await this.credentials.settle(wanted, tenant);
+    refuse(problems);
     const words = new Map(looked.flatMap(({ skills }) => skills));
     const { baseUrl, model } = this.config.llm;
     return brainstormSpec(wanted, {
       llm: { model, ...(baseUrl !== undefined && { provider: 'openai-compatible' }) },
       skillWords: (agent, skill) => words.get(keyOf(agent, skill)),
+      credentials: (position) => credentials[position] ?? [],
     });
-  }
-
-  /** An agent whose credential is missing cannot take part. */
-  private unavailable({ llmConfig, agents }: RequestedBrainstorm): ProblemEntry[] {
-    const named = [
-      { path: 'llmConfig', name: llmConfig?.credential_ref },
-      ...agents.map(({ credential_ref: name }, index) => ({ path: `agents[${index}]`, name })),
-    ];
-    return named
-      .filter(({ name }) => name !== undefined && !isSet(name))
-      .map(({ path }) => ({
-        path: `${path}.credential_ref`,
-        detail: 'names an environment variable that is not set: the agent is not available',
-      }));
   }
 
   /** Whether there is such an agent here, and what the skills mean that only its card knows. */
@@ -91,11 +81,6 @@ export class BrainstormSetup {
     const client = await this.directory.client(url, { scope: { tenant, owner: '' }, timeouts });
     return client.card?.skills ?? [];
   }
-}
-
-/** Whether there is a secret of the name. Its value is nobody's business here. */
-function isSet(name: string): boolean {
-  return (process.env[name] ?? '') !== '';
 }
 
 function problem(path: string, detail: string): { problems: ProblemEntry[]; skills: [string, string][] } {

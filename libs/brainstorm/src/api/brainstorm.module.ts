@@ -10,11 +10,14 @@ import { PostgresApprovals } from '../storage/postgres-approvals.js';
 /** Brainstorms as an agent of the service and as a node type. Needs the ground's modules. */
 @Module({})
 export class BrainstormModule {
-  /** @param agents a module that exports AgentDirectory */
-  static withAgents(agents: DynamicModule | Type): DynamicModule {
+  /**
+   * @param agents a module that exports AgentDirectory
+   * @param signers a module that exports RequestSigners
+   */
+  static withAgents(agents: DynamicModule | Type, signers: DynamicModule | Type): DynamicModule {
     return {
       module: BrainstormModule,
-      imports: [agents, TasksModule, BuiltInAgentsModule, CallChainModule],
+      imports: [agents, signers, TasksModule, BuiltInAgentsModule, CallChainModule],
       providers: [
         { provide: Approvals, useClass: PostgresApprovals },
         BrainstormServices,

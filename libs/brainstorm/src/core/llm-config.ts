@@ -4,29 +4,22 @@ import type { JsonObject } from '#libs/protocol';
 export interface LlmSettings {
   provider?: string;
   model?: string;
-  /** The name of an environment variable of this service; its value is never sent. */
-  credential_ref?: string;
   temperature?: number;
   max_tokens?: number;
 }
 
-/** What an agent is told of its model: everything but the name of the credential. */
-export type AgentLlmConfig = Omit<LlmSettings, 'credential_ref'> & { provider: string; model: string };
+/** What an agent is told of its model. */
+export type AgentLlmConfig = LlmSettings & { provider: string; model: string };
 
 /** What of the settings an agent is told. Each field is the first that is given: the brainstorm's, the agent's, the service's. */
-export function llmSettings(
-  override: LlmSettings,
-  agent: LlmSettings,
-  global: LlmSettings,
-): LlmSettings & AgentLlmConfig {
+export function llmSettings(override: LlmSettings, agent: LlmSettings, global: LlmSettings): AgentLlmConfig {
   const given = [global, agent, override].map(withoutGaps);
-  return Object.assign({ provider: 'parley', model: 'echo' }, ...given) as LlmSettings & AgentLlmConfig;
+  return Object.assign({ provider: 'parley', model: 'echo' }, ...given) as AgentLlmConfig;
 }
 
-/** The part of the settings that goes out. */
-export function sentConfig(settings: LlmSettings & AgentLlmConfig): JsonObject {
-  const { credential_ref: _credential, ...config } = settings;
-  return { ...config };
+/** Returns what goes out of the settings: those of stored brainstorms may have members that mean nothing any more. */
+export function sentConfig({ provider, model, temperature, max_tokens }: AgentLlmConfig): JsonObject {
+  return { ...withoutGaps({ provider, model, temperature, max_tokens }) };
 }
 
 function withoutGaps(settings: LlmSettings): LlmSettings {

@@ -8,10 +8,11 @@ test('J11 roles by position: build, review, refine, devils_advocate, then review
 test("J15 each field of the model is the brainstorm's, else the agent's, else the service's; no credential goes out", () => {
   const settings = llmSettings(
     { model: 'm-1', temperature: 0.2 },
-    { model: 'm-2', provider: 'p-2', credential_ref: 'KEY' },
+    { model: 'm-2', provider: 'p-2' },
     { model: 'm-3', provider: 'p-3', max_tokens: 5 },
   );
-  expect(settings).toEqual({ model: 'm-1', provider: 'p-2', temperature: 0.2, max_tokens: 5, credential_ref: 'KEY' });
-  expect(sentConfig(settings)).toEqual({ model: 'm-1', provider: 'p-2', temperature: 0.2, max_tokens: 5 });
+  expect(settings).toEqual({ model: 'm-1', provider: 'p-2', temperature: 0.2, max_tokens: 5 });
+  const stored = { ...settings, credential_ref: 'KEY_OF_AN_EARLIER_VERSION' };
+  expect(sentConfig(stored)).toEqual({ model: 'm-1', provider: 'p-2', temperature: 0.2, max_tokens: 5 });
   expect(llmSettings({}, {}, {})).toEqual({ provider: 'parley', model: 'echo' });
 });

@@ -1,4 +1,11 @@
-import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
+import {
+  AgentCallError,
+  AgentClient,
+  AgentDirectory,
+  type CallOptions,
+  type CancelOutcome,
+  type RequestSigners,
+} from '#libs/a2a-client';
 import { type AgentExecutor, type ChainLink, CallChains, chainMetadata, keptChain } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
 import {
@@ -152,6 +159,11 @@ async function aborted(signal: AbortSignal | undefined): Promise<never> {
 /** A brainstorm over a log in memory. */
 export class DrivenBrainstorm extends DrivenProcess {
   readonly approvals = new FakeApprovals();
+  /** The credentials that there are, with their hosts. */
+  readonly hosts: Record<string, string[]> = {};
+  private readonly signers: Pick<RequestSigners, 'reaches'> = {
+    reaches: async ({ credential }, origins) => origins.some((it) => this.hosts[credential]?.includes(it)),
+  };
 
   constructor(
     readonly agents: FakeAgents,
@@ -178,8 +190,10 @@ export class DrivenBrainstorm extends DrivenProcess {
   protected override executor(): AgentExecutor {
     const address = { internalUrl: 'http://own' } as ServiceAddress;
     const tasks = this.tasks as unknown as TaskStore;
-    return new BrainstormAgent(new BrainstormServices(this.agents, this.approvals, CALL_CHAINS, address, tasks))
-      .executor;
+    const { agents, approvals, signers } = this;
+    return new BrainstormAgent(
+      new BrainstormServices(agents, approvals, CALL_CHAINS, address, tasks, signers as unknown as RequestSigners),
+    ).executor;
   }
 }
 

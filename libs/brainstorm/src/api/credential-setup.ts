@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { RequestSigners } from '#libs/a2a-client';
+import { AgentCatalog } from '#libs/executor';
+import { agentTarget } from '../agent-target.js';
+import { type FieldProblem, type RequestedBrainstorm, UNUSABLE_CREDENTIAL } from '../requested-brainstorm.js';
+
+/** What the credentials of a brainstorm come to. */
+export interface SettledCredentials {
+  problems: FieldProblem[];
+  /** Names by the position of the agent, in the order in which they count. */
+  credentials: string[][];
+}
+
+/**
+ * Finds out which credentials the agents of a brainstorm can use: those that have hosts of their own, among which is the
+ * origin of the agent's URL, or for an agent of this service that of a model.
+ */
+@Injectable()
+export class CredentialSetup {
+  constructor(
+    private readonly signers: RequestSigners,
+    private readonly catalog: AgentCatalog,
+  ) {}
+
+  /** @throws UnknownAgent */
+  async settle({ agents, llmConfig }: RequestedBrainstorm, tenant: string): Promise<SettledCredentials> {
+    const override = llmConfig?.credential_ref;
+    const settled = await Promise.all(
+      agents.map(async ({ agent, credential_ref: own }) => {
+        if (override === undefined && own === undefined) return { override: false, own: false };
+        const origins = await this.originsOf(agent, tenant);
+        const [byAll, byItself] = await Promise.all(
+          [override, own].map((name) => this.isUsable(name, tenant, origins)),
+        );
+        return { override: byAll === true, own: byItself === true };
+      }),
+    );
+    const isUnused = override !== undefined && !settled.some((usable) => usable.override);
+    const unusable = agents.flatMap(({ credential_ref: own }, at) =>
+      own === undefined || settled[at]?.own ? [] : [`agents[${at}].credential_ref`],
+    );
+    const paths = [...(isUnused ? ['llmConfig.credential_ref'] : []), ...unusable];
+    return {
+      problems: paths.map((path) => ({ path, detail: UNUSABLE_CREDENTIAL })),
+      credentials: agents.map(({ credential_ref: own }, at) => [
+        ...(override !== undefined && settled[at]?.override ? [override] : []),
+        ...(own === undefined ? [] : [own]),
+      ]),
+    };
+  }
+
+  private async originsOf(reference: string, tenant: string): Promise<readonly string[]> {
+    const target = agentTarget(reference);
+    if (target === undefined) return [];
+    if ('url' in target) return [new URL(target.url).origin];
+    const { executor } = await this.catalog.inTenant(tenant).resolve(target.path);
+    return (await executor.modelOrigins?.(tenant)) ?? [];
+  }
+
+  private async isUsable(name: string | undefined, tenant: string, origins: readonly string[]): Promise<boolean> {
+    if (name === undefined || origins.length === 0) return false;
+    return this.signers.reaches({ credential: name, tenant }, origins);
+  }
+}
