@@ -174,7 +174,7 @@ describe('/api/models', () => {
   });
 });
 
-describe('the credential of a brainstorm', () => {
+describe('a brainstorm of agent nodes', () => {
   const STATE = {
     idea: 'x',
     architecture: 'y',
@@ -203,7 +203,26 @@ describe('the credential of a brainstorm', () => {
 
   const tokens = (from: number): unknown[] => llm.calls.slice(from).map(({ headers }) => headers['authorization']);
 
-  it('takes the place of that of the model, that of all agents before that of one', async () => {
+  it('mends an answer whose steps and risks are texts, and says so in its events', async () => {
+    const [a, b] = await twoAgents();
+    const answers = [{ ...STATE, execution_plan: ['Begin'], risks: ['It rains'] }, STATE, STATE];
+    llm.answer = () => JSON.stringify(answers.shift());
+    const before = llm.calls.length;
+    const ended = await brainstorms.finish([{ agent: a }, { agent: b }], { maxIterations: 1 });
+    expect(ended.status).toBe('converged');
+    expect(ended.passes[0]?.agents[0]).toMatchObject({ status: 'completed', repairs: 1 });
+    const repaired = (await brainstorms.log(ended.brainstormId)).filter(({ data }) => data.type === 'agent.repaired');
+    expect(repaired.map(({ data }) => data.payload)).toEqual([
+      expect.objectContaining({
+        position: 0,
+        faults: expect.stringContaining('output.execution_plan[0] must be object'),
+      }),
+    ]);
+    const [first] = llm.calls.slice(before).map(({ body }) => JSON.stringify(body['messages']));
+    expect(first?.match(/must be valid against this JSON Schema/g)).toHaveLength(1);
+  });
+
+  it('calls models with its credential in place of theirs, that of all agents before that of one', async () => {
     const [own, mine, all] = [newSecret(), newSecret(), newSecret()];
     const [a, b] = await twoAgents(own);
     const ref = await keepCredential(api, { kind: 'bearer', token: mine, hosts: hosts() });
@@ -218,7 +237,7 @@ describe('the credential of a brainstorm', () => {
     for (const secret of [own, mine, all, ref, forAll]) expect(written).not.toContain(secret);
   });
 
-  it('counts as it is at each call, and is asked for again where it is gone', async () => {
+  it('calls models with its credential as that is at each call, and fails while it is gone', async () => {
     const [first, second] = [newSecret(), newSecret()];
     const [a, b] = await twoAgents();
     const name = await keepCredential(api, { kind: 'bearer', token: first, hosts: hosts() });
@@ -240,7 +259,7 @@ describe('the credential of a brainstorm', () => {
     expect(tokens(before)).toEqual([first, first, second, second].map((token) => `Bearer ${token}`));
   });
 
-  it('is refused in the same words whatever is wrong with it', async () => {
+  it('refuses a credential in the same words whatever is wrong with it', async () => {
     const [a, b] = await twoAgents();
     const token = newSecret();
     const names = [
