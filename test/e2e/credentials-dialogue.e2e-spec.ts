@@ -95,8 +95,13 @@ describe('a brainstorm', () => {
 it('is not deleted while a node of either kind names it', async () => {
   const { agent, auth } = await guarded();
   const conversation: JsonObject = { target: agent.url, message: 'x', auth: { target: auth } };
-  const brainstorm: JsonObject = { agents: [{ agent: agent.url, auth }, { agent: agent.url }] };
-  for (const [type, config] of Object.entries({ conversation, brainstorm })) {
+  const other = { agent: agent.url };
+  const naming: [type: string, config: JsonObject][] = [
+    ['conversation', conversation],
+    ['brainstorm', { agents: [{ agent: agent.url, auth }, other] }],
+    ['brainstorm', { agents: [{ agent: agent.url, credential_ref: auth }, other] }],
+  ];
+  for (const [type, config] of naming) {
     const workflow = await stage.api.save(linear(unique('w'), { id: 'n', type, config }));
     const refused = await stage.api.call('DELETE', `/credentials/${auth}`);
     expect(refused.status).toBe(409);

@@ -11,6 +11,12 @@ describe('the config of a brainstorm node', () => {
     [{ agents, maxIterations: '3' }, 'maxIterations', 'must be a number'],
     [{ agents, llmConfig: { secret: 'x' } }, 'llmConfig', 'must be an object with no members but'],
     [{ agents: [{ agent: 'a', skills: ['nosuch'] }, { agent: 'b' }] }, 'agents[0].skills[0]', 'is no known skill'],
+    [{ agents: [{ agent: 'a', credential_ref: 7 }, { agent: 'b' }] }, 'agents', 'must be an array of objects'],
+    [
+      { agents: [{ agent: 'a', credential_ref: 'a b' }, { agent: 'b' }] },
+      'agents[0].credential_ref',
+      'is not a credential that this agent can use',
+    ],
   ])('%j is wrong at %s', (config, member, rule) => {
     expect(problems(config)).toEqual([
       { path: `config.${member}`, detail: expect.stringContaining(`brainstorm node "storm": ${member} ${rule}`) },
