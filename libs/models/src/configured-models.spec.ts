@@ -3,6 +3,7 @@ import { loadConfig, Metrics } from '#libs/service';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import { ConfiguredModels } from './configured-models.js';
 import { ModelError } from './model-error.js';
+import { KeySigner } from './model-signer.js';
 import { languageModel } from './provider-packages.js';
 import { wholeAnswer } from './whole-answer.js';
 
@@ -50,6 +51,32 @@ describe('ConfiguredModels', () => {
     expect(read).toContain('parley_model_tokens_total{model="large",direction="input"} 5');
     expect(read).toContain('parley_model_tokens_total{model="large",direction="output"} 7');
     expect(read).toContain('parley_model_errors_total{model="large"} 1');
+  });
+
+  it('calls the endpoint with another proof where it is given one, and says where it is', async () => {
+    const llm = await FakeLlm.start();
+    try {
+      const configured = models({ LLM_BASE_URL: llm.url, LLM_MODEL: 'small', LLM_API_KEY: 'the-operators' });
+      const { origin } = new URL(llm.url);
+      const other = new KeySigner('of-a-caller');
+      await wholeAnswer(configured.signedBy(other), { messages, signal });
+      await wholeAnswer(configured.signedBy(other, 'large'), { messages, signal });
+      await wholeAnswer(await configured.find('large'), { messages, signal });
+      expect(llm.calls.map(({ headers, body }) => [body['model'], headers['authorization']])).toEqual([
+        ['small', 'Bearer of-a-caller'],
+        ['large', 'Bearer of-a-caller'],
+        ['large', 'Bearer the-operators'],
+      ]);
+      expect([await configured.origin(), await configured.origin('large')]).toEqual([origin, origin]);
+      expect([await configured.origin('echo'), await models({}).origin()]).toEqual([undefined, undefined]);
+    } finally {
+      await llm.stop();
+    }
+  });
+
+  it('makes no call with the key of the operator where a credential is named', async () => {
+    const configured = models({ LLM_BASE_URL: 'http://127.0.0.1:1', LLM_API_KEY: 'the-operators' });
+    await expect(configured.find('small', { credentials: ['mine'] })).rejects.toThrow(ModelError);
   });
 
   it('says which package is missing', async () => {

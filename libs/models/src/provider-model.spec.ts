@@ -219,6 +219,12 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     expect(sent()).not.toHaveProperty('response_format');
   });
 
+  it('adds no words about a schema that the messages describe', async () => {
+    await all(model().stream(asked({ output: { type: 'object' }, isOutputDescribed: true })));
+    expect(sent()).toMatchObject({ response_format: { type: 'json_schema' }, messages: [{ content: 'hello' }] });
+    expect(JSON.stringify(sent()['messages'])).not.toContain('JSON Schema');
+  });
+
   it('takes an answer for whole that ended with a word of the endpoint', async () => {
     llm.answer = () => ({ text: 'bonjour', reason: 'eos' });
     expect(await all(model().stream(asked()))).toMatchObject([{ text: 'bonjour' }, { end: { reason: 'other' } }]);
