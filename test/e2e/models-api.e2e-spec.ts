@@ -228,7 +228,7 @@ describe('a brainstorm of agent nodes', () => {
     const ref = await keepCredential(api, { kind: 'bearer', token: mine, hosts: hosts() });
     const forAll = await keepCredential(api, { kind: 'bearer', token: all, hosts: hosts() });
     const before = llm.calls.length;
-    const agents = [{ agent: a, credential_ref: ref }, { agent: b }];
+    const agents: JsonObject[] = [{ agent: a, credential_ref: ref }, { agent: b }];
     const ended = await brainstorms.finish(agents, { maxIterations: 1 });
     expect(ended.status).toBe('converged');
     await brainstorms.finish(agents, { maxIterations: 1, llmConfig: { credential_ref: forAll } });

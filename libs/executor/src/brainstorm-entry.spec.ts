@@ -26,7 +26,7 @@ describe('the entry of a brainstorm', () => {
     ['no data', { ...signed, parts: userMessage('Build.').parts }],
     ['another messageId', { ...signed, messageId: 'n' }],
     ['another schema', { ...signed, metadata: { [BRAINSTORM_ENTRY]: { ...entryOf(signed), output: {} } } }],
-    ['no signature', { ...signed, metadata: { [BRAINSTORM_ENTRY]: { ...ENTRY } } }],
+    ['no signature', { ...signed, metadata: { [BRAINSTORM_ENTRY]: { output: ENTRY.output, accepts: {} } } }],
   ])('is ignored with %s', (_what, message) => {
     expect(entries.read(message, OWNER)).toBeUndefined();
   });

@@ -40,9 +40,13 @@ function acceptedSchema(): JsonObject {
   return { ...schema, required: (required as string[]).filter((name) => !lists.includes(name)) };
 }
 
-/** A pattern over long texts takes longer than a check of an answer may. */
+/**
+ * Changes a part of the schema, which may be met more than once. A pattern over long texts takes longer than a check of an
+ * answer may.
+ */
 function loosen(schema: z.core.JSONSchema.BaseSchema): void {
-  if (schema.enum) schema.enum = schema.enum.filter((word) => typeof word === 'string').flatMap(spellings);
+  if (schema.enum)
+    schema.enum = [...new Set(schema.enum.filter((word) => typeof word === 'string').flatMap(spellings))];
   if (schema.pattern === undefined) return;
   delete schema.pattern;
   schema.minLength = 1;

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RequestAuth, RequestSigners, type SigningRequest } from '#libs/a2a-client';
+import type { RequestSigners } from '#libs/a2a-client';
 import { OutboundHttp } from '#libs/outbound';
 import type { JsonObject } from '#libs/protocol';
 import { loadConfig, type Shutdown } from '#libs/service';
@@ -11,6 +11,7 @@ import { until } from '../../../../test/support/until.js';
 import { callResult } from '../call-result.js';
 import { listOf, type ToolDefinition } from '../pins/tool-definition.js';
 import type { McpServer } from '../servers/mcp-server.js';
+import { FakeSigners } from '../testing/fake-signers.js';
 import { failureText } from './failure-text.js';
 import { McpConnections } from './mcp-connections.js';
 import { SESSION_TIMES } from './mcp-session.js';
@@ -374,26 +375,6 @@ test('lists of the same tools are the same list', async () => {
   const list = await connections().of('', endpoint(server.url)).tools(NEVER);
   expect({ ...listOf(list.tools), skipped: [] }).toEqual(list);
 });
-
-/** Proofs with a token that is another one after each refusal. */
-class FakeSigners extends RequestSigners {
-  token = 'token-1';
-
-  override async auth({ endpoint: { origin } }: SigningRequest): Promise<RequestAuth> {
-    return { origin, headers: { authorization: `Bearer ${this.token}` }, query: {}, secrets: [this.token] };
-  }
-
-  override async renewed(wanted: SigningRequest): Promise<RequestAuth> {
-    this.token = 'renewed-2';
-    return this.auth(wanted);
-  }
-
-  override async reaches(): Promise<boolean> {
-    return true;
-  }
-
-  override failed(): void {}
-}
 
 function isAlive(pid: number): boolean {
   try {

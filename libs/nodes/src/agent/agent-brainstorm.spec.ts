@@ -55,16 +55,24 @@ describe('an agent that a brainstorm asks for a state', () => {
     ]);
   });
 
-  it('mends a wrong answer once, and says so, also where a crash comes between', async () => {
-    for (const at of [3, 5, 7, Infinity]) {
+  it('mends a wrong answer once, and says so, wherever a crash cuts it', async () => {
+    const cutAt = async (at: number) => {
       const { models, driver } = agent(asked, []);
       models.answer = ({ messages }) => says(messages.length > 2 ? '{"plan":[{"a":1}]}' : '{"plan":["a"]}');
       await driver.run(at);
-      await driver.run();
+      if (at < Infinity) await driver.run();
       const { parts, metadata } = driver.task.artifacts?.[0] ?? { parts: [] };
-      expect(parts[0]?.data).toEqual({ plan: [{ a: 1 }] });
-      expect(metadata?.[BRAINSTORM_ENTRY]).toMatchObject({ repairs: ['output.plan[0] must be object'] });
-    }
+      expect(parts.map(({ data }) => data)).toEqual([{ plan: [{ a: 1 }] }]);
+      expect(metadata?.[BRAINSTORM_ENTRY]).toEqual({
+        repairs: ['output.plan[0] must be object'],
+        usage: { inputTokens: 4, outputTokens: 2 },
+      });
+      return { events: driver.log.length, calls: models.calls.length };
+    };
+    const whole = await cutAt(Infinity);
+    expect(whole.calls).toBe(2);
+    // A model that a crash cuts off is asked once more, and never after its answer is recorded.
+    for (let at = 1; at < whole.events; at += 1) expect((await cutAt(at)).calls).toBeLessThanOrEqual(3);
   });
 
   it('fails with the faults of both answers after two wrong ones', async () => {

@@ -1,0 +1,21 @@
+import { type RequestAuth, RequestSigners, type SigningRequest } from '#libs/a2a-client';
+
+/** Proofs with a token that changes after each refusal. */
+export class FakeSigners extends RequestSigners {
+  token = 'token-1';
+
+  override async auth({ endpoint: { origin } }: SigningRequest): Promise<RequestAuth> {
+    return { origin, headers: { authorization: `Bearer ${this.token}` }, query: {}, secrets: [this.token] };
+  }
+
+  override async renewed(wanted: SigningRequest): Promise<RequestAuth> {
+    this.token = 'renewed-2';
+    return this.auth(wanted);
+  }
+
+  override async reaches(): Promise<boolean> {
+    return true;
+  }
+
+  override failed(): void {}
+}
