@@ -252,7 +252,7 @@ describe('a brainstorm of agent nodes', () => {
     const gone = await iterate();
     expect(gone).toMatchObject({
       status: 'failed',
-      error: { message: expect.stringContaining('there is no credential') },
+      error: { message: expect.stringContaining('is not a credential that this agent can use') },
     });
     await api.call('POST', '/credentials', { name, kind: 'bearer', token: second, hosts: hosts() });
     expect((await iterate()).status).toBe('converged');

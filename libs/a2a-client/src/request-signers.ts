@@ -29,6 +29,9 @@ export interface SigningRequest {
   signal: AbortSignal;
 }
 
+/** Why a credential is refused, whatever is wrong with it: nobody shall learn from it which credentials there are. */
+export const UNUSABLE_CREDENTIAL = 'is not a credential that this agent can use';
+
 /** Gives the proofs that calls with a named credential carry. */
 export abstract class RequestSigners {
   /**
@@ -45,7 +48,8 @@ export abstract class RequestSigners {
 
   /**
    * True if a credential has hosts of its own and one of the origins is among them. Reads the credential anew and sends
-   * nothing; false also where there is none of the name, or no key opens it.
+   * nothing; false also where there is none of the name, or no key opens it. Opens no secret of a credential that does not
+   * reach: a missing one is as quick.
    * @param wanted without a signal a database that is out of reach is not waited for
    */
   abstract reaches(

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
 import type { AgentCall, CallTarget } from '#libs/agent-calls';
 import { BrainstormEntries, type BrainstormEntry } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
@@ -22,9 +23,8 @@ import type { BrainstormAgent } from './brainstorm-spec.js';
 import { type AgentPlace, brainstormNote, type BrainstormStepPayloads, type StoppedAgent } from './brainstorm-steps.js';
 import { ACCEPTED_STATE_SCHEMA, STATE_SCHEMA } from './core/state-schema.js';
 import { nextStep } from './next-step.js';
-import { UNUSABLE_CREDENTIAL } from './requested-brainstorm.js';
 
-const STATE_ENTRY: BrainstormEntry = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
+const STATE_ENTRY: Omit<BrainstormEntry, 'agent'> = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
 
 /** So long a cancel waits to know what it means: its Task ends without it soon after. */
 const FINDING_OUT_MS = 10_000;
@@ -139,7 +139,8 @@ export class BrainstormRun extends Process<BrainstormProgress> {
   /** An agent of this service can believe what the brainstorm says beside the payload. */
   private withEntry(message: Message, turn: AgentTurn): Message {
     const { credentials = [] } = this.agentOf(turn);
-    const entry = { ...STATE_ENTRY, ...(credentials.length > 0 && { credentials }) };
+    const { calledAgent: agent } = this.targetOf(turn);
+    const entry = { ...STATE_ENTRY, agent, ...(credentials.length > 0 && { credentials }) };
     return this.entries.signed(entry, message, this.context.call.scope);
   }
 

@@ -1,3 +1,4 @@
+import { UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
 import { invalidParams, urlProblem } from '#libs/protocol';
 import { agentTarget, nameOf } from './agent-target.js';
 import { type BrainstormAgent, type BrainstormSpec, DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
@@ -45,8 +46,6 @@ export interface AgentDefaults {
   credentials?: (position: number) => readonly string[];
 }
 
-/** Why a credential is refused, whatever is wrong with it: nobody shall learn from it what there is. */
-export const UNUSABLE_CREDENTIAL = 'is not a credential that this agent can use';
 export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 const LONGEST_IDEA = 20_000;
 export const LONGEST_PROMPT = 50_000;

@@ -58,12 +58,17 @@ export class CredentialStore {
   /**
    * Returns a credential as it is now, whichever replica changed it; reads that come in together are one query.
    * @param signal until when a database that is out of reach is waited for; absent: not at all
+   * @param isWanted no secret is opened of a credential with other settings, and none is returned
    * @throws UnreadableSecret where no key opens it
    */
-  async usable({ tenant, name }: CredentialId, signal?: AbortSignal): Promise<UsableCredential | undefined> {
+  async usable(
+    { tenant, name }: CredentialId,
+    signal?: AbortSignal,
+    isWanted: (settings: CredentialSettings) => boolean = () => true,
+  ): Promise<UsableCredential | undefined> {
     const read = (): Promise<UsableRow | undefined> => this.wanted.get(JSON.stringify([tenant, name]));
     const row = await (signal ? throughOutage(read, signal) : read());
-    if (row === undefined) return undefined;
+    if (row === undefined || !isWanted(row.settings)) return undefined;
     const { settings, version } = row;
     return { tenant, name, settings, version, secret: this.box.open(row.secret, placeOf({ tenant, name })) };
   }

@@ -52,12 +52,13 @@ export class StoredRequestSigners extends RequestSigners {
     return this.reported(credential, () => this.sign(credential, wanted, (it) => this.oauth.instead(it, token)));
   }
 
-  async reaches(wanted: WantedCredential, origins: readonly string[]): Promise<boolean> {
+  async reaches({ credential: name, tenant, signal }: WantedCredential, origins: readonly string[]): Promise<boolean> {
+    if (!CREDENTIAL_NAME.test(name)) return false;
+    const hasOne = ({ hosts = [] }: CredentialSettings) => origins.some((origin) => hosts.includes(origin));
     try {
-      const { hosts = [] } = (await this.find(wanted)).settings;
-      return origins.some((origin) => hosts.includes(origin));
+      return (await this.store.usable({ tenant, name }, signal, hasOne)) !== undefined;
     } catch (error) {
-      if (error instanceof AgentCallError) return false;
+      if (error instanceof UnreadableSecret) return false;
       throw error;
     }
   }
@@ -67,7 +68,7 @@ export class StoredRequestSigners extends RequestSigners {
     if (made) this.use.failed(made.credential, refusal.message);
   }
 
-  private async find({ credential: name, tenant, signal }: WantedCredential): Promise<UsableCredential> {
+  private async find({ credential: name, tenant, signal }: SigningRequest): Promise<UsableCredential> {
     try {
       const found = CREDENTIAL_NAME.test(name) ? await this.store.usable({ tenant, name }, signal) : undefined;
       if (found !== undefined) return found;

@@ -1,53 +1,70 @@
-import { AgentCallError, type RequestAuth } from '#libs/a2a-client';
-import { FirstUsableSigner, type ModelSigner } from './model-signer.js';
+import { AgentCallError, type RequestAuth, type RequestSigners, UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
+import { FirstUsableSigner } from './model-signer.js';
 
 const ENDPOINT = new URL('https://model.test/v1');
 const { signal } = new AbortController();
 
-/** A proof for one origin alone. */
-class OriginSigner implements ModelSigner {
+/** Stored credentials, which note what is asked of each. */
+class HostedSigners implements RequestSigners {
   readonly seen: string[] = [];
+  private readonly made = new Map<RequestAuth, string>();
 
+  /** @param failing credentials whose proof cannot be had */
   constructor(
-    private readonly origin: string,
-    private readonly failure: AgentCallError['kind'] = 'credential',
+    private readonly hosts: Record<string, string>,
+    private readonly failing: Record<string, AgentCallError['kind']> = {},
   ) {}
 
-  async auth({ origin }: URL): Promise<RequestAuth> {
-    this.seen.push('auth');
-    if (origin !== this.origin) throw new AgentCallError(this.failure, `not for ${origin}, but ${this.origin}`);
-    return { origin, headers: {}, query: {}, secrets: [] };
+  async reaches({ credential }: { credential: string }, origins: readonly string[]): Promise<boolean> {
+    return origins.includes(this.hosts[credential] ?? '');
   }
 
-  async renewed(endpoint: URL): Promise<RequestAuth> {
-    this.seen.push('renewed');
-    return this.auth(endpoint);
+  async auth({ credential, endpoint: { origin } }: { credential: string; endpoint: URL }): Promise<RequestAuth> {
+    this.seen.push(`auth ${credential}`);
+    const kind = this.failing[credential];
+    if (kind) throw new AgentCallError(kind, 'no proof');
+    const auth = { origin, headers: {}, query: {}, secrets: [] };
+    this.made.set(auth, credential);
+    return auth;
   }
 
-  refused(): void {
-    this.seen.push('refused');
+  async renewed(wanted: { credential: string; endpoint: URL }): Promise<RequestAuth> {
+    this.seen.push(`renewed ${wanted.credential}`);
+    return this.auth(wanted);
+  }
+
+  failed(auth: RequestAuth): void {
+    this.seen.push(`failed ${this.made.get(auth)}`);
   }
 }
 
+function signerOf(signers: HostedSigners, ...credentials: string[]): FirstUsableSigner {
+  return new FirstUsableSigner(signers, { tenant: 't', credentials }, 'openai-compatible');
+}
+
 describe('FirstUsableSigner', () => {
-  it('takes the first proof that may go to the endpoint, and renews and refuses that one', async () => {
-    const signers = ['https://a.test', 'https://model.test', 'https://model.test'].map((it) => new OriginSigner(it));
-    const signer = new FirstUsableSigner(signers);
+  it('takes the first credential that may go to the endpoint, and renews and refuses that one', async () => {
+    const signers = new HostedSigners({ a: 'https://a.test', b: ENDPOINT.origin, c: ENDPOINT.origin });
+    const signer = signerOf(signers, 'a', 'b', 'c');
     const auth = await signer.auth(ENDPOINT, signal);
     const other = await signer.renewed(ENDPOINT, auth!, signal);
     signer.refused(other!, 'no');
-    expect(signers.map(({ seen }) => seen)).toEqual([['auth'], ['auth', 'renewed', 'auth', 'refused'], []]);
+    expect(signers.seen).toEqual(['auth b', 'renewed b', 'auth b', 'failed b']);
   });
 
-  it('has no proof where none may go there, and says so', async () => {
-    const signer = new FirstUsableSigner([new OriginSigner('https://a.test'), new OriginSigner('https://b.test')]);
-    await expect(signer.auth(ENDPOINT, signal)).rejects.toThrow('not for https://model.test, but https://b.test');
+  it('refuses a missing credential and one that may not go there in the same words, and asks for neither', async () => {
+    const signers = new HostedSigners({ elsewhere: 'https://a.test' });
+    for (const name of ['PATH', 'missing', 'elsewhere'])
+      await expect(signerOf(signers, name).auth(ENDPOINT, signal)).rejects.toMatchObject({
+        kind: 'credential',
+        message: `"${name}" ${UNUSABLE_CREDENTIAL}`,
+      });
+    expect(signers.seen).toEqual([]);
   });
 
-  it('passes over no proof that cannot be had for the moment', async () => {
-    const last = new OriginSigner('https://model.test');
-    const signer = new FirstUsableSigner([new OriginSigner('https://a.test', 'timeout'), last]);
-    await expect(signer.auth(ENDPOINT, signal)).rejects.toMatchObject({ kind: 'timeout' });
-    expect(last.seen).toEqual([]);
+  it.each(['timeout', 'credential'] as const)('passes over no credential whose proof fails (%s)', async (kind) => {
+    const signers = new HostedSigners({ a: ENDPOINT.origin, b: ENDPOINT.origin }, { a: kind });
+    await expect(signerOf(signers, 'a', 'b').auth(ENDPOINT, signal)).rejects.toMatchObject({ kind });
+    expect(signers.seen).toEqual(['auth a']);
   });
 });

@@ -1,4 +1,10 @@
-import { AgentCallError, type RequestAuth, type RequestSigners, type SecurityScheme } from '#libs/a2a-client';
+import {
+  AgentCallError,
+  type RequestAuth,
+  type RequestSigners,
+  type SecurityScheme,
+  UNUSABLE_CREDENTIAL,
+} from '#libs/a2a-client';
 import type { ModelProvider } from './model-settings.js';
 
 /** Proves to a provider who calls. */
@@ -72,24 +78,34 @@ export class CredentialSigner implements ModelSigner {
   }
 }
 
-/** The first of several proofs that may go to an endpoint. */
+/** Names of credentials, of which the first that may go to an endpoint proves who calls there. */
+interface NamedCredentials {
+  tenant: string;
+  credentials: readonly string[];
+}
+
+/**
+ * The first of several stored credentials whose hosts have the endpoint. One that may go there and gives no proof has no
+ * successor.
+ */
 export class FirstUsableSigner implements ModelSigner {
   private readonly makers = new WeakMap<RequestAuth, ModelSigner>();
 
-  constructor(private readonly signers: readonly ModelSigner[]) {}
+  constructor(
+    private readonly signers: RequestSigners,
+    private readonly named: NamedCredentials,
+    private readonly provider: ModelProvider,
+  ) {}
 
-  /** @throws AgentCallError `credential`, that of the last one, where none of them may go there */
+  /** @throws AgentCallError `credential`, in the same words whatever is wrong, where none of them may go there */
   async auth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined> {
-    let unusable: AgentCallError | undefined;
-    for (const signer of this.signers) {
-      try {
-        return this.made(await signer.auth(endpoint, signal), signer);
-      } catch (error) {
-        if (!(error instanceof AgentCallError) || error.kind !== 'credential') throw error;
-        unusable = error;
-      }
+    const { credentials, tenant } = this.named;
+    for (const credential of credentials) {
+      if (!(await this.signers.reaches({ credential, tenant, signal }, [endpoint.origin]))) continue;
+      const signer = new CredentialSigner(this.signers, { credential, tenant, agentUrl: undefined }, this.provider);
+      return this.made(await signer.auth(endpoint, signal), signer);
     }
-    throw unusable ?? new AgentCallError('credential', 'there is no credential');
+    throw new AgentCallError('credential', `"${credentials.join('", "')}" ${UNUSABLE_CREDENTIAL}`);
   }
 
   async renewed(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined> {

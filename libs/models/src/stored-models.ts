@@ -79,8 +79,7 @@ export class StoredModels extends Models {
   /** Returns what takes the place of the model's own proof; `undefined` where no credential is named. */
   private signerOf({ tenant, credentials = [] }: WantedModel, provider: ModelProvider): ModelSigner | undefined {
     if (credentials.length === 0) return undefined;
-    const named = credentials.map((credential) => ({ credential, tenant, agentUrl: undefined }));
-    return new FirstUsableSigner(named.map((it) => new CredentialSigner(this.signers, it, provider)));
+    return new FirstUsableSigner(this.signers, { tenant, credentials }, provider);
   }
 }
 

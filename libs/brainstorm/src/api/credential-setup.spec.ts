@@ -1,6 +1,6 @@
-import type { RequestSigners } from '#libs/a2a-client';
+import { type RequestSigners, UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
 import type { AgentCatalog } from '#libs/executor';
-import { brainstormProblems, type RequestedBrainstorm, UNUSABLE_CREDENTIAL } from '../requested-brainstorm.js';
+import { brainstormProblems, type RequestedBrainstorm } from '../requested-brainstorm.js';
 import { CredentialSetup } from './credential-setup.js';
 
 /** Credentials of the tenant `t`, with their hosts. */

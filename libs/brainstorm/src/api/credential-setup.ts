@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { RequestSigners } from '#libs/a2a-client';
+import { RequestSigners, UNUSABLE_CREDENTIAL } from '#libs/a2a-client';
 import { AgentCatalog } from '#libs/executor';
 import { agentTarget } from '../agent-target.js';
-import { type FieldProblem, type RequestedBrainstorm, UNUSABLE_CREDENTIAL } from '../requested-brainstorm.js';
+import type { FieldProblem, RequestedBrainstorm } from '../requested-brainstorm.js';
 
 /** What the credentials of a brainstorm come to. */
 export interface SettledCredentials {

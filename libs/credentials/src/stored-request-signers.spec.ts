@@ -1,0 +1,65 @@
+import { type Database, type SecretBox, UnreadableSecret } from '#libs/postgres';
+import type { Repository } from 'typeorm';
+import type { CredentialRow } from './credential-row.js';
+import { CredentialStore } from './credential-store.js';
+import type { CredentialUse } from './credential-use.js';
+import type { OAuthTokens } from './oauth-tokens.js';
+import { StoredRequestSigners } from './stored-request-signers.js';
+
+const ORIGIN = 'https://model.test';
+
+/** Settings of the credentials of the tenant `t`. */
+const SETTINGS: Record<string, object> = {
+  fits: { kind: 'bearer', hosts: ['https://else.test', ORIGIN] },
+  sealed: { kind: 'bearer', hosts: [ORIGIN] },
+  elsewhere: { kind: 'bearer', hosts: ['https://else.test'] },
+  bare: { kind: 'bearer' },
+};
+
+/** Secrets that were opened, by the name of their credential. */
+const opened: string[] = [];
+
+const pool = {
+  query: async ({ values: [tenants, names] }: { values: [string[], string[]] }) => ({
+    rows: names.flatMap((name, at) =>
+      tenants[at] === 't' && SETTINGS[name]
+        ? [{ tenant: 't', name, settings: SETTINGS[name], version: '1', secret: name }]
+        : [],
+    ),
+  }),
+};
+
+const box = {
+  open: (secret: string): string => {
+    opened.push(secret);
+    if (secret === 'sealed') throw new UnreadableSecret('no key');
+    return 'secret';
+  },
+};
+
+const store = new CredentialStore(
+  { pool } as unknown as Database,
+  {} as Repository<CredentialRow>,
+  box as unknown as SecretBox,
+);
+const signers = new StoredRequestSigners(store, {} as OAuthTokens, {} as CredentialUse);
+
+describe('StoredRequestSigners.reaches', () => {
+  it.each([
+    ['one of its hosts is asked for', 'fits', true, ['fits']],
+    ['no key opens it', 'sealed', false, ['sealed']],
+    ['it is for other hosts', 'elsewhere', false, []],
+    ['it names no hosts', 'bare', false, []],
+    ['there is none of the name', 'missing', false, []],
+    ['the name is that of an environment variable', 'PATH', false, []],
+    ['the name can be none', 'a b', false, []],
+  ] as const)('opens no secret that does not go there: where %s', async (_where, credential, reaches, secrets) => {
+    opened.length = 0;
+    expect(await signers.reaches({ credential, tenant: 't' }, [ORIGIN])).toBe(reaches);
+    expect(opened).toEqual(secrets);
+  });
+
+  it('finds no credential of another tenant', async () => {
+    expect(await signers.reaches({ credential: 'fits', tenant: 'u' }, [ORIGIN])).toBe(false);
+  });
+});
