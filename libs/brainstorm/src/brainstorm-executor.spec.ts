@@ -204,7 +204,8 @@ describe('BrainstormExecutor', () => {
     const [own, elsewhere] = storm.agents.calls.map(({ message }) => message!);
     const scope = { tenant: '', owner: '' };
     const entries = new BrainstormEntries(CALL_CHAINS);
-    expect(entries.read(own!, scope)).toEqual({ output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA });
+    const schemas = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
+    expect(entries.read(own!, scope)).toEqual({ agent: 'workflows/w', ...schemas });
     expect(elsewhere?.metadata).not.toHaveProperty(BRAINSTORM_ENTRY);
     expect([own, elsewhere].map((message) => message?.parts.length)).toEqual([1, 1]);
   });

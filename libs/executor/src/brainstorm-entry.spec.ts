@@ -6,7 +6,7 @@ import { CONVERSATION_ENTRY, ConversationEntries } from './conversation-entry.js
 const chains = new CallChains(Buffer.from('our secret'));
 const entries = new BrainstormEntries(chains);
 const OWNER = { tenant: 't', owner: 'o' };
-const ENTRY: BrainstormEntry = { output: { type: 'object' }, accepts: {} };
+const ENTRY: BrainstormEntry = { agent: 'workflows/w/nodes/a', output: { type: 'object' }, accepts: {} };
 
 function asked(systemPrompt: string, state: JsonObject = { idea: 'x' }): Message {
   return userMessage([dataPart({ role: 'build', systemPrompt, llmConfig: {}, state })], { messageId: 'm' });
@@ -26,7 +26,11 @@ describe('the entry of a brainstorm', () => {
     ['no data', { ...signed, parts: userMessage('Build.').parts }],
     ['another messageId', { ...signed, messageId: 'n' }],
     ['another schema', { ...signed, metadata: { [BRAINSTORM_ENTRY]: { ...entryOf(signed), output: {} } } }],
-    ['no signature', { ...signed, metadata: { [BRAINSTORM_ENTRY]: { output: ENTRY.output, accepts: {} } } }],
+    ['another agent', { ...signed, metadata: { [BRAINSTORM_ENTRY]: { ...entryOf(signed), agent: 'b' } } }],
+    [
+      'no signature',
+      { ...signed, metadata: { [BRAINSTORM_ENTRY]: { agent: ENTRY.agent, output: ENTRY.output, accepts: {} } } },
+    ],
   ])('is ignored with %s', (_what, message) => {
     expect(entries.read(message, OWNER)).toBeUndefined();
   });

@@ -9,6 +9,8 @@ export const BRAINSTORM_ENTRY = 'urn:parley:extension:brainstorm:v1';
 
 /** What a brainstorm tells an agent of this service beside the data Part of a Message. */
 export interface BrainstormEntry {
+  /** Path of the agent that the Message is for: the entry counts for no other one. */
+  agent: string;
   /** JSON Schema (draft 7) of the state that a model is asked for; the prompt of the Message has it in words. */
   output: JsonObject;
   /** JSON Schema of every answer that the brainstorm takes for a state. */

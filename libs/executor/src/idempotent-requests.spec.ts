@@ -34,7 +34,7 @@ describe('a request under an Idempotency-Key', () => {
       'a conversation',
       new ConversationEntries(CHAINS).signed({ instructions: '', role: 'target', self: 'a', skip: '' }, message, OWNER),
     ],
-    ['a brainstorm', new BrainstormEntries(CHAINS).signed({ output: {}, accepts: {} }, message, OWNER)],
+    ['a brainstorm', new BrainstormEntries(CHAINS).signed({ agent: 'a', output: {}, accepts: {} }, message, OWNER)],
   ])('is the same with and without the entry of %s, which replicas of another version leave out', async (_, signed) => {
     expect(signed).not.toEqual(message);
     expect(await fingerprintOf(signed)).toBe(await fingerprintOf(message));

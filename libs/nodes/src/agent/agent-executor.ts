@@ -121,7 +121,7 @@ export class ModelExecutor extends AgentExecutor {
     const { task, userMessage, call } = context;
     const recorded = events.flatMap((event) => ('task' in event ? (event.task.history ?? []) : []));
     const [first = userMessage] = [...recorded, ...(task?.history ?? [])];
-    return brainstormRequest(first, call.scope, this.services.brainstorms);
+    return brainstormRequest(first, { ...call.scope, agent: call.agent }, this.services.brainstorms);
   }
 }
 

@@ -12,15 +12,18 @@ export interface BrainstormRequest {
   entry: BrainstormEntry;
 }
 
-/** Returns what a brainstorm asks with a Message; `undefined` for a Message that this service signed no entry for. */
+/**
+ * Returns what a brainstorm asks an agent with a Message; `undefined` for a Message that this service signed no entry for,
+ * or one for another agent.
+ */
 export function brainstormRequest(
   message: Message,
-  scope: TaskScope,
+  { agent, ...scope }: TaskScope & { agent: string },
   entries: Pick<BrainstormEntries, 'read'> | undefined,
 ): BrainstormRequest | undefined {
   const entry = entries?.read(message, scope);
   const data = firstData(message.parts);
-  if (!entry || !isJsonObject(data)) return undefined;
+  if (entry?.agent !== agent || !isJsonObject(data)) return undefined;
   const { systemPrompt, state } = data;
   if (typeof systemPrompt !== 'string' || state === undefined) return undefined;
   return { systemPrompt, parts: [dataPart(state)], entry };
