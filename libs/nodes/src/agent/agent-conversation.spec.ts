@@ -64,6 +64,19 @@ describe('an agent that a conversation asks for a turn', () => {
     expect(messages).toEqual(['system: You speak in a conversation.', 'user: turn 3']);
   });
 
+  it('is told as announcer which texts it is not sent, where its config has no room for all', async () => {
+    const entry: ConversationEntry = { ...ENTRY, role: 'announcer', instructions: 'You are sent all that was said.' };
+    const systemOf = async (config: JsonObject) => (await answering(asked(entry), config)).messages[0];
+    const said = 'system: You are sent all that was said.';
+    expect(await systemOf({})).toBe(said);
+    expect(await systemOf({ historyTokens: 20 })).toBe(
+      `${said}\nYour memory is limited: you are sent these texts without the 1 oldest.`,
+    );
+    expect(await systemOf({ history: 'none' })).toBe(
+      `${said}\nYour memory is limited: you are sent only the last of these texts.`,
+    );
+  });
+
   it('is told the newest texts that fit into historyTokens, and remembers what fits beside them', async () => {
     const rooms: number[] = [];
     const memory: AgentServices['memory'] = {

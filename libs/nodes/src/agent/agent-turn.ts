@@ -36,8 +36,8 @@ export function callerOf({ call, signal }: RequestContext): ToolCaller {
 
 /** The conversation as a model is told it: what it is, what was said before and in this Task. The echo needs no past. */
 export async function conversation(turn: AgentTurn, model: string): Promise<ModelMessage[]> {
-  const { settings, log, context, entries, brainstorm } = turn;
-  const prompts = [settings.systemPrompt, brainstorm?.systemPrompt, entries.current?.instructions];
+  const { settings, log, context, brainstorm } = turn;
+  const prompts = [settings.systemPrompt, brainstorm?.systemPrompt, instructionsOf(turn)];
   const system = prompts.filter((text) => text !== undefined);
   const [first, ...others] = openingOf(log, context);
   const opening = first ? [{ ...first, ...(brainstorm && { parts: brainstorm.parts }) }, ...others] : [];
@@ -57,6 +57,17 @@ export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 
 /** Returns what was said in the conversation that the agent was not sent, as far as its config has room for it. */
 export function saidBefore({ settings, entries }: Pick<AgentTurn, 'settings' | 'entries'>): SaidMessage[] {
   return settings.history === 'none' ? [] : saidMessages(entries.opening, settings.historyTokens);
+}
+
+/** Returns what the conversation asks for. An announcer is told which of the promised texts its config has no room for. */
+function instructionsOf({ settings, entries }: Pick<AgentTurn, 'settings' | 'entries'>): string | undefined {
+  const { current, opening } = entries;
+  if (current?.role !== 'announcer') return current?.instructions;
+  const kept = saidBefore({ settings, entries }).length;
+  const omitted = (opening?.said?.length ?? 0) - kept;
+  if (omitted === 0) return current.instructions;
+  const left = kept === 0 ? 'only the last of these texts' : `these texts without the ${omitted} oldest`;
+  return `${current.instructions}\nYour memory is limited: you are sent ${left}.`;
 }
 
 function modelMessage({ role, parts }: Message): ModelMessage {
