@@ -104,6 +104,13 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
     { ...PROMPT, key: 'message', label: 'First message' },
     { key: 'maxTurns', label: 'Most turns', kind: 'number', min: 0, fallback: 5 },
     { key: 'announce', label: 'Announce to', kind: 'text', hint: AGENT_HINT },
+    {
+      key: 'instructions',
+      label: 'Prompt of a turn',
+      kind: 'choice',
+      options: { '': 'Only to agents that read it', text: 'As a text before the message' },
+      hint: 'What agents elsewhere are told of the conversation. Agents of the service always get the prompt.',
+    },
   ],
   brainstorm: [
     { ...PROMPT, key: 'idea', label: 'Idea' },
