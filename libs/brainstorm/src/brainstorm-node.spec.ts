@@ -13,7 +13,12 @@ describe('the config of a brainstorm node', () => {
     [{ agents: [{ agent: 'a', skills: ['nosuch'] }, { agent: 'b' }] }, 'agents[0].skills[0]', 'is no known skill'],
     [{ agents: [{ agent: 'a', credential_ref: 7 }, { agent: 'b' }] }, 'agents', 'must be an array of objects'],
     [
-      { agents: [{ agent: 'a', credential_ref: 'a b' }, { agent: 'b' }] },
+      { agents: [{ agent: 'a' }, { agent: 'workflows/b', credential_ref: 'team' }] },
+      'agents[1].credential_ref',
+      'is not a credential that this agent can use',
+    ],
+    [
+      { agents: [{ agent: 'workflows/a/nodes/b', credential_ref: 'a b' }, { agent: 'b' }] },
       'agents[0].credential_ref',
       'is not a credential that this agent can use',
     ],

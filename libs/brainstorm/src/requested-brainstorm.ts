@@ -145,7 +145,7 @@ function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
       `${path}.auth`,
       'is for an agent that is named by its URL',
     ),
-    ...nameProblems(credential, path),
+    ...nameProblems(credential, path, mayUseOne(agent)),
     ...unless(
       auth === undefined || credential === undefined || auth === credential,
       `${path}.credential_ref`,
@@ -154,8 +154,14 @@ function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
   ];
 }
 
-function nameProblems(credential: string | undefined, path: string): FieldProblem[] {
-  const isName = credential === undefined || CREDENTIAL_NAME.test(credential);
+/** False for a whole workflow, which asks no model itself. */
+function mayUseOne(agent: string): boolean {
+  const target = agentTarget(agent);
+  return target === undefined || 'url' in target || target.path.includes('/nodes/');
+}
+
+function nameProblems(credential: string | undefined, path: string, isPossible = true): FieldProblem[] {
+  const isName = credential === undefined || (isPossible && CREDENTIAL_NAME.test(credential));
   return unless(isName, `${path}.credential_ref`, UNUSABLE_CREDENTIAL);
 }
 
