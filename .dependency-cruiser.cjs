@@ -11,7 +11,7 @@ const LAYERS = {
     authoring: [],
   },
   ground: {
-    service: [],
+    service: ['authoring'],
     postgres: ['service'],
     jobs: ['service', 'postgres'],
     outbound: ['service'],

@@ -12,7 +12,14 @@ import {
 } from '#libs/conversations';
 import { CREDENTIAL_MIGRATIONS, CredentialsApiModule, CredentialsModule } from '#libs/credentials';
 import { EventGatewayModule } from '#libs/event-gateway';
-import { CancelWatch, ChildEndings, ExecutorModule, RevisionClaimModule, TaskRecovery } from '#libs/executor';
+import {
+  CancelWatch,
+  ChildEndings,
+  ExecutorModule,
+  LeftReplicas,
+  RevisionClaimModule,
+  TaskRecovery,
+} from '#libs/executor';
 import { GenerationModule } from '#libs/generation';
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
@@ -110,6 +117,7 @@ export class AppModule {
       providers: [
         GrpcServer,
         TaskRecovery,
+        LeftReplicas,
         CancelWatch,
         TaskPurge,
         TaskPurgeJob,

@@ -55,12 +55,12 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-plugins-'));
-  expect(writeDocumentedFiles('PLUGINS.md', folder)).toEqual(['shop.ts', 'shop.yaml']);
+  expect(writeDocumentedFiles('PLUGINS.md', folder)).toEqual(['shop.ts', 'shop.yaml', 'alarm.ts']);
   writeFileSync(join(folder, 'noting.mjs'), NOTING);
   llm = await FakeLlm.start();
   database = await freshDatabase();
   env = {
-    PARLEY_PLUGINS: [join(folder, 'shop.ts'), join(folder, 'noting.mjs')].join(','),
+    PARLEY_PLUGINS: ['shop.ts', 'alarm.ts', 'noting.mjs'].map((file) => join(folder, file)).join(','),
     LLM_BASE_URL: llm.url,
     LLM_MODEL: 'small',
   };
@@ -89,6 +89,9 @@ describe('the plugins of the documentation', () => {
     expect(JSON.stringify(card)).toContain('Says what an item costs.');
     const failed = await api.ended(await api.start(workflow.name, { item: 'gin' }));
     expect(failed).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('there is no gin') } });
+    const alarms = (): number => parley.logs().split(`${workflow.name} failed: ${failed.runId}: `).length - 1;
+    await until(() => alarms() > 0, { what: 'the handler of facts' });
+    expect(alarms()).toBe(1);
   });
 
   it('are in the JSON Schema of workflows, and in what saving checks', async () => {

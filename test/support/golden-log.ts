@@ -21,7 +21,13 @@ const RECORDS = process.env['RECORD_GOLDEN_LOGS'] !== undefined;
 /** The log as it would be if nothing of it depended on the time or on chance. */
 export function timeless(log: readonly TaskEvent[]): TaskEvent[] {
   return log.map((event, index) => {
-    const { jobs: _jobs, parks: _parks, questions: _questions, ...told } = event as Record<string, unknown>;
+    const {
+      jobs: _jobs,
+      parks: _parks,
+      questions: _questions,
+      facts: _facts,
+      ...told
+    } = event as Record<string, unknown>;
     const at = Date.UTC(2026, 0, 1) + index * 1000;
     const text = JSON.stringify(told, (key, value: JsonValue) => {
       if (key === 'timestamp') return new Date(at).toISOString();

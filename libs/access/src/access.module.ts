@@ -10,6 +10,7 @@ import { BrowserGuard } from './browsers/browser-guard.js';
 import { CallerLimits } from './caller-limits.js';
 import { Authentication } from './authentication.js';
 import { OpenCalls } from './open-calls.js';
+import { RevokedKeys } from './revoked-keys.js';
 
 /** Who callers are, and what they may do. Needs the ground's modules. */
 @Global()
@@ -18,6 +19,7 @@ import { OpenCalls } from './open-calls.js';
   providers: [
     ApiKeys,
     OpenCalls,
+    RevokedKeys,
     {
       provide: CallerLimits,
       inject: [AppConfig, Metrics],

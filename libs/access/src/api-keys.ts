@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { BatchLoader, Database } from '#libs/postgres';
-import type { SeededKey } from '#libs/service';
+import { Facts, type SeededKey } from '#libs/service';
 import { Raw, type Repository } from 'typeorm';
 import { ApiKeyRow } from './api-key-row.js';
 import { type Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
@@ -38,6 +38,7 @@ export class ApiKeys {
   constructor(
     private readonly database: Database,
     @InjectRepository(ApiKeyRow) private readonly rows: Repository<ApiKeyRow>,
+    private readonly facts: Facts,
   ) {}
 
   /**
@@ -108,6 +109,7 @@ export class ApiKeys {
     );
     if (!rows[0]) return undefined;
     this.cache.forget(rows[0].old_digest);
+    this.facts.emit('key.revoked', { name: rows[0].name, tenant: by.tenant });
     return { ...shown(rows[0]), key };
   }
 
@@ -115,10 +117,12 @@ export class ApiKeys {
   async revoke(by: KeyOwner, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
     const ends_at = (): string => 'least(ends_at, now())';
-    const { raw } = await this.rows.update({ id, tenant: by.tenant }, { ends_at }, { returning: ['digest'] });
+    const { raw } = await this.rows.update({ id, tenant: by.tenant }, { ends_at }, { returning: ['digest', 'name'] });
     const [row] = raw as ApiKeyRow[];
-    if (row) this.cache.forget(row.digest);
-    return row !== undefined;
+    if (!row) return false;
+    this.cache.forget(row.digest);
+    this.facts.emit('key.revoked', { name: row.name, tenant: by.tenant });
+    return true;
   }
 
   private async readActive(digests: readonly string[]): Promise<Map<string, Caller>> {

@@ -1,4 +1,5 @@
 import { type AgentDefinition, defineAgent, isDefinedAgent } from './agent.js';
+import { onFact } from './facts.js';
 import { Failure, isFailure } from './failure.js';
 import { defineNode, defineTool, pluginKind } from './plugin-definitions.js';
 
@@ -28,6 +29,13 @@ describe('definitions', () => {
     const made = define as (definition: object) => unknown;
     expect(() => made(whole)).not.toThrow();
     expect(() => made({ ...whole, ...wrong })).toThrow(sentence);
+  });
+
+  it('of handlers of facts are refused where there is no such fact, or no function', () => {
+    const wrong = onFact as (name: string, handle: unknown) => unknown;
+    expect(() => wrong('task.gone', run)).toThrow('onFact: name must be one of task.settled, ');
+    expect(() => wrong('run.failed', 3)).toThrow('onFact run.failed: handler must be a function');
+    expect(pluginKind(onFact('run.failed', run))).toBe('fact');
   });
 
   it('are known by what they are, and leave functions what they belong to', async () => {

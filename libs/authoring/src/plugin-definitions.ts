@@ -1,7 +1,8 @@
 import type { Json, JsonMembers } from './content.js';
+import type { DefinedHandler, FactName } from './facts.js';
+import { PLUGIN } from './plugin-mark.js';
 import type { Work, WorkContext } from './work-context.js';
 
-const PLUGIN = Symbol.for('parley-a2a/plugin');
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 /** The JSON Schema of an object. */
@@ -56,8 +57,8 @@ export interface ToolDefinition<Args extends JsonMembers = JsonMembers> {
   run(args: Args, call: ToolCall): Json | Promise<Json>;
 }
 
-/** A node type or a tool that a plugin module exports, alone or in a list, as its default. */
-export type Plugin = DefinedNode | DefinedTool;
+/** A node type, a tool or a handler of facts that a plugin module exports, alone or in a list, as its default. */
+export type Plugin = DefinedNode | DefinedTool | { [Name in FactName]: DefinedHandler<Name> }[FactName];
 
 export interface DefinedNode extends NodeDefinition {
   readonly [PLUGIN]: 'node';
@@ -90,10 +91,13 @@ export function defineTool<Args extends JsonMembers = JsonMembers>(definition: T
 }
 
 /** What a value was defined as; `undefined` where it is no plugin. */
-export function pluginKind(value: unknown): 'node' | 'tool' | undefined {
+export function pluginKind(value: unknown): PluginKind | undefined {
   if (typeof value !== 'object' || value === null || !(PLUGIN in value)) return undefined;
-  return value[PLUGIN] === 'node' || value[PLUGIN] === 'tool' ? value[PLUGIN] : undefined;
+  return PLUGIN_KINDS.find((kind) => kind === value[PLUGIN]);
 }
+
+const PLUGIN_KINDS = ['node', 'tool', 'fact'] as const;
+type PluginKind = (typeof PLUGIN_KINDS)[number];
 
 const OBJECT_SCHEMA = 'the JSON Schema of an object';
 

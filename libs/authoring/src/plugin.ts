@@ -1,4 +1,18 @@
 export type { ArtifactContent, ArtifactOutput, ContentPart, Json, JsonMembers, ReceivedMessage } from './content.js';
+export {
+  type CardChanged,
+  type DefinedHandler,
+  type Fact,
+  type FactHandler,
+  type FactName,
+  type FactPayloads,
+  type KeyRevoked,
+  onFact,
+  type QuestionAsked,
+  type ReplicaLeft,
+  type RunFailed,
+  type TaskSettled,
+} from './facts.js';
 export { Failure, StepError } from './failure.js';
 export type { Output, Step, Work, WorkContext } from './work-context.js';
 export {

@@ -27,6 +27,7 @@ export { checkMediaTypes, fittedParts, readsText, unreadParts } from './media-ty
 export { acceptedRevision, REVISION_KEY } from './new-task.js';
 export { endsTurn } from './task-execution.js';
 export { ExecutorModule } from './executor.module.js';
+export { LeftReplicas } from './left-replicas.js';
 export { TaskRecovery } from './task-recovery.js';
 export { readIdempotencyKey } from './idempotent-requests.js';
 export { BuiltInAgents, BuiltInAgentsModule } from './built-in-agents.js';

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { ServiceAddress } from '#libs/http';
 import type { ReplicaLife } from '#libs/postgres';
-import type { Shutdown } from '#libs/service';
+import type { Facts, Shutdown } from '#libs/service';
 import { TaskEventRefused, type TaskRecorder, type TaskStore } from '#libs/tasks';
 import type { AgentCatalog } from './agent-catalog.js';
 import type { ExecutionRegistry } from './execution-registry.js';
@@ -92,6 +92,36 @@ it('looks again at once for the Task of a dead replica that its last commit hold
   expect({ adoptions, forgotten }).toEqual({ adoptions: 2, forgotten: ['dead'] });
 });
 
+it.each([
+  ['by the replica that removed what was left', true, [['replica.left', { replicaId: 'dead', takenOver: 0 }]]],
+  ['not by a replica that found it removed', false, []],
+])('tells that a replica has left: %s', async (_who, removed, expected) => {
+  const reported: unknown[] = [];
+  const facts = { emit: (...fact: unknown[]) => reported.push(fact) } as unknown as Facts;
+  let dead = ['dead'];
+  const store = {
+    adopt: async () => [],
+    claimants: async () => [],
+    claims: async () => [],
+    overdue: async () => [],
+  };
+  const replica = {
+    deadReplicas: async () => dead,
+    unknownReplicas: async () => [],
+    succeed: async () => undefined,
+    forget: async () => {
+      dead = [];
+      return removed;
+    },
+    onLoss: () => undefined,
+  };
+  const recovery = recoveryOf(store, replica, facts);
+  recovery.start();
+  await jest.advanceTimersByTimeAsync(0);
+  recovery.stop();
+  expect(reported).toEqual(expected);
+});
+
 /** How often a Task that this replica claims is loaded in vain while the replica looks once a second. */
 async function loadsIn(milliseconds: number, failure: () => Error): Promise<number> {
   let loads = 0;
@@ -113,7 +143,7 @@ async function loadsIn(milliseconds: number, failure: () => Error): Promise<numb
   return loads;
 }
 
-function recoveryOf(store: object, replica: object): TaskRecovery {
+function recoveryOf(store: object, replica: object, facts?: Facts): TaskRecovery {
   const registry = { has: () => false, claims: () => [], cancelRequested: async () => undefined };
   return new TaskRecovery(
     store as TaskStore,
@@ -123,5 +153,9 @@ function recoveryOf(store: object, replica: object): TaskRecovery {
     { replicaId: 'r', ...replica } as unknown as ReplicaLife,
     {} as ServiceAddress,
     { register: () => undefined } as unknown as Shutdown,
+    undefined,
+    undefined,
+    undefined,
+    facts,
   );
 }

@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
 import { isDatabaseAway, NO_KEY, REPLICA_LEFT, ReplicaLife, ReplicaSignals } from '#libs/postgres';
-import { Shutdown } from '#libs/service';
+import { Facts, Shutdown } from '#libs/service';
 import {
   ClaimLost,
   readWakePayload,
@@ -45,6 +45,8 @@ export class TaskRecovery {
   private readonly ownClaims: OwnClaims;
   private readonly taking: TaskTakeUp;
   private readonly queue: TakeUpQueue;
+  /** Tasks taken over from dead replicas since one was forgotten. */
+  private takenOver = 0;
   private lookedForOverdueAt = Number.NEGATIVE_INFINITY;
   private readonly unknownLook: PacedLook;
 
@@ -60,6 +62,7 @@ export class TaskRecovery {
     @Optional() private readonly signals?: ReplicaSignals,
     @Optional() @Inject(CLAIM_LOOK_MS) private readonly lookMs = 5_000,
     @Optional() jobs?: Jobs,
+    @Optional() private readonly facts?: Facts,
   ) {
     this.unknownLook = new PacedLook(Math.min(lookMs, SWEEP_MS));
     this.ownClaims = new OwnClaims(store, registry, replica, lookMs);
@@ -121,6 +124,7 @@ export class TaskRecovery {
     const dead = await this.replica.deadReplicas();
     const succeeded = new Set(await this.succeed(dead));
     let adopted = await this.adoptFrom(dead);
+    this.takenOver += adopted;
     adopted += await this.adoptFrom(await this.unknownReplicas());
     if (dead.length > 0 && !this.stopped) await this.forget(dead, succeeded);
     return adopted;
@@ -165,8 +169,12 @@ export class TaskRecovery {
    */
   private async forget(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {
     const claimants = new Set(await this.store.claimants(dead));
-    for (const replicaId of dead)
-      if (succeeded.has(replicaId) && !claimants.has(replicaId)) await this.replica.forget(replicaId);
+    for (const replicaId of dead) {
+      if (!succeeded.has(replicaId) || claimants.has(replicaId)) continue;
+      if (!(await this.replica.forget(replicaId))) continue;
+      this.facts?.emit('replica.left', { replicaId, takenOver: this.takenOver });
+      this.takenOver = 0;
+    }
     const isHeld = dead.some((replicaId) => claimants.has(replicaId));
     if (isHeld && !this.lookedAgain) this.again = true;
     this.lookedAgain = isHeld && !this.lookedAgain;

@@ -5,7 +5,7 @@ import { CallChains, NodeTypes } from '#libs/executor';
 import { ConfiguredModels, Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
 import { SecretBox } from '#libs/postgres';
-import { AppConfig, loadConfig, Metrics } from '#libs/service';
+import { AppConfig, Facts, loadConfig, Metrics } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { NodesModule } from './nodes.module.js';
 import { ToolRegistry } from './tools/tool-registry.js';
@@ -21,8 +21,8 @@ async function nodesWith(environment: Record<string, string>) {
   const secrets = { provide: SecretBox, useValue: new SecretBox([Buffer.alloc(32)]) };
   @Global()
   @Module({
-    providers: [{ provide: AppConfig, useValue: config }, OutboundHttp, secrets],
-    exports: [AppConfig, OutboundHttp, SecretBox],
+    providers: [{ provide: AppConfig, useValue: config }, Facts, OutboundHttp, secrets],
+    exports: [AppConfig, Facts, OutboundHttp, SecretBox],
   })
   class Ground {}
   @Module({ providers: [Metrics, { provide: Models, useClass: ConfiguredModels }], exports: [Models] })

@@ -23,6 +23,7 @@ import { InputNode, OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
 import { HumanNode } from './human-node.js';
 import { NodeTypeRegistry } from './node-type-registry.js';
+import { PluginHandlers } from './plugins/plugin-handlers.js';
 import { PluginNode } from './plugins/plugin-node.js';
 import { PluginTool } from './plugins/plugin-tool.js';
 import { Plugins } from './plugins/plugins.js';
@@ -59,6 +60,7 @@ export class NodesModule {
       imports: [agents, models, CallChainModule, TasksModule, ...others.map(({ from }) => from)],
       providers: [
         { provide: Plugins, inject: [AppConfig], useFactory: ({ plugins }: AppConfig) => Plugins.load(plugins) },
+        PluginHandlers,
         { provide: ToolRegistry, inject: [OutboundHttp, AppConfig, Plugins], useFactory: builtInTools },
         {
           provide: NodeTypes,

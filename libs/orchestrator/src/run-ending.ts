@@ -205,7 +205,7 @@ export function shortened(event: TaskEvent): TaskEvent {
   const text = firstText(status.message?.parts ?? []);
   const { state: _state, error, ...payload } = note?.payload ?? {};
   const words = { ...payload, ...(typeof error === 'string' && { error: briefText(error) }) };
-  const { parks: until, questions } = event;
+  const { parks: until, questions, facts } = event;
   return {
     ...statusUpdate(
       reference,
@@ -215,6 +215,7 @@ export function shortened(event: TaskEvent): TaskEvent {
     ),
     ...(until && { parks: until }),
     ...(questions && { questions }),
+    ...(facts && { facts }),
   };
 }
 

@@ -1,31 +1,48 @@
-import { Logger } from '@nestjs/common';
-import { endChildrenJob } from '#libs/executor';
-import { briefText, type TaskReference } from '#libs/protocol';
+import { endChildrenJob, type RequestContext } from '#libs/executor';
+import { briefText } from '#libs/protocol';
+import type { Fact } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import type { RunCalls } from './run-calls.js';
 import { failedEvents, shortened } from './run-ending.js';
 import type { RunState } from './run-state.js';
 
-const LOGGER = new Logger('Runs');
+/** Returns an end of a run with the fact that it failed: at which node, and why, in the words of the run. */
+export function withFailureFact(
+  end: TaskEvent,
+  { taskId, call, trace }: RequestContext,
+  { definition, error }: RunState,
+  fault = error?.message ?? '',
+): TaskEvent {
+  const payload = {
+    runId: taskId,
+    workflow: definition.name,
+    tenant: call.scope.tenant,
+    ...(error?.node !== undefined && { node: error.node }),
+    ...(error?.kind !== undefined && { kind: error.kind }),
+    cause: briefText(fault),
+    ...(trace && { traceId: trace.traceId }),
+  };
+  const facts: Fact[] = [{ name: 'run.failed', payload }];
+  return 'statusUpdate' in end ? { ...end, facts } : end;
+}
 
-/** Logs one line for whoever operates the service: which run failed, at which node, and why, in the words of the run. */
-export function logRunFailure(runId: string, { definition, error }: RunState, fault = error?.message ?? ''): void {
-  const node = error?.node;
-  const line = { workflow: definition.name, ...(node !== undefined && { node }), cause: briefText(fault) };
-  LOGGER.warn({ runId, ...line }, 'A run failed');
+/** Returns the last events of a run that failed; the last one brings the fact. */
+export function reportedFailure(context: RequestContext, state: RunState, fault?: string): TaskEvent[] {
+  const events = failedEvents(context, state, fault);
+  return events.map((event) => (event === events.at(-1) ? withFailureFact(event, context, state, fault) : event));
 }
 
 /** Cancels all that a run called for, and makes the end of a run that may hold no more. @param limit in a sentence */
 export async function endOverLimit(
-  reference: TaskReference,
+  context: RequestContext,
   state: RunState,
   calls: RunCalls,
   limit: string,
 ): Promise<TaskEvent> {
-  logRunFailure(reference.taskId, state, limit);
   const children = await calls.cancel(state.frontier.active);
   const again = children.flatMap((child) => calls.cancelAgain(child) ?? []);
-  const end = failedEvents(reference, state, limit).at(-1);
+  const end = failedEvents(context, state, limit).at(-1);
   if (end === undefined) throw new Error('A run ends with an event');
-  return { ...shortened(end), jobs: [...again, endChildrenJob(reference.taskId)] };
+  const reported = withFailureFact(shortened(end), context, state, limit);
+  return { ...reported, jobs: [...again, endChildrenJob(context.taskId)] };
 }

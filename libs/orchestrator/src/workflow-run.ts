@@ -21,7 +21,6 @@ import {
   canceledEvents,
   completedEvents,
   earliest,
-  failedEvents,
   isAdmitted,
   parkedEvent,
   shortened,
@@ -30,7 +29,7 @@ import {
 } from './run-ending.js';
 import { RunEvaluation } from './run-evaluation.js';
 import type { RunStart } from './run-folds.js';
-import { endOverLimit, logRunFailure } from './run-failure.js';
+import { endOverLimit, reportedFailure } from './run-failure.js';
 import { EvaluationTurn, RunPace } from './run-pace.js';
 import { placeOf, RunRoom } from './run-room.js';
 import { knownRun } from './run-known.js';
@@ -334,10 +333,9 @@ export class WorkflowRun extends Process<RunState> {
    */
   private *end(outcome: RunOutcome, { fault, wakeAt }: { fault?: string; wakeAt?: number }): Generator<TaskEvent> {
     const { context, state, graph } = this;
-    if (outcome === 'failed') logRunFailure(context.taskId, state, fault);
     const events = {
       completed: () => completedEvents(context, graph, state),
-      failed: () => failedEvents(context, state, fault),
+      failed: () => reportedFailure(context, state, fault),
       canceled: () => canceledEvents(context, state, canceledChildren(state.instances.values())),
       'input-required': () => waitingEvents(context, state, this.begun.links.length === 0, wakeAt),
       parked: () => [parkedEvent(context, wakeAt)],

@@ -29,6 +29,7 @@ function watch(options: Partial<RemoteAgentWatchOptions>): RemoteAgentWatch {
     signatures: { verify: async (): Promise<CardSignatureReport> => ({ state: 'unsigned', signatures: [] }) },
     pins: {} as CardPins,
     metrics: new Metrics(),
+    facts: { emit: () => undefined },
     isOwn: () => false,
     ...options,
   });

@@ -1,7 +1,7 @@
 import { AgentCallError, type CallOptions, CardGuard, type ReceivedCard } from '#libs/a2a-client';
 import { untilReached } from '#libs/postgres';
 import { type JsonObject, LONGEST_URL, shownUrl, textStart, TOO_LONG_URL } from '#libs/protocol';
-import type { CardConfig, Metrics } from '#libs/service';
+import type { CardConfig, Facts, Metrics } from '#libs/service';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { agentPlace } from './agent-place.js';
@@ -15,6 +15,7 @@ export interface RemoteAgentWatchOptions {
   signatures: Pick<CardSignatures, 'verify'>;
   pins: CardPins;
   metrics: Metrics;
+  facts: Pick<Facts, 'emit'>;
   /** Agents of this service itself, which are not watched. */
   isOwn: (agentUrl: string) => boolean;
 }
@@ -152,7 +153,7 @@ export class RemoteAgentWatch extends CardGuard {
       const change: SeenChange = { ...shown, changes, significant, accepted };
       const isNew = await pins.note(pin, change);
       if (isNew === undefined) continue;
-      if (isNew) this.report(url, change);
+      if (isNew) this.report(tenant, url, change);
       if (accepted) return { ...pin, hash: seen.hash, card };
       return this.follow(
         pin,
@@ -172,14 +173,13 @@ export class RemoteAgentWatch extends CardGuard {
     throw new AgentCallError('changed-card', `${text}: card ${pin.id}`);
   }
 
-  private report(url: string, { changes, significant }: SeenChange): void {
+  private report(tenant: string, url: string, { changes, significant }: SeenChange): void {
     const policy = this.options.config.changes;
     const outcome = !significant ? 'minor' : { allow: 'allowed', warn: 'warned', block: 'blocked' }[policy];
     this.changeCount.inc({ outcome });
     const paths = changes.map(({ path }) => path);
-    if (significant && policy !== 'allow')
-      this.logger.warn({ url: shownUrl(url), paths, policy }, "An agent's card has changed");
-    else this.logger.log({ url: shownUrl(url), paths }, "An agent's card has changed");
+    const blocked = outcome === 'blocked';
+    this.options.facts.emit('card.changed', { url: shownUrl(url), tenant, paths, policy, significant, blocked });
   }
 
   /** What was forgotten meanwhile, or pinned anew, is examined with the next call. */

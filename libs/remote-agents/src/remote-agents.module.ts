@@ -2,7 +2,8 @@ import { Module } from '@nestjs/common';
 import { CardGuard } from '#libs/a2a-client';
 import { ServiceAddress } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
-import { AppConfig, Metrics } from '#libs/service';
+import { AppConfig, Facts, Metrics } from '#libs/service';
+import { ChangedCards } from './changed-cards.js';
 import { CardPreviews } from './api/card-preview.js';
 import { CardsController } from './api/cards.controller.js';
 import { CardPreviewController } from './api/card-preview.controller.js';
@@ -21,6 +22,7 @@ import { CardSignatures } from './card-signatures.js';
     CardPreviews,
     CardPurgeJob,
     CardPins,
+    ChangedCards,
     {
       provide: CardSignatures,
       inject: [OutboundHttp, AppConfig],
@@ -29,12 +31,13 @@ import { CardSignatures } from './card-signatures.js';
     },
     {
       provide: CardGuard,
-      inject: [AppConfig, CardSignatures, CardPins, Metrics, ServiceAddress],
+      inject: [AppConfig, CardSignatures, CardPins, Metrics, Facts, ServiceAddress],
       useFactory: (
         { cards }: AppConfig,
         signatures: CardSignatures,
         pins: CardPins,
         metrics: Metrics,
+        facts: Facts,
         address: ServiceAddress,
       ) =>
         new RemoteAgentWatch({
@@ -42,6 +45,7 @@ import { CardSignatures } from './card-signatures.js';
           signatures,
           pins,
           metrics,
+          facts,
           isOwn: (agentUrl) =>
             agentUrl === `${address.internalUrl}/a2a` || agentUrl.startsWith(`${address.internalUrl}/a2a/`),
         }),

@@ -16,6 +16,8 @@ export { Readiness } from './health/readiness.js';
 export { COSTLY_BODY, LoopShares } from './load/loop-shares.js';
 export { FREE, type WorkTurn, WorkTurns } from './load/work-turns.js';
 export { logConsole } from './logging/console-lines.js';
+export type { Fact, FactPayloads } from '#libs/authoring';
+export { Facts, OnFact } from './facts/facts.js';
 export { withQuietRoutes } from './logging/logging.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';
 export { type Passing, PassingMap, PassingSet } from './memory/passing-map.js';

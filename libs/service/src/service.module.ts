@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { TerminusModule } from '@nestjs/terminus';
 import { AppConfig } from './config/app-config.js';
+import { Facts } from './facts/facts.js';
 import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
 import { LoggingModule } from './logging/logging.js';
@@ -22,7 +23,7 @@ export class ServiceModule {
       inject: [Metrics],
       useFactory: (metrics: Metrics) => new LoopShares(metrics),
     };
-    const providers = [InFlight, shares, WorkTurns, Metrics, Readiness, Shutdown, TraceIds];
+    const providers = [Facts, InFlight, shares, WorkTurns, Metrics, Readiness, Shutdown, TraceIds];
     return {
       module: ServiceModule,
       global: true,

@@ -37,7 +37,6 @@ export { PostgresCommitLog } from './postgres-commit-log.js';
 export { CommitFeed } from './commit-feed.js';
 export { CountFoldingJob } from './count-folding-job.js';
 export { CommitForgetJob } from './commit-forget-job.js';
-export { type TaskEnd, TaskEnds } from './task-ends.js';
 export { TaskCounts } from './task-counts.js';
 export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './task-questions.js';
 export { TaskLogPages } from './task-log-pages.js';

@@ -1,4 +1,5 @@
 import type { Job } from '#libs/jobs';
+import type { Fact } from '#libs/service';
 import {
   isTerminalState,
   type JsonObject,
@@ -14,7 +15,8 @@ import {
  * `received` is the caller's follow-up Message that a status update answers to; `jobs` are enqueued in the commit of the
  * event and are no part of the log, nor is `parks`: until then nobody has anything to do for the Task. The event gives
  * its claim up, and some replica goes on with it at that time, or when a Message or a cancel comes before. `questions`,
- * with a waiting state, is what an inbox shows of the Task until it goes on; it is no part of the log either.
+ * with a waiting state, is what an inbox shows of the Task until it goes on; it is no part of the log either. `facts` are
+ * emitted after the commit of the event, by who made it.
  */
 export type TaskEvent =
   | { task: Task; jobs?: readonly Job[] }
@@ -24,6 +26,7 @@ export type TaskEvent =
       jobs?: readonly Job[];
       parks?: Date;
       questions?: readonly TaskQuestion[];
+      facts?: readonly Fact[];
     }
   | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[] };
 

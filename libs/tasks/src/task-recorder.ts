@@ -1,6 +1,6 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { AppConfig, InFlight } from '#libs/service';
-import { TaskEnds } from './task-ends.js';
+import { TaskFacts } from './task-facts.js';
 import { TaskFeed } from './task-feed.js';
 import { TaskFold } from './task-fold.js';
 import { TaskJournal } from './task-journal.js';
@@ -20,7 +20,7 @@ export class TaskRecorder {
     feed: TaskFeed,
     inFlight: InFlight,
     config: AppConfig,
-    @Optional() ends?: TaskEnds,
+    @Optional() facts?: TaskFacts,
     @Optional() metrics?: TaskMetrics,
   ) {
     const limits = limitsOf(config);
@@ -28,7 +28,7 @@ export class TaskRecorder {
       metrics?.nearlyFull();
       this.logger.warn({ taskId, agent, bytes, limit: limits.log }, 'The log of a task is nearly full (TASK_LIMIT)');
     };
-    this.services = { journal, feed, inFlight, limits, nearlyFull, ...(ends && { ends }) };
+    this.services = { journal, feed, inFlight, limits, nearlyFull, ...(facts && { facts }) };
   }
 
   /** True if the journal stands still for longer than JOURNAL_STALL_LIMIT: nothing new should be accepted. */

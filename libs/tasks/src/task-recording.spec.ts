@@ -1,6 +1,7 @@
 import { statusUpdate, submittedTask, textPart, userMessage } from '#libs/protocol';
+import type { Facts } from '#libs/service';
 import type { TaskEvent } from './task-event.js';
-import { type TaskEnd, TaskEnds } from './task-ends.js';
+import { TaskFacts } from './task-facts.js';
 import { TaskFold } from './task-fold.js';
 import { TaskRecording } from './task-recording.js';
 import { LONG_LOG, MOST_SNAPSHOT_BYTES } from './task-snapshot.js';
@@ -21,13 +22,13 @@ const SERVICES = {
   limits: { event: Infinity, artifact: Infinity, log: Infinity },
 };
 
-/** A recording, and the bytes that the journal was told of each of its events. */
-function begun(ends?: TaskEnds): { recording: TaskRecording; bytes: number[] } {
+/** A recording, and the bytes that the journal was reported of each of its events. */
+function begun(facts?: TaskFacts): { recording: TaskRecording; bytes: number[] } {
   const bytes: number[] = [];
   const services = {
     ...SERVICES,
     journal: { enqueue: (_source: unknown, of: number) => bytes.push(of) },
-    ...(ends && { ends }),
+    ...(facts && { facts }),
   };
   const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
   const create = { header, replicaId: 'r' };
@@ -184,29 +185,33 @@ describe('A Task that is parked', () => {
   });
 });
 
-describe('The end of a Task', () => {
-  function ending(): { recording: TaskRecording; reported: TaskEnd[] } {
-    const [listening, reported] = [new TaskEnds(), [] as TaskEnd[]];
-    listening.listen((end) => reported.push(end));
-    return { recording: begun(listening).recording, reported };
+describe('What a Task comes to', () => {
+  function reporting(): { recording: TaskRecording; reported: unknown[] } {
+    const reported: unknown[] = [];
+    const facts = new TaskFacts({ emit: (...fact: unknown[]) => reported.push(fact) } as unknown as Facts);
+    return { recording: begun(facts).recording, reported };
   }
 
-  it('is told once, when it is durable', () => {
-    const { recording, reported: ends } = ending();
+  it.each([
+    ['TASK_STATE_COMPLETED', 'task.settled'],
+    ['TASK_STATE_FAILED', 'task.settled'],
+    ['TASK_STATE_INPUT_REQUIRED', 'question.asked'],
+    ['TASK_STATE_AUTH_REQUIRED', 'question.asked'],
+  ] as const)('is reported once, when %s is durable', (state, name) => {
+    const { recording, reported } = reporting();
     recording.settle(recording.drain()!, 'written');
-    const { statusUpdate: end } = recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED')).event as never;
+    recording.record(statusUpdate(REFERENCE, state));
     const entry = recording.drain()!;
-    expect(ends).toEqual([]);
+    expect(reported).toEqual([]);
     recording.settle(entry, 'written');
-    const at = new Date((end as { status: { timestamp: string } }).status.timestamp);
-    expect(ends).toEqual([{ header: expect.objectContaining(REFERENCE), state: 'TASK_STATE_COMPLETED', at }]);
+    expect(reported).toEqual([[name, expect.objectContaining({ ...REFERENCE, state })]]);
   });
 
-  it('is not told by who has lost the Task', () => {
-    const { recording, reported: ends } = ending();
+  it('is not reported by who has lost the Task', () => {
+    const { recording, reported } = reporting();
     recording.record(statusUpdate(REFERENCE, 'TASK_STATE_COMPLETED'));
     recording.settle(recording.drain()!, 'fenced');
-    expect(ends).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 

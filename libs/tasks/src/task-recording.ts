@@ -10,7 +10,7 @@ import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
 import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
 import { isWorthSnapshot, snapshotBytes, type TaskSnapshot, toSnapshot } from './task-snapshot.js';
-import type { TaskEnds } from './task-ends.js';
+import type { TaskFacts } from './task-facts.js';
 import type { TaskJournal } from './task-journal.js';
 import type { JournalEntry, JournalOutcome, TaskHeader } from './task-store.js';
 import { wakeJob } from './wake-job.js';
@@ -33,7 +33,7 @@ export interface RecordingServices {
   feed: TaskFeed;
   inFlight: InFlight;
   limits: TaskLimits;
-  ends?: TaskEnds;
+  facts?: TaskFacts;
   /** To be called with the Task and the bytes of its log when that passes three quarters of TASK_LIMIT. */
   nearlyFull?: (header: TaskHeader, bytes: number) => void;
 }
@@ -323,7 +323,7 @@ export class TaskRecording implements JournalSource {
     this.services.feed.publish(entry.events);
     // Somebody else writes it by now, although this came through after all: its followers do not hear here what comes next.
     if (this.broken) this.services.feed.lost(this.taskId);
-    this.services.ends?.written(entry, this.header);
+    this.services.facts?.written(entry, this.header);
     this.wake(done ? Number.POSITIVE_INFINITY : this.durable);
   }
 

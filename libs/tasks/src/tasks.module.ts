@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AskedQuestions } from './asked-questions.js';
 import { CommitFeed } from './commit-feed.js';
 import { CommitLog } from './commit-log.js';
 import { PostgresCommitLog } from './postgres-commit-log.js';
 import { TaskMetrics } from './task-metrics.js';
 import { PostgresTaskStore } from './postgres-task-store.js';
 import { TaskCounts } from './task-counts.js';
-import { TaskEnds } from './task-ends.js';
+import { TaskFacts } from './task-facts.js';
 import { TaskFeed } from './task-feed.js';
 import { TaskEventView } from './task-event-view.js';
 import { TaskJournal } from './task-journal.js';
@@ -23,10 +24,11 @@ import { TaskStore } from './task-store.js';
   providers: [
     { provide: TaskStore, useClass: PostgresTaskStore },
     { provide: CommitLog, useClass: PostgresCommitLog },
+    AskedQuestions,
     CommitFeed,
     TaskCounts,
     TaskMetrics,
-    TaskEnds,
+    TaskFacts,
     TaskJournal,
     TaskFeed,
     TaskLogPages,
@@ -39,7 +41,6 @@ import { TaskStore } from './task-store.js';
     CommitLog,
     CommitFeed,
     TaskCounts,
-    TaskEnds,
     TaskFeed,
     TaskLogPages,
     TaskQuestions,

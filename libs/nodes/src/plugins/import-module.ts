@@ -1,13 +1,15 @@
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { defineNode, defineTool, Failure, StepError } from '#libs/authoring';
+import { defineNode, defineTool, Failure, onFact, StepError } from '#libs/authoring';
 
 /** Where the modules that are offered are found by their own text: a name that no package can have. */
 const OFFERED = Symbol.for('parley-a2a/modules');
 const SCHEME = 'parley-offered:';
 
 /** What authors import by these names is this program's, whatever is installed beside their files. */
-const offered = new Map<string, object>([['parley-a2a/plugin', { defineNode, defineTool, Failure, StepError }]]);
+const offered = new Map<string, object>([
+  ['parley-a2a/plugin', { defineNode, defineTool, Failure, onFact, StepError }],
+]);
 let isHooked = false;
 
 /**

@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-plugins-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What `parley-a2a/plugin` gives, as a copy of the package in another place would. */
-const PLUGIN = `const [node, tool] = ['node', 'tool'].map((kind) => (it) => ({ ...it, [Symbol.for('parley-a2a/plugin')]: kind }));
+const PLUGIN = `const [node, tool, fact] = ['node', 'tool', 'fact'].map((kind) => (it) => ({ ...it, [Symbol.for('parley-a2a/plugin')]: kind }));
 const schema = { type: 'object', properties: {} };
 const run = () => 1;
 `;
@@ -36,6 +36,7 @@ describe('plugins', () => {
     const list = file(`export default [
       node({ type: 'sum', configSchema: schema, recovery: 'restart', run }),
       tool({ name: 'two', description: 'Two', inputSchema: schema, run }),
+      fact({ fact: 'key.revoked', handle: run }),
     ];`);
     const plugins = await Plugins.load([one, list]);
     expect(plugins.tools.map(({ module, defined }) => [module, defined.name])).toEqual([
@@ -43,6 +44,7 @@ describe('plugins', () => {
       [list, 'two'],
     ]);
     expect(plugins.nodes.map(({ defined }) => defined.type)).toEqual(['sum']);
+    expect(plugins.handlers.map(({ defined }) => defined.fact)).toEqual(['key.revoked']);
     expect(() => plugins.refuseTools(['three'])).not.toThrow();
     expect(() => plugins.refuseTools(['calculator', 'two'])).toThrow(`${list}: there is a tool "two" already`);
     expect(() => plugins.refuseTypes(['sum'])).toThrow(`${list}: there is a node type "sum" already`);
@@ -52,7 +54,11 @@ describe('plugins', () => {
     ['is not there', undefined, /^PARLEY_PLUGINS: \/gone\.mjs: there is no such file$/],
     ['imports what is not there', `import './none.mjs';`, /^PARLEY_PLUGINS: \/p\d+\.mjs: .*none\.mjs.*\/p\d+\.mjs$/],
     ['throws', `throw new TypeError('defineTool: name is wrong\\nand more');`, /: defineTool: name is wrong$/],
-    ['exports nothing', '', /: its default export must be what defineNode or defineTool gives, or a list of that$/],
+    [
+      'exports nothing',
+      '',
+      /: its default export must be what defineNode, defineTool or onFact gives, or a list of that$/,
+    ],
     ['exports something else', 'export default [3];', /: its default export must be/],
     [
       'has a schema that is none',

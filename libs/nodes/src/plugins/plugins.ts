@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import { type DefinedNode, type DefinedTool, pluginKind } from '#libs/authoring';
+import { type DefinedHandler, type DefinedNode, type DefinedTool, pluginKind } from '#libs/authoring';
 import { ConfigError } from '#libs/service';
 import { statSync } from 'node:fs';
 import { importDefault } from './import-module.js';
@@ -10,10 +10,11 @@ export interface Plugged<T> {
   defined: T;
 }
 
-/** The node types and tools that modules of the operator's define. */
+/** The node types, tools and handlers of facts that modules of the operator's define. */
 export class Plugins {
   readonly nodes: Plugged<DefinedNode>[] = [];
   readonly tools: Plugged<DefinedTool>[] = [];
+  readonly handlers: Plugged<DefinedHandler>[] = [];
 
   /**
    * @param paths of modules whose default export is a plugin or a list of them
@@ -42,7 +43,8 @@ export class Plugins {
       const kind = pluginKind(plugin);
       if (kind === 'node') this.takeNode({ module, defined: plugin as DefinedNode });
       else if (kind === 'tool') this.takeTool({ module, defined: plugin as DefinedTool });
-      else throw refusal(module, 'its default export must be what defineNode or defineTool gives, or a list of that');
+      else if (kind === 'fact') this.handlers.push({ module, defined: plugin as DefinedHandler });
+      else throw refusal(module, `its default export must be what ${DEFINED_BY} gives, or a list of that`);
     }
   }
 
@@ -60,6 +62,8 @@ export class Plugins {
     this.tools.push(tool);
   }
 }
+
+const DEFINED_BY = 'defineNode, defineTool or onFact';
 
 async function exported(path: string): Promise<readonly unknown[]> {
   // What Node says of that names the file of ours that asks for it.

@@ -9,6 +9,7 @@ import { RequestBodies } from './request-bodies.js';
 import { RunAnswers } from './run-answers.js';
 import { Reruns } from './reruns.js';
 import { RunList } from './run-list.js';
+import { FailedRuns } from './failed-runs.js';
 import { RunMetrics } from './run-metrics.js';
 import { Runs } from './runs.js';
 import { RunsController } from './runs.controller.js';
@@ -50,6 +51,7 @@ export class OrchestratorModule {
         RunAnswers,
         RunInbox,
         RunMetrics,
+        FailedRuns,
         RequestBodies,
         RemoteChildren,
       ],

@@ -1,15 +1,15 @@
 import type { TaskState } from '#libs/protocol';
 import { type AppConfig, Metrics } from '#libs/service';
-import { type TaskCounts, TaskEnds, type TaskHeader } from '#libs/tasks';
+import type { TaskCounts } from '#libs/tasks';
 import { RunMetrics } from './run-metrics.js';
 
 function stage(metricsWorkflows = true) {
-  const [metrics, ends] = [new Metrics(), new TaskEnds()];
+  const metrics = new Metrics();
   const counts = { waiting: async () => ({ input: 1, auth: 0, timer: 0 }) } as unknown as TaskCounts;
-  new RunMetrics(metrics, counts, ends, { metricsWorkflows } as AppConfig);
+  const runs = new RunMetrics(metrics, counts, { metricsWorkflows } as AppConfig);
   const end = (agent: string, state: TaskState, seconds = 2): void => {
-    const createdAt = new Date(1_000);
-    ends.written({ state, updatedAt: new Date(1_000 + seconds * 1_000) }, { agent, createdAt } as TaskHeader);
+    const task = { taskId: 't', contextId: 'c', agent, tenant: '', owner: '', state };
+    runs.countEnded({ ...task, createdAt: new Date(1_000), settledAt: new Date(1_000 + seconds * 1_000) });
   };
   return { metrics, end };
 }
@@ -29,10 +29,8 @@ describe('RunMetrics', () => {
     expect(text).toContain('parley_run_duration_seconds_bucket{le="5",workflow="tea",outcome="completed"} 1');
   });
 
-  it('counts neither what goes on or waits, nor the Tasks of nodes and other agents', async () => {
+  it('counts no Tasks of nodes and other agents', async () => {
     const { metrics, end } = stage();
-    end('workflows/tea', 'TASK_STATE_INPUT_REQUIRED');
-    end('workflows/tea', 'TASK_STATE_WORKING');
     end('workflows/tea/nodes/cup', 'TASK_STATE_COMPLETED');
     end('conversations', 'TASK_STATE_COMPLETED');
     expect(await metrics.read()).not.toContain('parley_runs_total{');

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AppConfig, BoundedLabel, Metrics } from '#libs/service';
-import { TaskCounts, type TaskEnd, TaskEnds } from '#libs/tasks';
+import type { TaskState } from '#libs/protocol';
+import { AppConfig, BoundedLabel, type FactPayloads, Metrics, OnFact } from '#libs/service';
+import { TaskCounts } from '#libs/tasks';
 import { runStatus } from '../run-state.js';
 import { isRun, workflowOf } from './run-task.js';
 
@@ -24,7 +25,6 @@ export class RunMetrics {
   constructor(
     metrics: Metrics,
     private readonly counts: TaskCounts,
-    ends: TaskEnds,
     config: AppConfig,
   ) {
     this.workflows = new BoundedLabel(config.metricsWorkflows ? MOST_WORKFLOWS : 0);
@@ -38,14 +38,15 @@ export class RunMetrics {
       labels,
       DURATIONS,
     );
-    ends.listen((end) => this.ended(end));
   }
 
-  private ended({ header, state, at }: TaskEnd): void {
-    if (!isRun(header)) return;
-    const labels = { workflow: this.workflows.of(workflowOf(header)), outcome: runStatus(state) };
+  @OnFact('task.settled')
+  countEnded(task: FactPayloads['task.settled']): void {
+    if (!isRun(task)) return;
+    const outcome = runStatus(task.state as TaskState);
+    const labels = { workflow: this.workflows.of(workflowOf(task)), outcome };
     this.runs.inc(labels);
-    this.durations.observe(labels, Math.max(0, at.getTime() - header.createdAt.getTime()) / 1000);
+    this.durations.observe(labels, Math.max(0, task.settledAt.getTime() - task.createdAt.getTime()) / 1000);
   }
 
   /** The last known numbers while the database is out of reach, which the readiness check tells. */

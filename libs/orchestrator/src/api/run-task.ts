@@ -7,7 +7,7 @@ import { readRunMetadata } from '../run-metadata.js';
 const RUN_AGENT = /^workflows\/([^/]+)$/;
 
 /** Whether a Task is a run: whether its agent is a workflow. */
-export function isRun(header: TaskHeader): boolean {
+export function isRun(header: Pick<TaskHeader, 'agent'>): boolean {
   return RUN_AGENT.test(header.agent);
 }
 

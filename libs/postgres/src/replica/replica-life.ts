@@ -92,9 +92,13 @@ export class ReplicaLife {
     for (const takeOver of this.successors) await takeOver(replicaId);
   }
 
-  /** Removes what is left of a replica, once its work has been taken over: nothing where it lives again. */
-  async forget(replicaId: string): Promise<void> {
-    await this.database.pool.query(FORGET_REPLICA, [this.replicaId, replicaId]);
+  /**
+   * Removes what is left of a replica, once its work has been taken over: nothing where it lives again.
+   * @returns true if this replica removed it
+   */
+  async forget(replicaId: string): Promise<boolean> {
+    const { rowCount } = await this.database.pool.query(FORGET_REPLICA, [this.replicaId, replicaId]);
+    return rowCount === 1;
   }
 
   /** The session may be cut for all replicas at once: the server shows the loss of others first, perhaps. */

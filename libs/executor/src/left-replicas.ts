@@ -1,0 +1,26 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { type FactPayloads, Metrics, OnFact } from '#libs/service';
+
+/** Tells operators of replicas that have left or died: a line of the log and a count. */
+@Injectable()
+export class LeftReplicas {
+  private readonly logger = new Logger(LeftReplicas.name);
+  private readonly left;
+
+  constructor(metrics: Metrics) {
+    this.left = metrics.counter(
+      'parley_replicas_left_total',
+      'Replicas whose work this replica has seen to the end of',
+    );
+  }
+
+  @OnFact('replica.left')
+  count(): void {
+    this.left.inc();
+  }
+
+  @OnFact('replica.left')
+  log({ replicaId, takenOver }: FactPayloads['replica.left']): void {
+    this.logger.log({ replicaId, takenOver }, 'A replica has left');
+  }
+}

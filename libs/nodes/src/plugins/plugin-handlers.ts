@@ -1,0 +1,21 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import type { DefinedHandler, FactName } from '#libs/authoring';
+import { Facts } from '#libs/service';
+import { Plugins } from './plugins.js';
+
+/** Has the handlers of plugin modules called with the facts of this replica. */
+@Injectable()
+export class PluginHandlers implements OnApplicationBootstrap {
+  constructor(
+    private readonly facts: Facts,
+    private readonly plugins: Plugins,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    for (const { module, defined } of this.plugins.handlers) this.subscribe(defined, module);
+  }
+
+  private subscribe<Name extends FactName>({ fact, handle }: DefinedHandler<Name>, module: string): void {
+    this.facts.on(fact, handle, module);
+  }
+}

@@ -1,0 +1,25 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { type FactPayloads, Metrics, OnFact } from '#libs/service';
+
+/** Tells operators of runs that failed: one line of the log for each, and a count by the kind of the failure. */
+@Injectable()
+export class FailedRuns {
+  private readonly logger = new Logger('Runs');
+  private readonly failures;
+
+  constructor(metrics: Metrics) {
+    const description = 'Runs that failed, as committed by this replica, by the kind of the failure';
+    this.failures = metrics.counter('parley_run_failures_total', description, ['kind']);
+  }
+
+  @OnFact('run.failed')
+  count({ kind = 'other' }: FactPayloads['run.failed']): void {
+    this.failures.inc({ kind });
+  }
+
+  @OnFact('run.failed')
+  log({ runId, workflow, node, cause, traceId }: FactPayloads['run.failed']): void {
+    const trace = traceId === undefined ? {} : { trace_id: traceId };
+    this.logger.warn({ runId, workflow, ...(node !== undefined && { node }), cause, ...trace }, 'A run failed');
+  }
+}

@@ -1,0 +1,85 @@
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
+import type { Fact, FactHandler, FactName, FactPayloads } from '#libs/authoring';
+import { FactSubscriber } from './fact-subscriber.js';
+
+/** Facts that may wait for their listeners; more are dropped. */
+export const MOST_WAITING_FACTS = 10_000;
+/** Milliseconds that listeners are called for in one turn of the event loop. */
+const TURN_MS = 5;
+
+/**
+ * Tells other modules what this process has made durable (ADR 28).
+ *
+ * - A fact is emitted after its commit, by the replica that made it, once.
+ * - Listeners are called in a later turn of the event loop: who waits for the commit goes on first.
+ * - A listener that throws or rejects is logged, and stops neither the emitter nor other listeners.
+ * - At most 10,000 facts wait for slow listeners; further ones are dropped.
+ * - Losing a fact loses a log line or a count, never a state: before the application has started and after it has ended
+ *   nobody listens.
+ */
+@Injectable()
+export class Facts {
+  private readonly logger = new Logger(Facts.name);
+  private readonly waiting: [FactName, FactPayloads[FactName]][] = [];
+  private isDropping = false;
+
+  constructor(@Optional() private readonly emitter?: EventEmitter2) {}
+
+  /** Never throws. */
+  emit<Name extends FactName>(name: Name, fact: FactPayloads[Name]): void {
+    if (!this.emitter?.hasListeners(name)) return;
+    if (this.waiting.length >= MOST_WAITING_FACTS) return this.drop();
+    if (this.waiting.push([name, fact]) === 1) setImmediate(() => this.deliver());
+  }
+
+  /** Emits a fact that came with its name. Never throws. */
+  emitNamed({ name, payload }: Fact): void {
+    this.emit(name, payload);
+  }
+
+  /** @param source named in the log where the handler fails */
+  on<Name extends FactName>(name: Name, handle: FactHandler<Name>, source: string): void {
+    const subscriber = new FactSubscriber(name, handle, source);
+    this.emitter?.on(name, (fact: FactPayloads[Name]) => void subscriber.receive(fact));
+  }
+
+  private deliver(): void {
+    const end = performance.now() + TURN_MS;
+    let delivered = 0;
+    do {
+      const [name, fact] = this.waiting[delivered]!;
+      delivered += 1;
+      this.call(name, fact);
+    } while (delivered < this.waiting.length && performance.now() < end);
+    this.waiting.splice(0, delivered);
+    if (this.waiting.length > 0) setImmediate(() => this.deliver());
+    else this.isDropping = false;
+  }
+
+  /** Never throws. */
+  private call(name: FactName, fact: FactPayloads[FactName]): void {
+    try {
+      this.emitter?.emit(name, fact);
+    } catch (error) {
+      this.logger.error({ err: error, fact: name }, 'A listener to a fact failed');
+    }
+  }
+
+  private drop(): void {
+    if (this.isDropping) return;
+    this.isDropping = true;
+    this.logger.warn({ waiting: this.waiting.length }, 'Listeners to facts are too slow, and facts are dropped');
+  }
+}
+
+/** Makes a method of a provider a listener to a fact. */
+export function OnFact<Name extends FactName>(name: Name) {
+  return <Method extends FactHandler<Name>>(
+    target: object,
+    key: string | symbol,
+    descriptor: TypedPropertyDescriptor<Method>,
+  ): void => {
+    OnEvent(name)(target, key, descriptor);
+  };
+}
