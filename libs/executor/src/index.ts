@@ -15,6 +15,7 @@ export {
   type SkillSchema,
   UnknownAgent,
 } from './agent-catalog.js';
+export { argumentSchema, type ArgumentSchema } from './argument-schema.js';
 export { noteOf, type SpanStep } from './spans/span-step.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';
 export { type ConfigSchema, type NodeProblem, type NodeSpec, type NodeType, NodeTypes } from './node-types.js';

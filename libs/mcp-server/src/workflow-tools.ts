@@ -1,9 +1,8 @@
-import type { ServedAgent } from '#libs/executor';
+import { argumentSchema, type ArgumentSchema, type ServedAgent } from '#libs/executor';
 import {
   dataPart,
   derivedId,
   isIdentifier,
-  isJsonObject,
   type JsonObject,
   type JsonValue,
   type Message,
@@ -18,20 +17,17 @@ import { INVALID_PARAMS, McpError } from './mcp-error.js';
 export interface WorkflowTool extends JsonObject {
   name: string;
   description: string;
-  inputSchema: { type: 'object' } & JsonObject;
+  inputSchema: ArgumentSchema;
 }
 
 const PAGE = 200;
-
-/** What says nothing of a value. */
-const ANNOTATIONS = new Set(['title', 'description', 'examples']);
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 const CONTEXT = 'parley/contextId';
 
 /** How a workflow without inputs is told what it is for. */
-const TEXT_SCHEMA: WorkflowTool['inputSchema'] = {
+const TEXT_SCHEMA: ArgumentSchema = {
   type: 'object',
   properties: { text: { type: 'string', description: 'What the workflow is to work on' } },
 };
@@ -51,7 +47,7 @@ export async function toolsOf(
   const tools = after.slice(0, PAGE).map(({ id, description }) => ({
     name: id,
     description,
-    inputSchema: toolSchema(schemas[id]?.input ?? {}),
+    inputSchema: argumentSchema(schemas[id]?.input ?? {}) ?? TEXT_SCHEMA,
   }));
   const last = tools.at(-1);
   return { tools, ...(last && after.length > tools.length && { nextCursor: last.name }) };
@@ -104,24 +100,5 @@ function textMember(meta: JsonObject, name: string): [string, JsonValue][] {
 
 async function hasInputs(agent: ServedAgent): Promise<boolean> {
   const { input } = (await agent.details?.())?.schemas[agent.name] ?? {};
-  return input !== undefined && hasProperties(input);
-}
-
-function hasProperties({ properties }: JsonObject): boolean {
-  return isJsonObject(properties) && Object.keys(properties).length > 0;
-}
-
-function toolSchema(input: JsonObject): WorkflowTool['inputSchema'] {
-  const { properties } = input;
-  if (!isJsonObject(properties) || Object.keys(properties).length === 0) return TEXT_SCHEMA;
-  const typed = Object.entries(properties).map(([name, it]) => [
-    name,
-    saysNothing(it) ? { type: 'string', ...it } : it,
-  ]);
-  return { ...input, type: 'object', properties: Object.fromEntries(typed) as JsonObject };
-}
-
-/** An input that may be anything is best given as text; clients and models want to know a type. */
-function saysNothing(property: JsonValue): property is JsonObject {
-  return isJsonObject(property) && Object.keys(property).every((name) => ANNOTATIONS.has(name));
+  return input !== undefined && argumentSchema(input) !== undefined;
 }
