@@ -44,6 +44,7 @@ const LAYERS = {
       'executor',
       'a2a-client',
       'agent-calls',
+      'process',
       'mcp-client',
       'models',
     ],

@@ -82,9 +82,12 @@ function inAny({ config }: Pick<WorkflowNode, 'config'>, names: (config: JsonObj
   return inner.some((it) => isJsonObject(it) && isJsonObject(it.config) && inAny({ config: it.config }, names));
 }
 
-/** `auth` of a node, by the side of a conversation, or of an agent of a brainstorm, which may have a `credential_ref`. */
+/**
+ * `auth` of a node, by the side of a conversation, of an agent that is a tool, or of an agent of a brainstorm, which may
+ * have a `credential_ref`.
+ */
 function namesCredential(config: JsonObject, credential: string): boolean {
-  const agents = Array.isArray(config.agents) ? config.agents : [];
+  const agents = [config.agents, config.tools].flatMap((list) => (Array.isArray(list) ? list : []));
   return [config, ...agents].some(
     (it) => isJsonObject(it) && [it.auth, it.credential_ref].some((named) => isNamed(named, credential)),
   );

@@ -4,7 +4,7 @@ import { type FakeAnswer, FakeLlm } from '../support/fake-llm.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import type { SseFrame } from '../support/sse.js';
-import { Api, echo, linear, output, type RunEvent, unique } from '../support/workflow.js';
+import { Api, echo, linear, output, type RunEvent, unique, type WorkflowNode } from '../support/workflow.js';
 
 let database: TestDatabase;
 let llm: FakeLlm;
@@ -105,6 +105,72 @@ describe('an agent with tools', () => {
     const fields = { taskId: asking.id, contextId: asking.contextId };
     const done = await sendTask(base, [{ data: { decision: 'no' } }], { fields });
     expect(done.status.message?.parts[0]?.text).toMatch(/^It is .*the call was refused by whoever was asked about it/);
+  });
+});
+
+describe('an agent whose tools are agents', () => {
+  /** Calls the first tool that it is offered, then quotes the result. */
+  const calling =
+    (args: JsonObject) =>
+    (body: JsonObject): FakeAnswer => {
+      const last = said(body).at(-1);
+      const [tool] = (body.tools ?? []) as { function: { name: string } }[];
+      if (last?.role === 'tool' || tool === undefined) return { text: `heard ${String(last?.content)}` };
+      return { toolCalls: [{ id: 'c1', name: tool.function.name, args }] };
+    };
+  const verse = (): WorkflowNode[] => [
+    { id: 'topic', type: 'input', config: { schema: { type: 'string' } } },
+    output('out', { prompt: 'a verse about {{topic}}' }),
+  ];
+
+  it('calls a workflow by its inputs, and tells the run of its task', async () => {
+    const poet = await api.save(linear(unique('poet'), ...verse()));
+    llm.answer = calling({ topic: 'rain' });
+    const tools = [{ agent: poet.name, name: 'poet' }];
+    const frames = await api.trace(linear(unique('agent'), echo('a', { prompt: 'x', tools }), output('out')));
+    expect(llm.calls[0]?.body.tools).toMatchObject([
+      { function: { name: 'agent__poet', parameters: { properties: { topic: { type: 'string' } } } } },
+    ]);
+    expect(payloads(frames, 'tool.call')).toEqual([{ tool: 'agent:poet', id: 'c1', args: { topic: 'rain' }, step: 1 }]);
+    expect(payloads(frames, 'tool.called')).toMatchObject([{ tool: 'agent:poet', id: 'c1', agent: poet.name }]);
+    expect(payloads(frames, 'tool.result')).toEqual([
+      { tool: 'agent:poet', id: 'c1', result: { status: 'completed', text: 'a verse about rain' } },
+    ]);
+  });
+
+  it('passes the question of a person up to its caller, and the answer down, without the model', async () => {
+    const desk = await api.save(linear(unique('desk'), { id: 'who', type: 'human', config: { prompt: 'Who?' } }));
+    llm.answer = calling({ message: 'ask' });
+    const { base } = await agent({ tools: [{ agent: desk.name, name: 'desk' }] });
+    const asking = await sendTask(base, 'x');
+    expect(asking.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(asking.status.message?.parts[0]?.text).toContain('The agent "agent:desk" asks: ');
+    expect(llm.calls).toHaveLength(1);
+    const fields = { taskId: asking.id, contextId: asking.contextId };
+    const done = await sendTask(base, 'Ada', { fields });
+    expect(done.status.message?.parts[0]?.text).toContain('Ada');
+    expect(llm.calls).toHaveLength(2);
+  });
+
+  it.each([0, 1])('is stopped where two name each other, begun with number %i', async (first) => {
+    llm.answer = calling({ message: 'go' });
+    const names = [unique('one'), unique('two')] as const;
+    const definitions = names.map((name, index) =>
+      linear(name, echo('a', { prompt: 'x', tools: [{ agent: names[1 - index]!, name: 'other' }] })),
+    );
+    await api.save(linear(names[0], echo('a', { prompt: 'x' })));
+    await api.save(definitions[1]!);
+    expect((await api.call('PUT', `/workflows/${names[0]}`, definitions[0])).status).toBe(200);
+    const run = await api.ended(await api.start(names[first]!));
+    expect(run.status).toBe('completed');
+    expect(JSON.stringify(run.state)).toContain('LOOP_DETECTED');
+  });
+
+  it('is not saved where one is not there', async () => {
+    const tools = ['calculator', { agent: 'nobody-of-this-name' }];
+    const reply = await api.call('POST', '/workflows', linear(unique('agent'), echo('a', { tools })));
+    expect(reply.status).toBe(422);
+    expect(reply.body).toMatchObject({ errors: [{ code: 'UNKNOWN_AGENT', path: 'nodes[0].config.tools[1]' }] });
   });
 });
 

@@ -10,4 +10,5 @@ export {
 } from './call-outcome.js';
 export { type CallCancelOutcome, type CanceledCall, cancelTask } from './cancel-task.js';
 export type { KeptContext } from './kept-context.js';
+export { NodeProgress } from './node-progress.js';
 export { RemoteContexts, type RemoteTalk, talkKey } from './remote-contexts.js';

@@ -1,10 +1,10 @@
 import { A2AError } from '#libs/protocol';
 
-/** What all conversations of one root may use together, whoever started them in between. */
+/** Limits of all conversations and calls by agents that one outermost Task leads to. */
 export interface Budget {
   /** Turns that agents are asked for. */
   turns: number;
-  /** Calls to agents: turns and announcements, also those that failed. */
+  /** Calls to agents: turns, announcements and calls as tools, also those that failed. */
   calls: number;
   /** From the first call on, paused or not. */
   seconds: number;
@@ -12,10 +12,13 @@ export interface Budget {
 
 export const BUDGET: Budget = { turns: 200, calls: 250, seconds: 24 * 60 * 60 };
 
+/** Kinds of calls that count: a step of a conversation, or the call of an agent as a tool. */
+export type CountedCall = 'turn' | 'announcement' | 'call';
+
 /** Counts what the conversations of a root have used. */
 export abstract class ConversationBudgets {
   /** Counts one call, and gives all that was used with it. */
-  abstract spend(root: string, call: 'turn' | 'announcement'): Promise<Budget>;
+  abstract spend(root: string, call: CountedCall): Promise<Budget>;
 }
 
 /**

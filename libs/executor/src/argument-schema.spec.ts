@@ -1,3 +1,4 @@
+import type { JsonObject } from '#libs/protocol';
 import { argumentSchema } from './argument-schema.js';
 
 describe('argumentSchema', () => {
@@ -19,7 +20,9 @@ describe('argumentSchema', () => {
     });
   });
 
-  it.each([{}, { properties: {} }, { properties: [] }])('has no schema for a workflow without inputs: %j', (input) => {
+  const NONE: JsonObject[] = [{}, { properties: {} }, { properties: [] }];
+
+  it.each(NONE)('has no schema for a workflow without inputs: %j', (input) => {
     expect(argumentSchema(input)).toBeUndefined();
   });
 });

@@ -15,6 +15,8 @@ export {
   type SkillSchema,
   UnknownAgent,
 } from './agent-catalog.js';
+export { AGENT_TOOL, agentToolEntries } from './agent-tool-names.js';
+export { CallBudgets } from './call-budgets.js';
 export { argumentSchema, type ArgumentSchema } from './argument-schema.js';
 export { noteOf, type SpanStep } from './spans/span-step.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';

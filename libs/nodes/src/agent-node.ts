@@ -1,5 +1,5 @@
 import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } from '#libs/executor';
-import { agentConfigSchema, agentProblems } from './agent/agent-config.js';
+import { agentConfigSchema, agentProblems, type KnownTools } from './agent/agent-config.js';
 import { type AgentServices, ModelExecutor } from './agent/agent-executor.js';
 
 /** `agent`: a model answers the Message, with tools, knowing what was said before. */
@@ -8,11 +8,15 @@ export class AgentNode implements NodeType {
   readonly configSchema: ConfigSchema;
 
   constructor(private readonly services: AgentServices) {
-    this.configSchema = agentConfigSchema(services.tools.builtIn);
+    this.configSchema = agentConfigSchema(this.knownTools);
   }
 
   problems(node: NodeSpec): NodeProblem[] {
-    return agentProblems(node, this.services.tools.builtIn);
+    return agentProblems(node, this.knownTools);
+  }
+
+  private get knownTools(): KnownTools {
+    return { builtIn: this.services.tools.builtIn, agents: this.services.agents !== undefined };
   }
 
   executor(node: NodeSpec): AgentExecutor {

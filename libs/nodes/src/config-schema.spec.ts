@@ -9,13 +9,18 @@ import { OutputNode } from './echo-nodes.js';
 import { ExternalNode } from './external-node.js';
 import { ScriptNode } from './script-node.js';
 import { SetNode } from './set-node.js';
+import { FakeCalledAgents } from './testing/fake-called-agents.js';
 import { FakeModels } from './testing/fake-models.js';
 import { ToolNode } from './tool-node.js';
 import { Calculator } from './tools/calculator.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
 const TYPES: NodeType[] = [
-  new AgentNode({ models: new FakeModels(), tools: new BuiltInTools(new ToolRegistry([new Calculator()])) }),
+  new AgentNode({
+    models: new FakeModels(),
+    tools: new BuiltInTools(new ToolRegistry([new Calculator()])),
+    agents: new FakeCalledAgents({}),
+  }),
   new ToolNode(new ToolRegistry([new Calculator()])),
   new OutputNode(),
   new ExternalNode({} as AgentDirectory, new CallChains(Buffer.from('a secret'))),
@@ -54,12 +59,26 @@ const GOOD: Record<string, JsonObject> = {
     fallbacks: ['n', 'o'],
     temperature: 0.5,
     maxTokens: 1000,
-    tools: ['calculator', 'files/read_*'],
+    tools: [
+      'calculator',
+      'files/read_*',
+      'agent:workflows/w/nodes/n',
+      {
+        agent: 'https://a.test/a2a',
+        name: 'critic',
+        description: 'd',
+        auth: 'key',
+        protocol: 'founding',
+        timeout: 5,
+        maxCalls: 3,
+        onQuestion: 'ask',
+      },
+    ],
     maxSteps: 5,
     output: { type: 'object' },
     history: 'none',
     historyTokens: 100,
-    approve: ['files/*'],
+    approve: ['files/*', 'agent:*'],
     onUncertain: 'fail',
     budget: { tokens: 10 },
   },

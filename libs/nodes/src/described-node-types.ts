@@ -27,6 +27,8 @@ export async function describedNodeTypes(modules: readonly string[], ...others: 
     plugins,
     servers,
     undefined,
+    absent(),
+    undefined,
     ...others,
   );
 }

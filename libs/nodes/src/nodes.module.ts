@@ -3,6 +3,7 @@ import { AgentDirectory } from '#libs/a2a-client';
 import { RemoteContexts } from '#libs/agent-calls';
 import {
   BrainstormEntries,
+  CallBudgets,
   CallChainModule,
   CallChains,
   ConversationEntries,
@@ -13,10 +14,12 @@ import { McpTools } from '#libs/mcp-client';
 import { Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
 import { SecretBox } from '#libs/postgres';
+import { AgentReferences } from '#libs/process';
 import { AppConfig } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { AgentMemory } from './agent/agent-memory.js';
 import { type AgentTools, BuiltInTools } from './agent/agent-tools.js';
+import type { AgentToolServices } from './agent/called-agent-services.js';
 import { ToolsWithServers } from './agent/mcp-agent-tools.js';
 import { AgentNode } from './agent-node.js';
 import { InputNode, OutputNode } from './echo-nodes.js';
@@ -76,12 +79,16 @@ export class NodesModule {
             // A stand-alone agent has neither.
             { token: McpTools, optional: true },
             { token: RemoteContexts, optional: true },
+            // Of the modules of other node types.
+            { token: AgentReferences, optional: true },
+            { token: CallBudgets, optional: true },
             ...others.map(({ type }) => type),
           ],
           useFactory: nodeTypes,
         },
       ],
-      exports: [NodeTypes, ToolRegistry],
+      // What other node types are made of is there for those who check definitions.
+      exports: [NodeTypes, ToolRegistry, ...others.map(({ from }) => from)],
     };
   }
 }
@@ -112,14 +119,30 @@ export function nodeTypes(
   plugins: Plugins,
   mcp: McpTools | undefined,
   contexts: RemoteContexts | undefined,
+  references: AgentReferences | undefined,
+  budgets: CallBudgets | undefined,
   ...others: NodeType[]
 ): NodeTypes {
   const entries = new ConversationEntries(chains);
+  const calledAgents: AgentToolServices | undefined = references && {
+    directory: agents,
+    tasks,
+    chains,
+    references,
+    ...(budgets && { budgets }),
+  };
   const brainstorms = new BrainstormEntries(chains);
   const memory = new AgentMemory(tasks, entries, brainstorms);
   const own = [
     new InputNode(),
-    new AgentNode({ models, tools: agentTools(tools, mcp), memory, entries, brainstorms }),
+    new AgentNode({
+      models,
+      tools: agentTools(tools, mcp),
+      memory,
+      entries,
+      brainstorms,
+      ...(calledAgents && { agents: calledAgents }),
+    }),
     new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),
     new ExternalNode(agents, chains, contexts),

@@ -1,4 +1,4 @@
-import type { NodeProblem, NodeTypes } from '#libs/executor';
+import { agentToolEntries, type NodeProblem, type NodeTypes } from '#libs/executor';
 import { InputSchema, InvalidInputSchema, type SharedUse } from '#libs/expressions';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
@@ -7,9 +7,18 @@ import { fault, type WorkflowProblem } from './workflow-problem.js';
  * What is wrong with the types of nodes, and with their configs.
  * @param use of the workflow
  */
-export function configProblems({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes, use: SharedUse): WorkflowProblem[] {
+export function configProblems(
+  { name, nodes }: WorkflowDefinition,
+  nodeTypes: NodeTypes,
+  use: SharedUse,
+): WorkflowProblem[] {
   return [...nodes.entries()].flatMap(([index, node]) =>
-    [...descriptionProblems(node), ...inputProblems(node, use), ...nodeTypes.problems(node, use)].map((problem) => {
+    [
+      ...descriptionProblems(node),
+      ...inputProblems(node, use),
+      ...nodeTypes.problems(node, use),
+      ...selfCallProblems(name, node),
+    ].map((problem) => {
       const code = nodeTypes.names.includes(node.type) ? 'INVALID_CONFIG' : 'UNKNOWN_TYPE';
       const { path, detail } = typeof problem === 'string' ? { path: '', detail: problem } : problem;
       return fault(code, `nodes[${index}]${path && `.${path}`}`, detail, { node: node.id });
@@ -21,6 +30,22 @@ export function configProblems({ nodes }: WorkflowDefinition, nodeTypes: NodeTyp
 function descriptionProblems({ id, type, config: { description } }: WorkflowNode): NodeProblem[] {
   if (description === undefined || typeof description === 'string') return [];
   return [{ path: 'config.description', detail: `${type} node "${id}": description must be a string` }];
+}
+
+/** Refuses tools by which an agent would call itself, or the workflow that it is a node of. */
+function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode): NodeProblem[] {
+  if (type !== 'agent') return [];
+  const own = [workflow, `workflows/${workflow}`, `workflows/${workflow}/nodes/${id}`];
+  const entries = agentToolEntries(config['tools']).filter(({ reference }) => own.includes(pathIn(reference)));
+  return entries.map(({ index }) => ({
+    path: `config.tools[${index}]`,
+    detail: `agent node "${id}": tools[${index}] must not be the node itself, or its own workflow`,
+  }));
+}
+
+/** Returns a reference as a path below `/a2a`, if it is one. */
+function pathIn(reference: string): string {
+  return reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
 }
 
 /** What an `input` node asks of its input: whether it can be asked, and whether its own default fulfils it. */

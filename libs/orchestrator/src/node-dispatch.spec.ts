@@ -1,5 +1,6 @@
+import type { JsonObject } from '#libs/protocol';
 import fc from 'fast-check';
-import { dispatchMessageId, nodeTimeout } from './node-dispatch.js';
+import { callsOthers, dispatchMessageId, nodeTimeout } from './node-dispatch.js';
 
 describe('dispatchMessageId', () => {
   test('is the same for the same call, a UUID, and another one for any other', () => {
@@ -27,4 +28,17 @@ test.each([
 ])('an external node with %j has %i ms (E1, E8)', (config, timeout) => {
   expect(nodeTimeout({ id: 'ext', type: 'external', config })).toBe(timeout);
   expect(nodeTimeout({ id: 'a', type: 'agent', config })).toBeUndefined();
+});
+
+const CHAINED: [type: string, config: JsonObject, hasChain: boolean][] = [
+  ['agent', { tools: ['calculator', 'agent:poet'] }, true],
+  ['agent', { tools: [{ agent: 'poet' }] }, true],
+  ['agent', { tools: ['calculator', 'docs/*'] }, false],
+  ['agent', {}, false],
+  ['set', { tools: ['agent:poet'] }, false],
+  ['external', {}, true],
+];
+
+test.each(CHAINED)('a node of the type %s with %j gets the calls that led to it: %s', (type, config, hasChain) => {
+  expect(callsOthers({ type, config })).toBe(hasChain);
 });

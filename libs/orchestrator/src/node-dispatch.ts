@@ -1,4 +1,4 @@
-import { REVISION_KEY } from '#libs/executor';
+import { agentToolEntries, REVISION_KEY } from '#libs/executor';
 import { durationOf } from '#libs/expressions';
 import { derivedId, type Part, type SendMessageRequest, textBefore, userMessage } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
@@ -76,9 +76,9 @@ export function nodeRequest(
   };
 }
 
-/** Whether a node's agent calls agents that the workflow does not name as nodes. */
-export function callsOthers({ type }: Pick<WorkflowNode, 'type'>): boolean {
-  return CALLING_TYPES.has(type);
+/** True if a node's agent calls agents that the workflow does not name as nodes. */
+export function callsOthers({ type, config }: Pick<WorkflowNode, 'type' | 'config'>): boolean {
+  return CALLING_TYPES.has(type) || (type === 'agent' && agentToolEntries(config['tools']).length > 0);
 }
 
 /** How long, in milliseconds, the agent of a node may take in all; `undefined`: the client's own limits hold. */

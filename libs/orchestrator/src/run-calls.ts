@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { AgentCallError } from '#libs/a2a-client';
-import type { AgentCall, CallFailure, CallOutcome, CallTarget } from '#libs/agent-calls';
+import { type AgentCall, type CallFailure, type CallOutcome, type CallTarget, NodeProgress } from '#libs/agent-calls';
 import type { Job } from '#libs/jobs';
 import { throughOutage } from '#libs/postgres';
 import { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessStart } from '#libs/process';
-import { A2A_ERRORS, isJsonObject, type Part, type RunEventNote, shownUrl } from '#libs/protocol';
+import { A2A_ERRORS, type Part, type RunEventNote, shownUrl } from '#libs/protocol';
 import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
 import { externalCall } from './external-call.js';
@@ -17,13 +17,13 @@ import { partsLeftOut } from './control-steps.js';
 import { CallTimes } from './call-times.js';
 import { type AskingChildren, lookAtAsking } from './asking-children.js';
 import { timeOf } from './node-clock.js';
-import { NodeProgress } from './node-progress.js';
 import type { AttemptFailure } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
 import { askedOnAfter } from './refused-answer.js';
 import { questionId, remoteLookJob, remoteLookOver } from './remote-look-job.js';
 import { RunContent } from './run-content.js';
+import { isForwardedStep } from './run-event-type.js';
 import type { RunEvaluation } from './run-evaluation.js';
 import type { RunPace } from './run-pace.js';
 import type { RunRoom } from './run-room.js';
@@ -45,9 +45,6 @@ export interface ChildNews {
   step?: RunEventNote;
   ending?: ChildEnding;
 }
-
-/** The steps of a child that its run passes on. */
-const PASSED_STEPS = new Set(['model.request', 'model.response', 'model.error', 'tool.call', 'tool.result']);
 
 /** The run that calls are made for. */
 interface CallingRun extends Omit<ProcessStart, 'log'> {
@@ -268,7 +265,7 @@ export class RunCalls {
       }),
       ...(kept && { context: kept }),
       target: () => this.target(node, fault),
-      callsNobody: !callsOthers(node),
+      callsNobody: !callsOthers(definition),
       staysHere: this.isLocal(node),
       ...(limit !== undefined && { limit }),
       ...(node.sentAt !== undefined && { since: timeOf(node.sentAt) }),
@@ -307,7 +304,7 @@ export class RunCalls {
         progress.take(response);
         this.run.room.receive(node, response);
         if (seen?.first) await this.remember(node, seen.taskId, url);
-        if (step && PASSED_STEPS.has(step.type) && isJsonObject(step.payload)) await report({ step });
+        if (step && isForwardedStep(step)) await report({ step });
       }
       const unread = unreadPayload(call.answer);
       if (unread) await report({ step: partsLeftOut.note(node, unread) });

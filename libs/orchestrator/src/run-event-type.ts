@@ -1,3 +1,5 @@
+import { isJsonObject, type RunEventNote } from '#libs/protocol';
+
 /** The steps of a run that its streams tell of. */
 export const RUN_EVENT_TYPES = [
   'node.started',
@@ -10,7 +12,9 @@ export const RUN_EVENT_TYPES = [
   'model.response',
   'model.error',
   'tool.call',
+  'tool.called',
   'tool.result',
+  'tool.canceled',
   'template.warning',
   'number.rounded',
   'parts.left-out',
@@ -38,3 +42,19 @@ export const RUN_EVENT_TYPES = [
 ] as const;
 
 export type RunEventType = (typeof RUN_EVENT_TYPES)[number];
+
+const FORWARDED_STEPS = new Set([
+  'model.request',
+  'model.response',
+  'model.error',
+  'tool.call',
+  'tool.called',
+  'tool.result',
+  'tool.canceled',
+]);
+
+/** True for a step of a child that its run forwards, including the progress of agents that the child called as tools. */
+export function isForwardedStep({ type, payload }: RunEventNote): boolean {
+  if (!isJsonObject(payload)) return false;
+  return FORWARDED_STEPS.has(type) || (type === 'node.progress' && typeof payload['tool'] === 'string');
+}

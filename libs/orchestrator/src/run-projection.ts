@@ -3,7 +3,7 @@ import { isRun, workflowOf } from './api/run-task.js';
 import { type RunEvent, toRunEvent } from './run-event.js';
 
 /** Steps that those who watch must ask for. */
-const TOOL_STEPS: ReadonlySet<string> = new Set(['tool.call', 'tool.result']);
+const TOOL_STEPS: ReadonlySet<string> = new Set(['tool.call', 'tool.called', 'tool.result', 'tool.canceled']);
 
 /** An event of a run as the event gateway shows it: in the stream `run`, or `tool`; `undefined` for other Tasks. */
 export function runProjection(

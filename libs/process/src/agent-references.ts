@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { AgentCatalog, calledAgentOf, UnknownAgent } from '#libs/executor';
+import { AgentCatalog, calledAgentOf, type ServedAgent, UnknownAgent } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { untilReached } from '#libs/postgres';
 import { A2AError, shownUrl, textStart, urlProblem, withoutTrailing } from '#libs/protocol';
@@ -39,6 +39,15 @@ export class AgentReferences {
     if (path === '') throw nobody(reference);
     if (path.includes('/')) return (await this.agents(tenant).resolve(path)).path;
     return this.named(path, tenant);
+  }
+
+  /**
+   * Returns an agent of this service by its name or its path.
+   * @throws UnknownAgent where there is none, and for every URL
+   */
+  async served(reference: string, tenant: string): Promise<ServedAgent> {
+    if (isUrl(reference)) throw nobody(reference);
+    return this.agents(tenant).resolve(await this.resolve(reference, tenant));
   }
 
   /** True if a reference names an agent of this service, by its name, its path or its URL. */
@@ -85,7 +94,8 @@ export class AgentReferences {
     throw new A2AError('INVALID_PARAMS', { message, violations, status: 422 });
   }
 
-  private async problemOf(reference: string, tenant: string): Promise<string | undefined> {
+  /** Returns why a reference names no agent that could be called; `undefined` where it names one. */
+  async problemOf(reference: string, tenant: string): Promise<string | undefined> {
     try {
       await this.resolve(reference, tenant);
       return undefined;

@@ -19,7 +19,10 @@ const LINES: Readonly<Record<string, (payload: Payload) => string>> = {
   'node.waiting': ({ until }) => `waits until ${clock(until)}`,
   'node.resumed': () => 'goes on without an answer of the run',
   'node.reused': ({ origin }) => `taken over from run ${word(origin)}`,
-  'node.progress': ({ text, artifact }) => word(text) || textOf(artifact),
+  'node.progress': ({ tool, text, artifact }) =>
+    `${tool === undefined ? '' : `${word(tool)}: `}${word(text) || textOf(artifact)}`,
+  'tool.called': ({ tool, taskId }) => `${word(tool)} works on task ${word(taskId)}`,
+  'tool.canceled': ({ tool, outcome }) => `${word(tool)} canceled: ${word(outcome)}`,
   'edge.error': ({ edge, failure }) => `edge ${word(edge)}: ${messageOf(failure)}`,
   'each.started': ({ items }) => `${Array.isArray(items) ? items.length : 0} entries`,
   'loop.next': ({ iteration, at }) => `iteration ${word(iteration)}${at === undefined ? '' : ` at ${clock(at)}`}`,

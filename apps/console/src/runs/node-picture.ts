@@ -86,7 +86,7 @@ export function nodeAfter(node: NodePicture, event: RunEvent): NodePicture {
 /** What an event of the run tells of the work of a node's agent. */
 function workIn({ type, payload, timestamp: at }: RunEvent): WorkEvent | undefined {
   if (isStep(type)) return { type, payload, at };
-  const chunk = type === 'node.progress' ? chunkIn(payload) : undefined;
+  const chunk = type === 'node.progress' && !isOfTool(payload) ? chunkIn(payload) : undefined;
   if (chunk?.parts) return { type: TEXT, payload: { parts: chunk.parts, append: chunk.append === true }, at };
   if (type === 'a2a.received' && Array.isArray(payload['question']))
     return { type: QUESTION, payload: { text: questionText(payload['question'] as Part[]) }, at };
@@ -118,6 +118,11 @@ function changed(node: NodePicture, { type, payload, timestamp }: RunEvent): Nod
   }
 }
 
+/** True for what an agent says and makes that the node's own agent has called as a tool. */
+function isOfTool(payload: RunEvent['payload']): boolean {
+  return payload['tool'] !== undefined;
+}
+
 /** A node after an event that tells of waiting, of lists, and of what is under way. */
 function waitingAfter(
   node: NodePicture,
@@ -131,7 +136,7 @@ function waitingAfter(
     case 'node.waiting':
       return { ...node, ...texts(payload, 'until') };
     case 'node.progress':
-      return { ...node, progress: progressAfter(node.progress, payload) };
+      return isOfTool(payload) ? node : { ...node, progress: progressAfter(node.progress, payload) };
     case 'each.started': {
       const items = Array.isArray(payload['items']) ? payload['items'] : [];
       return { ...node, list: { items, counts: node.list?.counts ?? {} } };

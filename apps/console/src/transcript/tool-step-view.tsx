@@ -1,4 +1,5 @@
 import { Wrench } from 'lucide-react';
+import { Link } from 'wouter';
 import { DataTree } from '../components/data-tree.js';
 import { Elapsed } from '../components/time.js';
 import { Fold } from './fold.js';
@@ -7,7 +8,7 @@ import type { Question, ToolStep } from './transcript.js';
 
 /** A call of a tool: with what, what somebody was asked about it, and what came of it. */
 export function ToolStepView({ step }: { step: ToolStep }) {
-  const { tool, args, state, from, to, result, error, truncated, made, question } = step;
+  const { tool, args, state, from, to, result, error, truncated, made, question, taskId } = step;
   // Whoever came to a call when it was under way does not know what it was made with.
   const isEmpty = args === undefined || (typeof args === 'object' && args !== null && Object.keys(args).length === 0);
   return (
@@ -21,6 +22,13 @@ export function ToolStepView({ step }: { step: ToolStep }) {
         from={from}
         to={made > 0 ? to : undefined}
       />
+      {taskId !== undefined && (
+        <p className="text-xs">
+          <Link href={`~/tasks/${encodeURIComponent(taskId)}`} className="underline">
+            The agent's task
+          </Link>
+        </p>
+      )}
       {question && <Asked question={question} />}
       {made > 1 && <p className="text-xs text-warning">It was cut off, and called {made} times.</p>}
       {!isEmpty && (
@@ -45,7 +53,8 @@ export function ToolStepView({ step }: { step: ToolStep }) {
   );
 }
 
-function Asked({ question: { at, answer, answeredAt } }: { question: Question }) {
+function Asked({ question: { at, answer, answeredAt, byAgent, text } }: { question: Question }) {
+  if (byAgent) return <p className="text-xs break-words text-muted-foreground">{text}</p>;
   if (answer === undefined) return <p className="text-xs text-warning">Somebody is asked whether it may be called.</p>;
   return (
     <p className="text-xs text-muted-foreground">

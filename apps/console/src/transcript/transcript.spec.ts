@@ -114,6 +114,25 @@ describe('the transcript of an agent', () => {
   });
 });
 
+describe('a call of an agent', () => {
+  const asked = { tool: 'agent:poet', id: 'c', args: { message: 'go' } };
+  const events = [
+    { type: 'tool.call', payload: asked, at: '1' },
+    { type: 'tool.called', payload: { ...asked, agent: 'poet', taskId: 'task-of-poet' }, at: '2' },
+    { type: QUESTION, payload: { text: 'The agent asks: Which color?' }, at: '3' },
+    { type: 'tool.result', payload: { ...asked, result: { status: 'completed' } }, at: '4' },
+  ];
+
+  it('has the task of the agent, and its question, which is not about the call', () => {
+    expect(toolCalled(events.slice(0, 2))).toBe('agent:poet');
+    const { steps } = transcriptOf(events.slice(0, 3));
+    expect(steps).toMatchObject([{ state: 'input-required', taskId: 'task-of-poet', question: { byAgent: true } }]);
+    const [step] = transcriptOf(events).steps;
+    expect(step).toMatchObject({ state: 'completed', question: { answeredAt: '4' } });
+    expect(step).not.toHaveProperty('question.answer');
+  });
+});
+
 describe('what an agent tells of its work', () => {
   const status = (state: string, more: object = {}) => ({
     statusUpdate: { taskId: 't', contextId: 'c', status: { state, timestamp: second(1) }, ...more },

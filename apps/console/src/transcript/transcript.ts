@@ -39,6 +39,10 @@ export interface ToolStep {
   made: number;
   /** What somebody was asked about it, when, and what came of that. */
   question?: Question;
+  /** The Task of the agent that was called as a tool; absent for an agent elsewhere, whose Task has no page here. */
+  taskId?: string;
+  /** True once the agent that was called has a Task. */
+  isCalled?: true;
 }
 
 export interface Question {
@@ -46,6 +50,8 @@ export interface Question {
   at?: string | undefined;
   answeredAt?: string | undefined;
   answer?: 'yes' | 'no';
+  /** The agent that was called asked it: the answer went to that agent. */
+  byAgent?: true;
 }
 
 export interface Usage {
@@ -82,6 +88,7 @@ class Fold {
     else if (type === 'model.response') this.respond(payload, at);
     else if (type === 'model.error') this.fail(payload, at);
     else if (type === 'tool.call') this.call(payload, at);
+    else if (type === 'tool.called') this.called(payload);
     else if (type === 'tool.result') this.result(payload, at);
     else if (type === QUESTION) this.ask(payload, at);
     else if (type === END) this.end(at);
@@ -143,6 +150,14 @@ class Fold {
     Object.assign(step, { state: 'running', from: step.from ?? at, made: step.made + 1 });
   }
 
+  private called(payload: WorkEvent['payload']): void {
+    const step = this.found(payload);
+    const { agent, taskId } = payload;
+    if (!step || typeof taskId !== 'string') return;
+    step.isCalled = true;
+    if (typeof agent === 'string' && !/^https?:/i.test(agent)) step.taskId = taskId;
+  }
+
   private result(payload: WorkEvent['payload'], at: string | undefined): void {
     const step = this.found(payload) ?? this.ended(payload) ?? this.plan(payload);
     this.answer(step, 'no', at);
@@ -157,11 +172,13 @@ class Fold {
     const next = this.steps.find((it) => it.kind === 'tool' && isOpen(it));
     if (next?.kind !== 'tool') return;
     next.state = 'input-required';
-    next.question = { text: typeof text === 'string' ? text : '', at };
+    const byAgent = next.isCalled && { byAgent: true as const };
+    next.question = { text: typeof text === 'string' ? text : '', at, ...byAgent };
   }
 
   private answer({ question }: ToolStep, answer: 'yes' | 'no', at: string | undefined): void {
-    if (question && question.answer === undefined) Object.assign(question, { answer, answeredAt: at });
+    if (question?.byAgent) question.answeredAt ??= at;
+    else if (question && question.answer === undefined) Object.assign(question, { answer, answeredAt: at });
   }
 
   private end(at: string | undefined): void {

@@ -3,7 +3,7 @@ import type { Part, StreamResponse } from '../api/task.js';
 
 /** Something that an agent told of its work: a step, a piece of its answer, a question, or its end. */
 export interface WorkEvent {
-  /** `model.request`, `model.response`, `model.error`, `tool.call`, `tool.result`, or one of ours below. */
+  /** A step of an agent (`model.request`, `tool.call` and the like), or one of ours below. */
   type: string;
   payload: Readonly<Record<string, unknown>>;
   /** ISO 8601, where that is known. */
@@ -17,7 +17,7 @@ export const QUESTION = 'question';
 /** There is no more. */
 export const END = 'end';
 
-const STEPS = new Set(['model.request', 'model.response', 'model.error', 'tool.call', 'tool.result']);
+const STEPS = new Set(['model.request', 'model.response', 'model.error', 'tool.call', 'tool.called', 'tool.result']);
 
 /** Whether an event of a run, or of a Task, is a step of an agent. */
 export function isStep(type: string): boolean {
@@ -35,7 +35,8 @@ export function withWork(work: readonly WorkEvent[], event: WorkEvent): readonly
 /** The tool whose call is under way. */
 export function toolCalled(work: readonly WorkEvent[]): string | undefined {
   const last = work.at(-1);
-  const tool = last?.type === 'tool.call' ? last.payload['tool'] : undefined;
+  const isUnderWay = last?.type === 'tool.call' || last?.type === 'tool.called';
+  const tool = isUnderWay ? last.payload['tool'] : undefined;
   return typeof tool === 'string' ? tool : undefined;
 }
 

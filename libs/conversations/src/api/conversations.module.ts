@@ -1,10 +1,17 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
-import { CallChainModule, CallChains, BuiltInAgents, BuiltInAgentsModule, type ServedAgent } from '#libs/executor';
+import {
+  BuiltInAgents,
+  BuiltInAgentsModule,
+  CallBudgets,
+  CallChainModule,
+  CallChains,
+  type ServedAgent,
+} from '#libs/executor';
 import { AgentReferences, Processes, ProcessStreams } from '#libs/process';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { conversationAgent } from '../conversation-agent.js';
-import { ConversationBudgets } from '../conversation-budget.js';
+import { ConversationBudgets, refuseBeyond } from '../conversation-budget.js';
 import { ConversationCommands } from '../conversation-command.js';
 import { ConversationNode } from '../conversation-node.js';
 import type { ConversationServices } from '../conversation-services.js';
@@ -37,9 +44,10 @@ export class ConversationAgentModule {
           useFactory: servicesOf,
         },
         { provide: ConversationNode, inject: [SERVICES], useFactory: nodeOf },
+        { provide: CallBudgets, inject: [ConversationBudgets], useFactory: callBudgetsOf },
         { provide: AGENT, inject: [BuiltInAgents, SERVICES], useFactory: publish },
       ],
-      exports: [ConversationCommands, ConversationNode],
+      exports: [ConversationCommands, ConversationNode, AgentReferences, CallBudgets],
     };
   }
 }
@@ -53,6 +61,11 @@ function servicesOf(
   budgets: ConversationBudgets,
 ): ConversationServices {
   return { directory, references, tasks, commands, chains, budgets };
+}
+
+/** Calls that agents make by themselves count with those of conversations. */
+function callBudgetsOf(budgets: ConversationBudgets): CallBudgets {
+  return { spend: async (root) => refuseBeyond(await budgets.spend(root, 'call')) };
 }
 
 function nodeOf(services: ConversationServices): ConversationNode {

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 import { configSchema, DATA, PROMPT } from '../config-schema.js';
 import { DEFAULT_HISTORY_TOKENS, DEFAULT_STEPS, HISTORIES, UNCERTAIN } from './agent-settings.js';
+import { AGENT_GLOB, AGENT_TOOL_SCHEMAS, agentToolName, entryFaults, isAgentEntry } from './agent-tool-config.js';
 
 /** What a tool of a server is called, or several of them by a glob. */
 const SERVER_TOOL = new RegExp(`${MCP_SERVER_NAME.source.slice(0, -1)}/${MCP_GLOB.source.slice(1)}`);
@@ -17,9 +18,21 @@ const RANGES = {
   tokens: [1, 1_000_000_000],
 } as const;
 
-/** The JSON Schema of the config. @param builtIn the names of tools that are no server's */
-export function agentConfigSchema(builtIn: readonly string[]): ConfigSchema {
-  const tool: JsonObject = { anyOf: [{ enum: [...builtIn] }, { type: 'string', pattern: SERVER_TOOL.source }] };
+/** The tools that a config may name. */
+export interface KnownTools {
+  /** Names of tools that are no server's. */
+  builtIn: readonly string[];
+  /** True where agents may be tools. */
+  agents: boolean;
+}
+
+/** The JSON Schema of the config. */
+export function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema {
+  const named: JsonObject[] = [{ enum: [...builtIn] }, { type: 'string', pattern: SERVER_TOOL.source }];
+  const tool: JsonObject = { anyOf: [...named, ...(agents ? AGENT_TOOL_SCHEMAS : [])] };
+  const approved: JsonObject = {
+    anyOf: [...named, ...(agents ? [{ type: 'string', pattern: AGENT_GLOB.source }] : [])],
+  };
   return configSchema({
     prompt: PROMPT,
     data: DATA,
@@ -44,7 +57,10 @@ export function agentConfigSchema(builtIn: readonly string[]): ConfigSchema {
       type: 'array',
       items: tool,
       maxItems: MOST_TOOLS,
-      description: `What the model may use: ${builtIn.join(', ')}, or tools of MCP servers as "server/glob".`,
+      description: agents
+        ? `What the model may use: ${builtIn.join(', ')}, tools of MCP servers as "server/glob", or agents as ` +
+          '"agent:reference", or as objects with their settings.'
+        : `What the model may use: ${builtIn.join(', ')}, or tools of MCP servers as "server/glob".`,
     },
     maxSteps: integer('maxSteps', `How often the model is called at most; ${DEFAULT_STEPS} unless set.`),
     output: {
@@ -62,7 +78,7 @@ export function agentConfigSchema(builtIn: readonly string[]): ConfigSchema {
     ),
     approve: {
       type: 'array',
-      items: tool,
+      items: approved,
       maxItems: MOST_TOOLS,
       description: 'Tools, named as in tools, that somebody is asked about before each call.',
     },
@@ -84,27 +100,32 @@ export function agentConfigSchema(builtIn: readonly string[]): ConfigSchema {
 }
 
 /** What is wrong with a config: one sentence each, with its place. */
-export function agentProblems(node: NodeSpec, builtIn: readonly string[]): NodeProblem[] {
+export function agentProblems(node: NodeSpec, { builtIn, agents }: KnownTools): NodeProblem[] {
   const problems = new Problems(node);
+  const isTool = (it: string): boolean => builtIn.includes(it) || SERVER_TOOL.test(it);
+  const rule = toolRule({ builtIn, agents });
   for (const key of ['prompt', 'system_prompt', 'model']) problems.check(key, 'must be a string', isText);
   problems
     .texts('fallbacks', MOST_FALLBACKS, 'must name a model', (it) => it !== '')
     .inRange('temperature', node.config.temperature)
     .wholeInRange('maxTokens', node.config.maxTokens)
-    .texts('tools', MOST_TOOLS, toolRule(builtIn), (it) => builtIn.includes(it) || SERVER_TOOL.test(it))
+    .tools(agents ? isAgentEntry : () => false, rule, isTool)
     .wholeInRange('maxSteps', node.config.maxSteps)
     .check('output', 'must be an object', isJsonObject)
     .check('history', `must be ${HISTORIES.join(' or ')}`, (it) => HISTORIES.some((word) => word === it))
     .wholeInRange('historyTokens', node.config.historyTokens)
-    .texts('approve', MOST_TOOLS, toolRule(builtIn), (it) => builtIn.includes(it) || SERVER_TOOL.test(it))
+    .texts('approve', MOST_TOOLS, rule, (it) => isTool(it) || (agents && AGENT_GLOB.test(it)))
     .check('onUncertain', `must be one of ${UNCERTAIN.join(', ')}`, (it) => UNCERTAIN.some((word) => word === it))
     .budget();
   return problems.found;
 }
 
-function toolRule(builtIn: readonly string[]): string {
-  return `must be one of ${builtIn.join(', ')}, or name tools of an MCP server as "server/glob"`;
+function toolRule({ builtIn, agents }: KnownTools): string {
+  const others = agents ? ', or an agent as "agent:reference"' : '';
+  return `must be one of ${builtIn.join(', ')}, or name tools of an MCP server as "server/glob"${others}`;
 }
+
+const TAKEN = 'is the name of another tool: set another name';
 
 class Problems {
   readonly found: NodeProblem[] = [];
@@ -125,6 +146,32 @@ class Problems {
     for (const [index, entry] of value.entries())
       this.check(`${key}[${index}]`, rule, () => typeof entry === 'string' && holds(entry), entry);
     return this;
+  }
+
+  /** Checks a list of tools, some of which are agents: each has a name of its own. */
+  tools(isAgent: (entry: JsonValue) => boolean, rule: string, holds: (entry: string) => boolean): this {
+    const value = this.node.config.tools;
+    if (!Array.isArray(value) || !value.some(isAgent)) return this.texts('tools', MOST_TOOLS, rule, holds);
+    this.check('tools', `must be a list of at most ${MOST_TOOLS} tools`, () => value.length <= MOST_TOOLS);
+    if (value.length > MOST_TOOLS) return this;
+    const names = new Set<string>();
+    for (const [index, entry] of value.entries()) {
+      const place = `tools[${index}]`;
+      if (isAgent(entry)) this.agent(place, entry, names);
+      else this.check(place, rule, () => typeof entry === 'string' && holds(entry), entry);
+    }
+    return this;
+  }
+
+  /** @param names of the agents before it */
+  private agent(place: string, entry: JsonValue, names: Set<string>): void {
+    const faults = entryFaults(entry);
+    for (const [member, rule] of faults)
+      this.check(member === undefined ? place : `${place}.${member}`, rule, () => false, entry);
+    if (faults.length > 0) return;
+    const name = agentToolName(entry);
+    this.check(isJsonObject(entry) ? `${place}.name` : place, TAKEN, () => !names.has(name), entry);
+    names.add(name);
   }
 
   inRange(key: keyof typeof RANGES, value: JsonValue | undefined, place: string = key): this {

@@ -1,15 +1,20 @@
 import type { ModelUsage } from '#libs/models';
 import {
+  agentMessage,
   artifactUpdate,
   failureMetadata,
   type FailureNote,
+  formMessage,
+  type FormQuestion,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type Part,
   runEventMetadata,
+  type RunEventNote,
   statusUpdate,
   type TaskReference,
+  type TaskState,
 } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 
@@ -49,18 +54,46 @@ export interface ToolOutcome {
   truncated?: true;
 }
 
-/** What somebody is asked about a call: whether it may be made, or made again. */
+/** What somebody is asked about a call: whether it may be made, or made again; `agent`: what the called agent asks. */
 export interface CallQuestion {
-  about: 'approval' | 'repetition';
+  about: 'approval' | 'repetition' | 'agent';
   call: string;
+}
+
+/** The Task that an agent made for a call. */
+export interface AgentTask {
+  taskId: string;
+  contextId: string;
+}
+
+/** What the log says of the Task that an agent made for a call. */
+export interface CalledNote extends AgentTask {
+  /** The call's id. */
+  call: string;
+  /** The agent as the config names it. */
+  agent: string;
+  /** State of the Task when the call ended, or when the agent asked; absent while the call is under way. */
+  state?: TaskState;
+  /** Tokens that the agent told of until then. */
+  tokens?: number;
+}
+
+/** An outcome of the cancel of a called agent's Task. */
+export interface CanceledTool {
+  tool: string;
+  id: string;
+  taskId?: string;
+  outcome: string;
 }
 
 /** What a provider wants back with its answer: beside the step, which tells callers what they may see. */
 const KEPT_KEY = 'parley/kept';
 /** The Tasks whose Messages and answers the model was told before this Task's own. */
 const REMEMBERED_KEY = 'parley/remembered';
-/** What the Task waits for. */
+/** What the Task waits for; of a question that an agent asked also in the metadata of the Message that asks. */
 const QUESTION_KEY = 'parley/question';
+/** The Task that a called agent works with. */
+const CALLED_KEY = 'parley/called';
 
 /** @param remembered ids of earlier Tasks, the oldest first; absent where the log names them already, or none is looked for */
 export function modelRequest(
@@ -85,8 +118,30 @@ export function toolCall(task: TaskReference, { tool, id, args }: AskedCall, ste
   return stepEvent(task, 'tool.call', { tool, id, args, step });
 }
 
-export function toolResult(task: TaskReference, { tool, id }: AskedCall, outcome: ToolOutcome): NodeEvent {
-  return stepEvent(task, 'tool.result', { tool, id, ...outcome });
+/** @param called the Task of an agent that was called, as it stands at the end of the call */
+export function toolResult(
+  task: TaskReference,
+  { tool, id }: AskedCall,
+  outcome: ToolOutcome,
+  called?: CalledNote,
+): NodeEvent {
+  return stepEvent(task, 'tool.result', { tool, id, ...outcome }, called && { [CALLED_KEY]: { ...called } });
+}
+
+/** The Task of a called agent has come in sight. */
+export function agentCalled(task: TaskReference, { tool, id }: AskedCall, called: CalledNote): NodeEvent {
+  const { agent, taskId, contextId } = called;
+  return stepEvent(task, 'tool.called', { tool, id, agent, taskId, contextId }, { [CALLED_KEY]: { ...called } });
+}
+
+/** What a called agent says and makes while it works. */
+export function agentProgress(task: TaskReference, { tool, id }: AskedCall, { payload }: RunEventNote): NodeEvent {
+  return stepEvent(task, 'node.progress', { tool, call: id, ...payload });
+}
+
+/** The Task of a called agent was canceled together with the caller's. */
+export function toolCanceled(task: TaskReference, canceled: CanceledTool): NodeEvent {
+  return stepEvent(task, 'tool.canceled', { ...canceled });
 }
 
 /**
@@ -105,6 +160,30 @@ export function answerPiece(
 /** The Task waits for an answer about a call. */
 export function callQuestion(task: TaskReference, question: CallQuestion, words: Part[]): NodeEvent {
   return statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', words, { [QUESTION_KEY]: { ...question } });
+}
+
+/**
+ * The Task waits for an answer to what a called agent asks.
+ * @param form of the answer, where the agent says one
+ */
+export function agentQuestion(task: TaskReference, called: CalledNote, words: Part[], form?: FormQuestion): NodeEvent {
+  const question: JsonObject = { [QUESTION_KEY]: { about: 'agent', call: called.call } };
+  const more = { ...question, [CALLED_KEY]: { ...called } };
+  const event = statusUpdate(task, called.state ?? 'TASK_STATE_INPUT_REQUIRED', undefined, more);
+  const message = form ? formMessage(task, words, form) : agentMessage(task, words);
+  event.statusUpdate.status.message = { ...message, metadata: { ...message.metadata, ...question } };
+  return event;
+}
+
+/** Returns what an event says of a called agent's Task. */
+export function calledOf(metadata: JsonObject | undefined): CalledNote | undefined {
+  const called = metadata?.[CALLED_KEY];
+  return isJsonObject(called) ? (called as unknown as CalledNote) : undefined;
+}
+
+/** True if the metadata of a Message says that its question is about a call. */
+export function isAboutCall(metadata: JsonObject | undefined): boolean {
+  return metadata?.[QUESTION_KEY] !== undefined;
 }
 
 /** What the metadata of a status says beside the step. */

@@ -2,16 +2,30 @@ import {
   type AgentDeclaration,
   AgentExecutor,
   type BrainstormEntries,
+  type CallContext,
+  type ChainLink,
+  chainMetadata,
+  chainOf,
   type ConversationEntries,
   type CurrentInput,
+  keptChain,
   type NodeSpec,
   type RequestContext,
+  TaskCanceled,
 } from '#libs/executor';
 import { ECHO_MODEL, type Models, StructuredAnswer } from '#libs/models';
-import { dataPart, failedUpdate, type Part, statusUpdate } from '#libs/protocol';
+import {
+  dataPart,
+  failedUpdate,
+  type JsonObject,
+  type Part,
+  type SendMessageRequest,
+  statusUpdate,
+} from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
+import { CalledAgents } from './called-agents.js';
 import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-memory.js';
 import { AgentLog } from './agent-log.js';
 import { type AgentSettings, agentSettings } from './agent-settings.js';
@@ -19,6 +33,7 @@ import type { AgentTools } from './agent-tools.js';
 import { type AgentTurn, callerOf, openingOf, saidBefore } from './agent-turn.js';
 import { type BrainstormRequest, brainstormRequest } from './brainstorm-request.js';
 import { callStep } from './call-step.js';
+import type { AgentToolServices } from './called-agent-services.js';
 import { modelStep } from './model-step.js';
 import { tokensOf } from './said-texts.js';
 import { WireNames } from './wire-names.js';
@@ -33,7 +48,12 @@ export interface AgentServices {
   entries?: Pick<ConversationEntries, 'read'>;
   /** Absent: what brainstorms say beside their Messages is not read. */
   brainstorms?: Pick<BrainstormEntries, 'read'>;
+  /** Absent: agents cannot be tools. */
+  agents?: AgentToolServices;
 }
+
+/** Milliseconds that called agents have to be canceled. */
+const CANCEL_MS = 10_000;
 
 /**
  * A model that answers a Message, with tools: one call of the model, or of a tool, after the other, each recorded before
@@ -44,6 +64,8 @@ export class ModelExecutor extends AgentExecutor {
   override readonly declares: AgentDeclaration;
   override readonly currentInput: AgentExecutor['currentInput'];
   override readonly modelOrigins: NonNullable<AgentExecutor['modelOrigins']>;
+  override readonly callsAgents: boolean;
+  override readonly cancelGrace: number;
   private readonly settings: AgentSettings;
   private readonly structure: StructuredAnswer | undefined;
 
@@ -62,6 +84,19 @@ export class ModelExecutor extends AgentExecutor {
     this.currentInput = model === undefined || model === ECHO_MODEL ? undefined : inputOf(model, models);
     this.modelOrigins = originsOf(this.settings, models);
     this.structure = output && new StructuredAnswer(output);
+    this.callsAgents = this.settings.agents.length > 0 && services.agents !== undefined;
+    this.cancelGrace = this.callsAgents ? CANCEL_MS : 0;
+  }
+
+  /** An agent that calls others keeps the calls that led to it. */
+  override taskMetadata(request: SendMessageRequest): JsonObject {
+    return this.callsAgents ? chainMetadata(chainOf(request)) : {};
+  }
+
+  /** An agent that calls others refuses a Message that it led to itself. */
+  override check(request: SendMessageRequest, { agent }: CallContext): void {
+    if (!this.callsAgents || request.message.taskId !== undefined) return;
+    this.services.agents?.chains.refuseReentry(agent, chainOf(request));
   }
 
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
@@ -69,25 +104,43 @@ export class ModelExecutor extends AgentExecutor {
     const brainstorm = this.brainstormOf(context, events);
     const structure = this.structure ?? (brainstorm && stateStructure(brainstorm));
     const log = AgentLog.of(events, (answer) => structure?.complaint(answer) ?? '');
+    const calledAgents = this.calledAgentsOf(context, log);
+    const begun = { log, structure, ...(brainstorm && { brainstorm }) };
     const isNew = context.task === null && context.recovered === 0;
     if (isNew) yield statusUpdate(context, 'TASK_STATE_WORKING');
     try {
-      for await (const event of this.steps(context, { log, structure, ...(brainstorm && { brainstorm }) })) {
+      if (calledAgents) context.signal.throwIfAborted();
+      for await (const event of this.steps(context, begun, calledAgents)) {
         // Folded first: whatever comes next hangs on the log alone.
         log.apply(event);
         yield event;
       }
     } catch (error) {
+      if (calledAgents && context.signal.reason instanceof TaskCanceled) return yield* calledAgents.cancel();
       if (!(error instanceof NodeFailure)) throw error;
+      await calledAgents?.endWaiting();
       yield failedUpdate(context, `Error: ${error.message}`, error.note);
+    } finally {
+      calledAgents?.abort();
     }
   }
 
-  private async *steps(context: RequestContext, begun: BegunTurn): AsyncGenerator<NodeEvent, void, void> {
+  private calledAgentsOf(context: RequestContext, log: AgentLog): CalledAgents | undefined {
+    const { agents } = this.services;
+    if (!agents || !this.callsAgents) return undefined;
+    return new CalledAgents(agents, { context, links: linksOf(context), log }, this.settings.agents);
+  }
+
+  private async *steps(
+    context: RequestContext,
+    begun: BegunTurn,
+    calledAgents: CalledAgents | undefined,
+  ): AsyncGenerator<NodeEvent, void, void> {
     const { settings } = this;
     const { models, memory } = this.services;
     const { log } = begun;
-    const tools = settings.tools.length > 0 ? await this.services.tools.find(settings.tools, callerOf(context)) : [];
+    const found = settings.tools.length > 0 ? await this.services.tools.find(settings.tools, callerOf(context)) : [];
+    const tools = calledAgents ? [...found, ...(await calledAgents.tools())] : found;
     const entries = this.entriesOf(context, log);
     const remembering = {
       ...settings,
@@ -103,7 +156,10 @@ export class ModelExecutor extends AgentExecutor {
       if (log.failure !== undefined) throw new NodeFailure(log.failure.message, log.failure);
       const { call } = log;
       const answer = call || log.open ? undefined : ending(turn);
-      if (answer) return yield statusUpdate(context, 'TASK_STATE_COMPLETED', answer);
+      if (answer) {
+        await calledAgents?.endWaiting();
+        return yield statusUpdate(context, 'TASK_STATE_COMPLETED', answer);
+      }
       yield* call ? callStep(turn, call) : modelStep(turn);
     }
   }
@@ -154,6 +210,11 @@ function originsOf(settings: Pick<AgentSettings, 'models'>, models: Models): Mod
     const origins = await Promise.all(settings.models.map((name) => models.origin(name, { tenant })));
     return [...new Set(origins.filter((origin) => origin !== undefined))];
   };
+}
+
+/** Returns the calls that led to a Task. */
+function linksOf({ task, userMessage, metadata }: RequestContext): ChainLink[] {
+  return task ? keptChain(task.metadata) : chainOf({ message: userMessage, ...(metadata && { metadata }) });
 }
 
 const TEXT = ['text/plain', 'application/json'];

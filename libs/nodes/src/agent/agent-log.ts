@@ -16,6 +16,8 @@ import {
 import type { TaskEvent } from '#libs/tasks';
 import {
   type AskedCall,
+  calledOf,
+  type CalledNote,
   type CallQuestion,
   keptOf,
   type ModelFailure,
@@ -24,6 +26,7 @@ import {
   rememberedOf,
   type ToolOutcome,
 } from './agent-events.js';
+import { CalledAgentLog } from './called-agent-log.js';
 
 /** A call that a model asked for, as far as the Task's log knows what became of it. */
 export interface LoggedCall extends AskedCall {
@@ -33,6 +36,12 @@ export interface LoggedCall extends AskedCall {
   /** What was answered to the questions about it. */
   approved?: 'yes' | 'no';
   repeated?: 'yes' | 'no';
+  /** The Task of the agent that is called, as the log says last. */
+  called?: CalledNote;
+  /** What was answered to a question of that agent. */
+  answer?: Message;
+  /** When the call was recorded, or that answer received, in milliseconds of the epoch. */
+  since?: number;
 }
 
 /** The model call that is under way. */
@@ -69,6 +78,9 @@ export class AgentLog {
   /** The question that the Task waits with, and what was said to it and is no answer. */
   question: CallQuestion | undefined;
   isUnanswered = false;
+  /** The agents that were called as tools. */
+  readonly calledAgents = new CalledAgentLog();
+  private calledTokens = 0;
   private calls: LoggedCall[] = [];
   private readonly results = new Map<string, ToolResult>();
   private pieces: Part[] = [];
@@ -82,9 +94,9 @@ export class AgentLog {
     return log;
   }
 
-  /** Number of tokens used. */
+  /** Number of tokens used, including those that called agents of this service reported. */
   get tokens(): number {
-    return this.usage.inputTokens + this.usage.outputTokens;
+    return this.usage.inputTokens + this.usage.outputTokens + this.calledTokens;
   }
 
   /** The first call without a result. */
@@ -105,13 +117,16 @@ export class AgentLog {
       const { append, artifact } = event.artifactUpdate;
       this.pieces = append ? grown(this.pieces, artifact.parts) : artifact.parts;
     } else {
-      if (event.received) this.receive(event.received);
-      this.question = questionOf(event.statusUpdate.metadata) ?? this.question;
-      this.take(event.statusUpdate);
+      const { statusUpdate } = event;
+      if (event.received) this.receive(event.received, timeOf(statusUpdate));
+      this.question = questionOf(statusUpdate.metadata) ?? this.question;
+      this.take(statusUpdate);
+      this.meet(calledOf(statusUpdate.metadata));
     }
   }
 
-  private take({ metadata }: TaskStatusUpdateEvent): void {
+  private take(update: TaskStatusUpdateEvent): void {
+    const { metadata } = update;
     const note = runEventNote(metadata);
     const payload = note?.payload as unknown;
     if (note?.type === 'model.request') {
@@ -120,8 +135,8 @@ export class AgentLog {
     }
     if (note?.type === 'model.response') this.respond(payload as ModelResponse, metadata);
     if (note?.type === 'model.error') this.fail(payload as ModelFailure, metadata);
-    if (note?.type === 'tool.call') this.make(payload as AskedCall);
-    if (note?.type === 'tool.result') this.result(payload as AskedCall & ToolOutcome);
+    if (note?.type === 'tool.call') this.make(payload as AskedCall, timeOf(update));
+    if (note?.type === 'tool.result') this.result(payload as AskedCall & ToolOutcome, calledOf(metadata));
   }
 
   private request({ model, step }: OpenStep): void {
@@ -157,34 +172,54 @@ export class AgentLog {
     this.answer = calls.length > 0 ? undefined : parts;
   }
 
-  private make({ id }: AskedCall): void {
+  private make({ id, tool }: AskedCall, at: number | undefined): void {
     const call = this.calls.find((it) => it.id === id);
     if (call === undefined) return;
     call.made += 1;
+    if (at !== undefined) call.since = at;
     delete call.repeated;
+    this.calledAgents.count(tool, id);
   }
 
-  private result({ tool, id, result = null, error, truncated }: AskedCall & ToolOutcome): void {
+  private meet(called: CalledNote | undefined): void {
+    const call = this.calls.find(({ id }) => id === called?.call);
+    if (called && call) call.called = called;
+  }
+
+  private result(outcome: AskedCall & ToolOutcome, called: CalledNote | undefined): void {
+    const { tool, id, result = null, error, truncated } = outcome;
+    this.calledAgents.end(tool, called);
+    this.calledTokens += called?.tokens ?? 0;
     const isCut = truncated === true;
-    const outcome =
+    const outcomeRead =
       error === undefined ? { result: read(result, isCut) } : { error: isCut ? `${error}\n${CUT}` : error };
-    this.results.set(id, { id, name: tool, ...outcome });
+    this.results.set(id, { id, name: tool, ...outcomeRead });
     if (this.call !== undefined) return;
     const results = this.calls.flatMap((call) => this.results.get(call.id) ?? []);
     this.said.push({ role: 'tool', results });
     this.calls = [];
   }
 
-  private receive({ parts }: Message): void {
+  private receive(message: Message, at: number | undefined): void {
     const { question } = this;
-    const decision = decisionIn(parts);
-    this.isUnanswered = question !== undefined && decision === undefined;
+    const isForAgent = question?.about === 'agent';
+    const decision = isForAgent ? undefined : decisionIn(message.parts);
+    this.isUnanswered = question !== undefined && !isForAgent && decision === undefined;
     this.question = undefined;
     const call = this.calls.find(({ id }) => id === question?.call);
+    if (isForAgent && call) {
+      call.answer = message;
+      if (at !== undefined) call.since = at;
+    }
     if (call === undefined || decision === undefined) return;
     if (question?.about === 'approval') call.approved = decision;
     else call.repeated = decision;
   }
+}
+
+/** Returns when an event was made, in milliseconds of the epoch. */
+function timeOf({ status: { timestamp } }: TaskStatusUpdateEvent): number | undefined {
+  return timestamp === undefined ? undefined : Date.parse(timestamp);
 }
 
 /** A model is not to take a part of a result for all of it. */

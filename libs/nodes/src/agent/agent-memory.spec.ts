@@ -147,6 +147,12 @@ describe('what an agent remembers', () => {
     expect((await memory.earlier(turn('now', { call }), ROOM)).messages).toEqual([]);
   });
 
+  it('knows every call that one agent made of it as a tool, also where its node is named as those calls are', async () => {
+    const own = { parentTaskId: 'caller', parentReference: 'tool#call_b', agent: 'workflows/w/nodes/tool' };
+    const before = stored(1, { ...own, parentReference: 'tool#call_a' });
+    expect(await texts(memoryOf([before], own).memory)).toEqual(['question 1', 'answer 1']);
+  });
+
   it('has what an earlier turn of a conversation was told beside its Message, before that', async () => {
     const before = stored(1);
     before.task.history![0] = talked('turn 1', [{ by: 'self', text: 'turn 0' }]);

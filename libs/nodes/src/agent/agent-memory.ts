@@ -147,7 +147,9 @@ function remembered(turns: readonly Turn[]): Remembered {
 function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: TaskHeader): boolean {
   const node = own.agent.slice(own.agent.lastIndexOf('/') + 1);
   const called = textBefore(parentReference, '@[#');
-  return own.parentTaskId !== undefined && parentTaskId === own.parentTaskId && called === node;
+  // What an agent calls as a tool (`tool#<id of the call>`) is one talk, whatever its node is named.
+  const isOfRun = /#\d+$/.test(parentReference) && called === node;
+  return own.parentTaskId !== undefined && parentTaskId === own.parentTaskId && isOfRun;
 }
 
 /** Replaces files with a line about them. */

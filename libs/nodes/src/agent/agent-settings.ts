@@ -1,5 +1,6 @@
 import type { NodeSpec } from '#libs/executor';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { type AgentToolConfig, agentToolConfigs, isAgentEntry } from './agent-tool-config.js';
 
 /** What is done about a tool's call of which nobody knows whether it was made. */
 export const UNCERTAIN = ['ask', 'fail', 'repeat'] as const;
@@ -19,6 +20,8 @@ export interface AgentSettings {
   maxTokens?: number;
   /** Built-in tools by name, others as `server/glob`. */
   tools: readonly string[];
+  /** Tools that are agents. */
+  agents: readonly AgentToolConfig[];
   /** Calls of a model in one Task, without the one that mends an answer. */
   maxSteps: number;
   /** The JSON Schema of the answer, which is data then. */
@@ -43,7 +46,8 @@ export function agentSettings({ config }: Pick<NodeSpec, 'config'>): AgentSettin
     ...(typeof systemPrompt === 'string' && systemPrompt !== '' && { systemPrompt }),
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof maxTokens === 'number' && { maxTokens }),
-    tools: textsIn(config.tools),
+    tools: textsIn(config.tools).filter((it) => !isAgentEntry(it)),
+    agents: agentToolConfigs(config.tools),
     maxSteps: typeof maxSteps === 'number' ? maxSteps : DEFAULT_STEPS,
     ...(isJsonObject(output) && { output }),
     history: oneOf(HISTORIES, config.history),

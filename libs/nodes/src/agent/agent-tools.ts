@@ -1,8 +1,10 @@
 import type { ModelTool } from '#libs/models';
 import type { JsonObject, JsonValue } from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
 import { NodeFailure } from '../node-failure.js';
 import type { ToolRegistry } from '../tools/tool-registry.js';
 import type { ToolOutcome } from './agent-events.js';
+import type { LoggedCall } from './agent-log.js';
 import type { WireNames } from './wire-names.js';
 
 /** For whom tools are called, and how long that is wanted. */
@@ -14,20 +16,41 @@ export interface ToolCaller {
   trace?: Readonly<Record<string, string>>;
 }
 
-/** A tool that a model may use. */
-export interface AgentTool {
-  /** `server/tool`, or the name of a built-in one. */
+/** What a model and its loop know of every tool. */
+export interface ToolDescription {
+  /** `server/tool`, `agent:name`, or the name of a built-in one. */
   readonly name: string;
   readonly description: string;
   /** A JSON Schema. */
   readonly inputSchema: JsonObject;
-  /** Whether it does no harm to call it twice. */
-  readonly repeatable: boolean;
   /** Whether somebody is asked before each call. */
   readonly needsApproval: boolean;
+}
+
+/** A tool that a model may use. */
+export interface AgentTool extends ToolDescription {
+  /** Whether it does no harm to call it twice. */
+  readonly repeatable: boolean;
   /** @throws what the signal was aborted with, and nothing that a caller may know */
   call(args: JsonObject, caller: ToolCaller): Promise<ToolOutcome>;
 }
+
+/** A tool that is an agent. It records its calls itself, and a call may end in a question. */
+export interface SelfRecordingTool extends ToolDescription {
+  /** The agent as the config names it, without secrets. */
+  readonly reference: string;
+  /** Returns why a call is not made, for the model to read. */
+  refusal(call: LoggedCall): string | undefined;
+  /** True if a call that was cut off is resumed: its Task is followed, or the same Message makes no second Task. */
+  resumes(call: LoggedCall): boolean;
+  /**
+   * Makes a call, or resumes it. The last event is the result, or a question: the Task then waits.
+   * @throws what the signal was aborted with, and nothing that a caller may know
+   */
+  steps(call: LoggedCall): AsyncGenerator<NodeEvent, void, void>;
+}
+
+export type OfferedTool = AgentTool | SelfRecordingTool;
 
 /** Where agents find tools. */
 export abstract class AgentTools {
@@ -73,7 +96,7 @@ export class BuiltInTools extends AgentTools {
 }
 
 /** What a model is told of tools. */
-export function modelTools(tools: readonly AgentTool[], wire: WireNames): ModelTool[] {
+export function modelTools(tools: readonly ToolDescription[], wire: WireNames): ModelTool[] {
   return tools.map(({ name, description, inputSchema }) => ({ name: wire.of(name), description, inputSchema }));
 }
 

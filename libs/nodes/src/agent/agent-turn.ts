@@ -6,7 +6,7 @@ import type { Remembered } from './agent-memory.js';
 import type { AgentSettings } from './agent-settings.js';
 import type { BrainstormRequest } from './brainstorm-request.js';
 import { type SaidMessage, saidMessages } from './said-texts.js';
-import type { AgentTool, ToolCaller } from './agent-tools.js';
+import type { OfferedTool, ToolCaller } from './agent-tools.js';
 import type { WireNames } from './wire-names.js';
 
 /** What an agent works with while one execution lasts. */
@@ -16,7 +16,7 @@ export interface AgentTurn {
   context: RequestContext;
   settings: AgentSettings;
   models: Models;
-  tools: readonly AgentTool[];
+  tools: readonly OfferedTool[];
   wire: WireNames;
   /** What the answer has to be, where that is said. */
   structure: StructuredAnswer | undefined;

@@ -5,7 +5,7 @@ import { NodeFailure } from '../node-failure.js';
 import { type CallQuestion, callQuestion, toolCall, toolResult } from './agent-events.js';
 import type { LoggedCall } from './agent-log.js';
 import { type AgentTurn, callerOf } from './agent-turn.js';
-import type { AgentTool } from './agent-tools.js';
+import type { OfferedTool } from './agent-tools.js';
 
 /** How often a call may be made without a question: the second time only where that does no harm. */
 const TWICE = 2;
@@ -24,8 +24,9 @@ export async function* callStep(turn: AgentTurn, call: LoggedCall): AsyncGenerat
   const refusal = refusalOf(call, tool);
   if (refusal !== undefined) return yield toolResult(context, call, { error: refusal });
   const question = call.made > 0 ? repetition(turn, call, tool) : approval(turn, call, tool);
-  if (question) return yield callQuestion(context, question, words(turn, question, call));
+  if (question) return yield callQuestion(context, question, words(turn, question.about, call, tool));
   if (tool === undefined) return;
+  if ('steps' in tool) return yield* tool.steps(call);
   yield toolCall(context, call, call.step);
   await context.flush();
   const trace = context.trace?.headers('tool', call.id);
@@ -33,39 +34,54 @@ export async function* callStep(turn: AgentTurn, call: LoggedCall): AsyncGenerat
 }
 
 /** Why a call is not made, for the model to read. */
-function refusalOf(call: LoggedCall, tool: AgentTool | undefined): string | undefined {
+function refusalOf(call: LoggedCall, tool: OfferedTool | undefined): string | undefined {
   if (call.approved === 'no') return 'the call was refused by whoever was asked about it';
   if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
   if (tool === undefined) return `${call.made > 0 ? `${CUT_OFF}, and ` : ''}there is no tool "${call.tool}"`;
-  return call.malformed === undefined ? undefined : faultIn(call.malformed);
+  if (call.malformed !== undefined) return faultIn(call.malformed);
+  return 'refusal' in tool && call.made === 0 ? tool.refusal(call) : undefined;
 }
 
 const CUT_OFF = 'the call was cut off: it is not known whether it was made';
 
-function approval({ settings }: AgentTurn, call: LoggedCall, tool: AgentTool | undefined): CallQuestion | undefined {
+function approval({ settings }: AgentTurn, call: LoggedCall, tool: OfferedTool | undefined): CallQuestion | undefined {
   if (call.approved === 'yes' || tool === undefined) return undefined;
   const isAsked = tool.needsApproval || settings.approve.some((pattern) => matchesGlob(pattern, tool.name));
   return isAsked ? { about: 'approval', call: call.id } : undefined;
 }
 
 /** @throws NodeFailure where the config says so */
-function repetition({ settings }: AgentTurn, call: LoggedCall, tool: AgentTool | undefined): CallQuestion | undefined {
-  if (tool?.repeatable && call.made < TWICE) return undefined;
+function repetition(
+  { settings }: AgentTurn,
+  call: LoggedCall,
+  tool: OfferedTool | undefined,
+): CallQuestion | undefined {
+  if (tool && (isRepeatable(tool) ? call.made < TWICE : 'resumes' in tool && tool.resumes(call))) return undefined;
   if (settings.onUncertain === 'repeat' || call.repeated === 'yes') return undefined;
   if (settings.onUncertain === 'fail')
     throw new NodeFailure(`the call of the tool "${call.tool}" was cut off: it is not known whether it was made`);
   return { about: 'repetition', call: call.id };
 }
 
-function words({ log }: AgentTurn, { about }: CallQuestion, { tool, args }: LoggedCall): Part[] {
-  const json = JSON.stringify(args);
-  const shown = briefText(json, SHOWN);
+function isRepeatable(tool: OfferedTool): boolean {
+  return 'repeatable' in tool && tool.repeatable;
+}
+
+function words(
+  { log }: AgentTurn,
+  about: CallQuestion['about'],
+  call: LoggedCall,
+  tool: OfferedTool | undefined,
+): Part[] {
+  const { args } = call;
+  const shown = briefText(JSON.stringify(args), SHOWN);
+  const named = tool && 'steps' in tool ? `agent "${tool.name}" (${tool.reference})` : `tool "${call.tool}"`;
   const question =
     about === 'approval'
-      ? `May the tool "${tool}" be called with ${shown}?`
-      : `The call of the tool "${tool}" with ${shown} was cut off: it is not known whether it was made. Shall it be made again?`;
+      ? `May the ${named} be called with ${shown}?`
+      : `The call of the ${named} with ${shown} was cut off: it is not known whether it was made. Shall it be made again?`;
   const text = `${log.isUnanswered ? 'The answer has to be yes or no. ' : ''}${question} Answer yes or no.`;
-  return [textPart(text), dataPart({ tool, args })];
+  return [textPart(text), dataPart({ tool: call.tool, args })];
 }
 
 /** Returns a text that tells a model of arguments that could not be read. */

@@ -14,6 +14,8 @@ describe('the names of tools on the wire of a model', () => {
     ['current_time', 'current_time'],
     ['github/search_code', 'github__search_code'],
     ['github/repo.search/all', 'github__repo_search_all'],
+    ['agent:poet', 'agent__poet'],
+    ['agent:a.example:8080/b', 'agent__a_example_8080_b'],
   ])('%s is %s', (tool, name) => {
     expect(named(tool)).toEqual([name]);
     expect(new WireNames([]).of(tool)).toBe(name);

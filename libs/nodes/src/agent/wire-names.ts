@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { AGENT_TOOL } from '#libs/executor';
 
 const LONGEST = 64;
 /** Characters of what tells apart those that are alike otherwise. */
@@ -7,7 +8,8 @@ const DIGEST = 8;
 const ROUNDS = Math.ceil(LONGEST / (DIGEST + 1));
 
 /**
- * What the tools of a turn are called on the wire of a model: `server__tool`, of letters, digits, `_` and `-`, at most 64.
+ * What the tools of a turn are called on the wire of a model: `server__tool`, or `agent__name`, of letters, digits, `_` and
+ * `-`, at most 64.
  * What is such a name already stays. One that is too long, or would be that of several tools, ends in a digest of the
  * tool's own name: the same tools have the same names, in whatever order and whichever process.
  */
@@ -32,7 +34,8 @@ export class WireNames {
 }
 
 function alone(tool: string): string {
-  const name = tool.replace('/', '__').replaceAll(/[^A-Za-z0-9_-]/g, '_');
+  const separated = tool.startsWith(AGENT_TOOL) ? tool.replace(':', '__') : tool.replace('/', '__');
+  const name = separated.replaceAll(/[^A-Za-z0-9_-]/g, '_');
   return name.length <= LONGEST ? name : withDigest(name, tool);
 }
 

@@ -40,11 +40,11 @@ export function agentWith(
   answer: Answering,
   config: JsonObject,
   memory?: NonNullable<AgentServices['memory']>,
+  agents?: NonNullable<AgentServices['agents']>,
 ) {
   const models = new FakeModels(answer);
-  const driver = new TaskDriver(
-    new ModelExecutor({ id: 'a', type: 'agent', config }, { models, tools, ...(memory && { memory }) }),
-  );
+  const services = { models, tools, ...(memory && { memory }), ...(agents && { agents }) };
+  const driver = new TaskDriver(new ModelExecutor({ id: 'a', type: 'agent', config }, services));
   return { models, driver };
 }
 

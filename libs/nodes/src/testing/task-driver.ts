@@ -1,4 +1,4 @@
-import type { AgentExecutor, RequestContext } from '#libs/executor';
+import { type AgentExecutor, type RequestContext, TaskCanceled } from '#libs/executor';
 import { type Message, statusUpdate, submittedTask, type Task, userMessage } from '#libs/protocol';
 import { type TaskEvent, TaskFold } from '#libs/tasks';
 import { turn } from './turn.js';
@@ -15,6 +15,7 @@ export class TaskDriver {
   /** The Task before the Message of this turn. */
   private before: Task | null = null;
   private message: Message;
+  private readonly canceling = new AbortController();
 
   constructor(
     private readonly executor: AgentExecutor,
@@ -51,6 +52,7 @@ export class TaskDriver {
     };
     const context: RequestContext = turn(this.message, {
       task: this.before,
+      signal: this.canceling.signal,
       recovered,
       log: async () => structuredClone(this.log),
       flush: async () => settle(),
@@ -64,6 +66,17 @@ export class TaskDriver {
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
     }
+  }
+
+  /** Cancels the Task: whatever runs, or is run then, hears of it. */
+  cancel(): void {
+    this.canceling.abort(new TaskCanceled());
+  }
+
+  /** Begins the Task with this Message instead, before anything has run. */
+  begin(message: Message): void {
+    this.message = message;
+    this.log.splice(0, 1, { task: submittedTask(TASK, message) });
   }
 
   /** Takes a Message in, as the follow-up to what the Task asks. */

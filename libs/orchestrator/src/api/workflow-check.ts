@@ -1,7 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http';
+import { AgentReferences } from '#libs/process';
 import type { JsonObject } from '#libs/protocol';
+import { unknownAgentTools } from '../agent-tool-problems.js';
 import { namedChildren } from '../child-workflows.js';
 import { sizeProblems } from '../definition-limits.js';
 import type { SavedWorkflows } from '../saved-workflows.js';
@@ -19,38 +21,63 @@ export interface CheckedWorkflow {
   warnings: WorkflowProblem[];
 }
 
+/** For whom definitions are checked. */
+export interface SavingTenant {
+  tenant: string;
+  /** Names of workflows that are saved together. */
+  together?: ReadonlySet<string>;
+}
+
 /** Finds what is wrong with definitions, before they are saved. */
 @Injectable()
 export class WorkflowCheck {
-  constructor(private readonly nodeTypes: NodeTypes) {}
+  /** @param references absent: whether agents are there that are named as tools, only the service knows */
+  constructor(
+    private readonly nodeTypes: NodeTypes,
+    @Optional() private readonly references?: AgentReferences,
+  ) {}
 
   /**
    * Everything that is wrong with what was sent; errors first.
    * @param store of the tenant that may save it
    */
-  async problems(body: unknown, store: SavedWorkflows): Promise<WorkflowProblem[]> {
+  async problems(body: unknown, store: SavedWorkflows, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     const definition = readDefinition(body);
     if (Array.isArray(definition)) return definition;
     const problems = this.found(definition, body as JsonObject);
     if (problems.some(isError)) return problems;
     const named = await namedChildren(definition, store);
-    return 'problems' in named ? [...named.problems, ...problems] : problems;
+    const unknown = await this.unknownAgents(definition, saving);
+    return [...('problems' in named ? named.problems : []), ...unknown, ...problems];
   }
 
   /**
    * The definition of a body, with the revisions of the workflows that its nodes run.
    * @param strict whether warnings count as errors
    * @param store of the tenant
+   * @param saving absent: the agents that tools name are not looked up
    * @throws ProblemError 422 for one with errors
    */
-  async savable(body: WorkflowBody, strict: boolean, store: WorkflowStore): Promise<CheckedWorkflow> {
+  async savable(
+    body: WorkflowBody,
+    strict: boolean,
+    store: WorkflowStore,
+    saving?: SavingTenant,
+  ): Promise<CheckedWorkflow> {
     const definition = definitionOf(body);
     const problems = this.found(definition, body.sent ?? {});
     const errors = problems.filter((problem) => strict || isError(problem));
     if (errors.length > 0) throw invalid(errors);
     const named = await namedChildren(definition, store);
-    if ('definition' in named) return { definition: named.definition, warnings: problems };
-    throw invalid(named.problems);
+    const unknown = saving ? await this.unknownAgents(definition, saving) : [];
+    if ('definition' in named && unknown.length === 0) return { definition: named.definition, warnings: problems };
+    throw invalid([...('problems' in named ? named.problems : []), ...unknown]);
+  }
+
+  /** Finds tools of a definition that name agents which are not there. Queries outside of every transaction. */
+  async unknownAgents(definition: WorkflowDefinition, saving?: SavingTenant): Promise<WorkflowProblem[]> {
+    const { references } = this;
+    return references && saving ? unknownAgentTools(definition, { references, ...saving }) : [];
   }
 
   private found(definition: WorkflowDefinition, sent: JsonObject): WorkflowProblem[] {
@@ -69,6 +96,7 @@ function isError({ severity }: WorkflowProblem): boolean {
   return severity === 'error';
 }
 
-function invalid(errors: WorkflowProblem[]): ProblemError {
+/** Returns the refusal of a definition with errors. */
+export function invalid(errors: readonly WorkflowProblem[]): ProblemError {
   return new ProblemError(422, errors.map(({ detail }) => detail).join('; '), errors, 'INVALID_WORKFLOW');
 }

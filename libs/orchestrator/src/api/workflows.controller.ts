@@ -68,7 +68,7 @@ export class WorkflowsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
     const store = this.store.inTenant(tenant);
-    const { definition, warnings } = await this.checks.savable(body, strict, store);
+    const { definition, warnings } = await this.checks.savable(body, strict, store, { tenant });
     const created = await store.create(definition);
     if (!created) throw new ProblemError(409, `the workflow "${definition.name}" exists already`);
     void reply.header('location', `/api/workflows/${definition.name}`).header('etag', etagOf(created.revision));
@@ -82,7 +82,7 @@ export class WorkflowsController {
   @ApiOkResponse({ type: WorkflowProblems })
   // What is wrong is the answer here, also where it is no definition at all.
   async checkWorkflow(@Body() body: unknown, @Scope() { tenant }: TaskScope): Promise<WorkflowProblems> {
-    return { problems: await this.checks.problems(body, this.store.inTenant(tenant)) };
+    return { problems: await this.checks.problems(body, this.store.inTenant(tenant), { tenant }) };
   }
 
   @Get()
@@ -150,7 +150,7 @@ export class WorkflowsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SavedWorkflowView> {
     const store = this.store.inTenant(tenant);
-    const checked = await this.checks.savable(Object.assign(body, { name }), strict, store);
+    const checked = await this.checks.savable(Object.assign(body, { name }), strict, store, { tenant });
     const { saved, created } = await this.saved(checked, RevisionConditions.ofChange(headers), store);
     void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
     if (created) void reply.header('location', `/api/workflows/${name}`);

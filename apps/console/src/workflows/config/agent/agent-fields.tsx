@@ -5,7 +5,7 @@ import type { ConfigMember } from '../config-member.js';
 import { answerSummary, fallbacksSummary, limitsSummary, memorySummary, toolsSummary } from './agent-summaries.js';
 import { ModelField, useModels } from './model-field.js';
 import { NamesField } from './names-field.js';
-import { keptList, patternsIn } from './patterns.js';
+import { keptList, othersIn, patternsIn } from './patterns.js';
 import { ToolsField } from './tools-field.js';
 
 /** Which model an agent answers with, what it may call, what it remembers, and where it stops. */
@@ -21,7 +21,7 @@ export function AgentFields(member: ConfigMember) {
           <ToolsField
             tools={patternsIn(tools)}
             approve={patternsIn(approve)}
-            onTools={(list) => onConfig('tools', keptList(list))}
+            onTools={(list) => onConfig('tools', keptList([...list, ...othersIn(tools)]))}
             onApprove={(list) => onConfig('approve', keptList(list))}
           />
         </Disclosure>

@@ -3,8 +3,13 @@ export function patternsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((it): it is string => typeof it === 'string') : [];
 }
 
+/** Returns the entries of a list that are no names: agents with settings of their own. */
+export function othersIn(value: unknown): object[] {
+  return Array.isArray(value) ? value.filter((it): it is object => typeof it === 'object' && it !== null) : [];
+}
+
 /** A list as it is kept: none where it is empty. */
-export function keptList(list: readonly string[]): readonly string[] | undefined {
+export function keptList<Entry>(list: readonly Entry[]): readonly Entry[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 

@@ -1,0 +1,27 @@
+import { isJsonObject, type JsonValue } from '#libs/protocol';
+
+/** Prefix of the name of a tool that is an agent: in a config before its reference, in events before its name. */
+export const AGENT_TOOL = 'agent:';
+
+/** A tool of a config that is an agent. */
+export interface AgentToolEntry {
+  /** Place in the list of tools, from 0. */
+  index: number;
+  /** The name, the path below `/a2a`, or the URL of the agent. */
+  reference: string;
+}
+
+/** Returns the tools of an `agent` node's config that are agents; entries without a reference are left out. */
+export function agentToolEntries(tools: JsonValue | undefined): AgentToolEntry[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((entry, index) => {
+    const reference = referenceIn(entry);
+    return reference === undefined ? [] : [{ index, reference }];
+  });
+}
+
+function referenceIn(entry: JsonValue): string | undefined {
+  if (typeof entry === 'string') return entry.startsWith(AGENT_TOOL) ? entry.slice(AGENT_TOOL.length) : undefined;
+  const agent = isJsonObject(entry) ? entry.agent : undefined;
+  return typeof agent === 'string' && agent !== '' ? agent : undefined;
+}

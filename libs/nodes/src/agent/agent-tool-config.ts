@@ -1,0 +1,240 @@
+import { AGENT_TOOL, calledAgentOf } from '#libs/executor';
+import {
+  hasUserinfo,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  LONGEST_URL,
+  NO_USERINFO,
+  shownUrl,
+  textStart,
+} from '#libs/protocol';
+import { LONGEST_TIMEOUT_SECONDS } from '../external-executor.js';
+
+/** Who answers a question of an agent that is called as a tool, where the question does not need a person. */
+export const ON_QUESTION = ['model', 'ask'] as const;
+
+const DEFAULT_SECONDS = 60;
+const DEFAULT_CALLS = 10;
+const MOST_CALLS = 1_000;
+const LONGEST_DESCRIPTION = 4_000;
+/** Characters of a name that follows from a URL. */
+const LONGEST_NAME = 200;
+
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+const REFERENCE = '(?:[hH][tT][tT][pP][sS]?://[^ ]+|/?[A-Za-z0-9_][A-Za-z0-9_./-]*)';
+const NAMED = new RegExp(`^${AGENT_TOOL}${REFERENCE}$`);
+const ALONE = new RegExp(`^${REFERENCE}$`);
+
+/** Pattern of names that `approve` may have of agents. */
+export const AGENT_GLOB = /^agent:[A-Za-z0-9_.:*?/-]{1,256}$/;
+
+/** An agent that a model may call as a tool. */
+export interface AgentToolConfig {
+  /** `agent:<name>`, as events and the log name the tool. */
+  tool: string;
+  /** The name, the path below `/a2a`, or the URL of the agent. */
+  reference: string;
+  description?: string;
+  /** Name of a stored credential; for a URL alone. */
+  credential?: string;
+  /** Protocol that the agent is known to speak; for a URL alone. */
+  protocol?: 'founding';
+  /** Milliseconds that one call may take. */
+  limit: number;
+  /** Calls in one Task. */
+  maxCalls: number;
+  onQuestion: (typeof ON_QUESTION)[number];
+}
+
+const NAMED_BY_URL: JsonObject = { properties: { agent: { type: 'string', pattern: '^[hH][tT][tT][pP][sS]?:' } } };
+
+/** JSON Schemas of an entry of `tools` that is an agent. */
+export const AGENT_TOOL_SCHEMAS: readonly JsonObject[] = [
+  { type: 'string', pattern: NAMED.source, maxLength: LONGEST_URL + AGENT_TOOL.length },
+  {
+    type: 'object',
+    properties: {
+      agent: {
+        type: 'string',
+        pattern: ALONE.source,
+        maxLength: LONGEST_URL,
+        description: 'The name of a workflow or a node, the path of an agent below `/a2a`, or the URL of one.',
+      },
+      name: {
+        type: 'string',
+        pattern: NAME.source,
+        description: 'The name of the tool; absent: it follows from agent.',
+      },
+      description: {
+        type: 'string',
+        maxLength: LONGEST_DESCRIPTION,
+        description: "What the model is told of the agent; absent: what the agent's card says.",
+      },
+      auth: { type: 'string', pattern: NAME.source, description: 'The name of a stored credential, for a URL.' },
+      protocol: {
+        enum: ['founding'],
+        description:
+          'The protocol that the agent at a URL speaks, from before A2A 1.0; absent: what its card says, or what it is ' +
+          'found to speak.',
+      },
+      timeout: {
+        type: 'number',
+        minimum: 1,
+        maximum: LONGEST_TIMEOUT_SECONDS,
+        default: DEFAULT_SECONDS,
+        description: 'Seconds that one call may take.',
+      },
+      maxCalls: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MOST_CALLS,
+        default: DEFAULT_CALLS,
+        description: 'How often the model may call the agent in one Task.',
+      },
+      onQuestion: {
+        enum: [...ON_QUESTION],
+        description:
+          'Who answers a question of the agent: model (unless set), or ask, which asks the caller. Questions that a ' +
+          'person has to answer always go to the caller.',
+      },
+    },
+    required: ['agent'],
+    dependentSchemas: { auth: NAMED_BY_URL, protocol: NAMED_BY_URL },
+    additionalProperties: false,
+  },
+];
+
+/** True if an entry of `tools` is meant as an agent, whether or not it is a valid one. */
+export function isAgentEntry(entry: JsonValue): boolean {
+  return isJsonObject(entry) || (typeof entry === 'string' && entry.startsWith(AGENT_TOOL));
+}
+
+const FOR_URL = 'is for an agent that is named by its URL';
+
+/** A fault of an entry: the member, if it is about one, and what that must be. */
+export type EntryFault = readonly [member: string | undefined, rule: string];
+
+/** Returns what is wrong with an entry that is an agent, one fault for each member. */
+export function entryFaults(entry: JsonValue): EntryFault[] {
+  if (!isJsonObject(entry)) return referenceFault(entry, textOf(entry).slice(AGENT_TOOL.length), undefined);
+  const { agent, auth, protocol, ...members } = entry;
+  const faults = Object.entries(members).flatMap(([member, value]): EntryFault[] => {
+    const rule = Object.hasOwn(RULES, member) ? RULES[member] : undefined;
+    if (!rule) return [[member, 'is not a field of an agent tool']];
+    return rule.holds(value) ? [] : [[member, rule.must]];
+  });
+  const isCredential = typeof auth === 'string' && NAME.test(auth);
+  if (auth !== undefined && !isCredential) faults.push(['auth', 'must be the name of a credential']);
+  else if (auth !== undefined && !isUrl(agent)) faults.push(['auth', FOR_URL]);
+  if (protocol !== undefined && protocol !== 'founding') faults.push(['protocol', 'must be "founding", or absent']);
+  else if (protocol !== undefined && !isUrl(agent)) faults.push(['protocol', FOR_URL]);
+  return [...referenceFault(agent, agent, 'agent'), ...faults];
+}
+
+/** Returns the agents that a config names, as far as its entries are valid; of those with one name the first. */
+export function agentToolConfigs(tools: JsonValue | undefined): AgentToolConfig[] {
+  const entries = Array.isArray(tools) ? tools.filter((it) => isAgentEntry(it) && entryFaults(it).length === 0) : [];
+  const found = new Map<string, AgentToolConfig>();
+  for (const config of entries.map(configOf)) if (!found.has(config.tool)) found.set(config.tool, config);
+  return [...found.values()];
+}
+
+/** Returns an agent's reference as it may be shown. */
+export function shownReference({ reference }: Pick<AgentToolConfig, 'reference'>): string {
+  return isUrl(reference) ? shownUrl(reference) : reference;
+}
+
+/** Returns how an agent is reached, where that is not as everybody is. */
+export function reachOf({ credential, protocol }: AgentToolConfig): Pick<AgentToolConfig, 'credential' | 'protocol'> {
+  return { ...(credential !== undefined && { credential }), ...(protocol && { protocol }) };
+}
+
+/** Returns the name of the tool that a valid entry makes, with its prefix. */
+export function agentToolName(entry: JsonValue): string {
+  return configOf(entry).tool;
+}
+
+function configOf(entry: JsonValue): AgentToolConfig {
+  const members: JsonObject = isJsonObject(entry) ? entry : { agent: textOf(entry).slice(AGENT_TOOL.length) };
+  const { agent, name, description, auth, protocol, timeout, maxCalls, onQuestion } = members;
+  const reference = textOf(agent);
+  return {
+    tool: `${AGENT_TOOL}${typeof name === 'string' ? name : nameOf(reference)}`,
+    reference,
+    ...(typeof description === 'string' && { description }),
+    ...(typeof auth === 'string' && { credential: auth }),
+    ...(protocol === 'founding' && { protocol }),
+    limit: (typeof timeout === 'number' ? timeout : DEFAULT_SECONDS) * 1_000,
+    maxCalls: typeof maxCalls === 'number' ? maxCalls : DEFAULT_CALLS,
+    onQuestion: ON_QUESTION.find((word) => word === onQuestion) ?? 'model',
+  };
+}
+
+/**
+ * Returns the name of a tool by its agent: the workflow's name, `<workflow>_<node>`, or the URL's host and path. A card's
+ * name would change with the card, and might be that of another agent.
+ */
+function nameOf(reference: string): string {
+  if (isUrl(reference) && URL.canParse(reference)) {
+    const { host, pathname } = new URL(calledAgentOf(new URL(reference).href));
+    const name = `${host}${pathname}`.replace(/\/$/, '').replaceAll(/[^A-Za-z0-9_.:/-]/g, '_');
+    return textStart(name, LONGEST_NAME);
+  }
+  const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
+  return path
+    .replace(/^(workflows|nodes)\//, '')
+    .replace('/nodes/', '_')
+    .replaceAll('/', '_');
+}
+
+function referenceFault(
+  entry: JsonValue | undefined,
+  reference: JsonValue | undefined,
+  member: string | undefined,
+): EntryFault[] {
+  const fault = (rule: string): EntryFault[] => [[member, rule]];
+  const form = member === undefined ? NAMED : ALONE;
+  const isReference = typeof entry === 'string' && typeof reference === 'string' && form.test(entry);
+  if (!isReference) return fault('must name an agent: a workflow or a node, a path below /a2a, or a URL');
+  if (reference.length > LONGEST_URL) return fault(`must have at most ${LONGEST_URL} characters`);
+  if (!isUrl(reference)) return [];
+  if (hasUserinfo(reference)) return fault(`${NO_USERINFO}; name a credential in auth`);
+  return URL.canParse(reference) ? [] : fault('must be a valid URL');
+}
+
+interface MemberRule {
+  must: string;
+  holds: (value: JsonValue) => boolean;
+}
+
+const RULES: Record<string, MemberRule> = {
+  name: {
+    must: 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen',
+    holds: (it) => typeof it === 'string' && NAME.test(it),
+  },
+  description: {
+    must: `must be a string of at most ${LONGEST_DESCRIPTION} characters`,
+    holds: (it) => typeof it === 'string' && it.length <= LONGEST_DESCRIPTION,
+  },
+  timeout: {
+    must: `must be a number of seconds, from 1 to ${LONGEST_TIMEOUT_SECONDS}`,
+    holds: (it) => typeof it === 'number' && it >= 1 && it <= LONGEST_TIMEOUT_SECONDS,
+  },
+  maxCalls: {
+    must: `must be a whole number from 1 to ${MOST_CALLS}`,
+    holds: (it) => Number.isInteger(it) && (it as number) >= 1 && (it as number) <= MOST_CALLS,
+  },
+  onQuestion: {
+    must: `must be ${ON_QUESTION.join(' or ')}`,
+    holds: (it) => ON_QUESTION.some((word) => word === it),
+  },
+};
+
+function isUrl(reference: JsonValue | undefined): reference is string {
+  return typeof reference === 'string' && /^https?:/i.test(reference);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

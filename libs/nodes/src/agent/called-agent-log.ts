@@ -1,0 +1,51 @@
+import { isWaitingState } from '#libs/protocol';
+import type { CalledNote, AgentTask } from './agent-events.js';
+
+/** A called agent's Task that waits for an answer. */
+export interface WaitingAgentTask extends AgentTask {
+  /** The call that the Task was left waiting by. */
+  call: string;
+  tool: string;
+}
+
+/** What the log of an agent's Task says of the agents that it called as tools, by tool. */
+export class CalledAgentLog {
+  private readonly ids = new Map<string, Set<string>>();
+  private readonly contexts = new Map<string, string>();
+  private readonly open = new Map<string, WaitingAgentTask>();
+
+  /** Notes a call; its repetition is the same one. */
+  count(tool: string, id: string): void {
+    const ids = this.ids.get(tool) ?? new Set();
+    this.ids.set(tool, ids.add(id));
+  }
+
+  /** Notes the end of a call. @param called absent where no Task of the agent was seen */
+  end(tool: string, called: CalledNote | undefined): void {
+    if (called === undefined) return;
+    const { call, taskId, contextId, state } = called;
+    this.contexts.set(tool, contextId);
+    if (state !== undefined && isWaitingState(state)) this.open.set(tool, { tool, call, taskId, contextId });
+    else if (this.open.get(tool)?.taskId === taskId) this.open.delete(tool);
+  }
+
+  /** Returns how many calls of a tool were recorded. */
+  calls(tool: string): number {
+    return this.ids.get(tool)?.size ?? 0;
+  }
+
+  /** Returns the agent's context of the earlier calls of a tool. */
+  contextOf(tool: string): string | undefined {
+    return this.contexts.get(tool);
+  }
+
+  /** Returns the Task that the next call of a tool answers. */
+  waitingOf(tool: string): WaitingAgentTask | undefined {
+    return this.open.get(tool);
+  }
+
+  /** All Tasks that wait for an answer. */
+  get waiting(): WaitingAgentTask[] {
+    return [...this.open.values()];
+  }
+}

@@ -1,0 +1,28 @@
+import type { CallBudgets, ChainLink, RequestContext } from '#libs/executor';
+import type { AgentReferences, CalledAgent, ProcessCalls, ProcessServices } from '#libs/process';
+import type { AgentLog } from './agent-log.js';
+import type { AgentToolConfig } from './agent-tool-config.js';
+
+/** What an `agent` node needs to call agents as tools. */
+export interface AgentToolServices extends ProcessServices {
+  references: Pick<AgentReferences, 'called' | 'served'>;
+  /** Absent: calls are not counted. */
+  budgets?: Pick<CallBudgets, 'spend'>;
+}
+
+/** One execution of an `agent` node that calls agents. */
+export interface CallingExecution {
+  context: RequestContext;
+  /** The calls that led to the Task. */
+  links: readonly ChainLink[];
+  log: AgentLog;
+}
+
+/** What a tool that is an agent makes its calls with. */
+export interface AgentToolCalls {
+  readonly services: AgentToolServices;
+  readonly execution: CallingExecution;
+  readonly calls: ProcessCalls;
+  /** Returns whom a call is for, by its id. */
+  called(config: AgentToolConfig, id: string): CalledAgent;
+}

@@ -1,0 +1,191 @@
+import type { AgentCall, CallOutcome } from '#libs/agent-calls';
+import { InputSchema, InvalidInputSchema } from '#libs/expressions';
+import { untilReached } from '#libs/postgres';
+import type { PlannedCall } from '#libs/process';
+import {
+  dataPart,
+  derivedId,
+  formQuestion,
+  isJsonObject,
+  type JsonObject,
+  type Part,
+  type RunEventNote,
+  textPart,
+  userMessage,
+} from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
+import {
+  agentCalled,
+  agentProgress,
+  agentQuestion,
+  type CalledNote,
+  type AgentTask,
+  toolCall,
+  toolResult,
+} from './agent-events.js';
+import type { LoggedCall } from './agent-log.js';
+import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
+import { capped, type SelfRecordingTool } from './agent-tools.js';
+import type { AgentToolCalls } from './called-agent-services.js';
+import { needsPerson, questionParts, questionResult, resultOf } from './called-agent-result.js';
+import { MESSAGE_SCHEMA, type OfferedAgent } from './offered-agent.js';
+import { reportedCall } from './reported-call.js';
+
+type Steps = AsyncGenerator<NodeEvent, void, void>;
+
+/**
+ * An agent as a tool of an `agent` node.
+ * - Nothing leaves before `tool.call` is durable, and the agent's Task is recorded (`parley/called`) when it is seen.
+ * - A call that was cut off follows a Task that is known. An agent of this service is sent the same Message, of which it
+ *   makes one Task; the call of any other agent has an unknown fate.
+ * - Calls in one Task share the agent's context, and a call answers the Task that an earlier one left waiting.
+ */
+export class CalledAgentTool implements SelfRecordingTool {
+  readonly name: string;
+  readonly reference: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly needsApproval = false;
+
+  constructor(
+    private readonly calledAgents: AgentToolCalls,
+    private readonly config: AgentToolConfig,
+    private readonly offered: OfferedAgent,
+  ) {
+    this.name = config.tool;
+    this.reference = shownReference(config);
+    this.description = offered.description;
+    this.inputSchema = offered.inputSchema;
+  }
+
+  refusal({ args }: LoggedCall): string | undefined {
+    const { maxCalls, tool } = this.config;
+    if (this.log.calledAgents.calls(tool) >= maxCalls)
+      return `"${tool}" was called ${maxCalls} times already (maxCalls)`;
+    const isAnswer = this.log.calledAgents.waitingOf(tool) !== undefined && fault(MESSAGE_SCHEMA, args) === undefined;
+    const wrong = isAnswer ? undefined : fault(this.inputSchema, args);
+    return wrong && `the arguments are refused: ${wrong}`;
+  }
+
+  resumes(call: LoggedCall): boolean {
+    if (call.made === 0) return false;
+    return this.isOwn || call.called !== undefined || this.log.calledAgents.waitingOf(this.name) !== undefined;
+  }
+
+  async *steps(call: LoggedCall): Steps {
+    const { calls, execution } = this.calledAgents;
+    const { context } = execution;
+    const { reference } = this.calledAgents.called(this.config, call.id);
+    const isResumed = this.resumes(call);
+    if (!isResumed) {
+      calls.announce(reference);
+      yield toolCall(context, call, call.step);
+    }
+    const open = await calls.open(this.planned(call));
+    let tokens = 0;
+    for await (const report of reportedCall(open)) {
+      if ('progress' in report) {
+        yield agentProgress(context, call, report.progress);
+        continue;
+      }
+      const { seen, step } = report.received;
+      tokens += this.isOwn ? tokensIn(step) : 0;
+      if (seen && seen.taskId !== call.called?.taskId) yield agentCalled(context, call, this.note(call, seen));
+    }
+    calls.close(reference);
+    // Those told of before a question are counted with the result.
+    yield* this.ended(call, open, tokens + (call.called?.tokens ?? 0));
+  }
+
+  private *ended(call: LoggedCall, open: AgentCall, tokens: number): Generator<NodeEvent> {
+    const { context } = this.calledAgents.execution;
+    const { outcome, answer } = open;
+    const { taskId, contextId = call.called?.contextId ?? '', state } = answer;
+    const called = taskId === undefined ? undefined : this.note(call, { taskId, contextId });
+    if (called && state) called.state = state;
+    if (called && tokens > 0) called.tokens = tokens;
+    if (outcome.kind === 'waiting' && called && (this.config.onQuestion === 'ask' || needsPerson(answer))) {
+      yield agentQuestion(context, called, questionParts(this.name, answer), formQuestion(answer.status?.message));
+    } else yield toolResult(context, call, this.outcomeOf(outcome), called);
+  }
+
+  private outcomeOf(outcome: CallOutcome): ReturnType<typeof capped> {
+    const { answer } = outcome;
+    if (outcome.kind === 'completed') return capped(resultOf(answer));
+    if (outcome.kind === 'waiting') return capped(questionResult(answer));
+    const { kind, message, cause } = outcome.failure;
+    if (kind === 'internal') throw cause;
+    return { error: `the call of "${this.name}" failed: ${message}` };
+  }
+
+  private planned(call: LoggedCall): PlannedCall {
+    const { calledAgents, config, log } = this;
+    const { taskId } = calledAgents.execution.context;
+    const { id, answer, called, since } = call;
+    const task: AgentTask | undefined = answer ? called : log.calledAgents.waitingOf(config.tool);
+    const contextId = task?.contextId ?? log.calledAgents.contextOf(config.tool);
+    const message = userMessage(answer?.parts ?? this.parts(call.args), {
+      messageId: derivedId(taskId, 'tool', id, ...(answer ? [answer.messageId] : [])),
+      ...(contextId && { contextId }),
+      ...(task && { taskId: task.taskId }),
+    });
+    return {
+      ...calledAgents.called(config, id),
+      ...(called && { seen: called.taskId }),
+      request: { message },
+      ...(answer === undefined && { adapt: () => undefined }),
+      admit: () => this.spend(),
+      limit: config.limit,
+      ...(since !== undefined && { since }),
+    };
+  }
+
+  /** The inputs of a workflow as data; else the message as text, and the data beside it. */
+  private parts(args: JsonObject): Part[] {
+    const { message, data } = args;
+    const isMessage =
+      typeof message === 'string' && (!this.offered.isTyped || fault(this.inputSchema, args) !== undefined);
+    if (!isMessage) return [dataPart(args)];
+    return [textPart(message), ...(isJsonObject(data) ? [dataPart(data)] : [])];
+  }
+
+  private async spend(): Promise<void> {
+    const { services, execution } = this.calledAgents;
+    const { context, links } = execution;
+    const root = services.chains.rootOf(links) ?? context.taskId;
+    await untilReached(async () => services.budgets?.spend(root), context.signal);
+  }
+
+  private note({ id }: LoggedCall, { taskId, contextId }: AgentTask): CalledNote {
+    return { call: id, agent: this.reference, taskId, contextId };
+  }
+
+  private get isOwn(): boolean {
+    return this.calledAgents.called(this.config, '').own === true;
+  }
+
+  private get log() {
+    return this.calledAgents.execution.log;
+  }
+}
+
+/** Returns the tokens of a model's answer that a step tells of. */
+function tokensIn(step: RunEventNote | undefined): number {
+  const usage = step?.type === 'model.response' ? step.payload['usage'] : undefined;
+  if (!isJsonObject(usage)) return 0;
+  return [usage.inputTokens, usage.outputTokens].reduce<number>(
+    (sum, it) => sum + (typeof it === 'number' ? it : 0),
+    0,
+  );
+}
+
+/** Returns what is wrong with arguments. A schema that cannot be used refuses nothing. */
+function fault(schema: JsonObject, args: JsonObject): string | undefined {
+  try {
+    const [found] = InputSchema.of(schema).faults(args);
+    return found && `arguments${found.path} ${found.detail}`;
+  } catch (error) {
+    if (error instanceof InvalidInputSchema) return undefined;
+    throw error;
+  }
+}

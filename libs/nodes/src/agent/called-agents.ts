@@ -1,0 +1,86 @@
+import { type CalledAgent, ProcessCalls } from '#libs/process';
+import { statusUpdate } from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
+import { toolCanceled } from './agent-events.js';
+import type { LoggedCall } from './agent-log.js';
+import { type AgentToolConfig, reachOf } from './agent-tool-config.js';
+import type { SelfRecordingTool } from './agent-tools.js';
+import { CalledAgentTool } from './called-agent-tool.js';
+import type { WaitingAgentTask } from './called-agent-log.js';
+import type { AgentToolServices, AgentToolCalls, CallingExecution } from './called-agent-services.js';
+import { offeredAgent } from './offered-agent.js';
+
+/** Calls of this service that may lie between the first Message and an agent that calls others by itself. */
+const DEEPEST_AGENTS = 8;
+
+/** The agents that one execution of an `agent` node may call as tools, and its calls to them. */
+export class CalledAgents implements AgentToolCalls {
+  readonly calls: ProcessCalls;
+
+  constructor(
+    readonly services: AgentToolServices,
+    readonly execution: CallingExecution,
+    private readonly configs: readonly AgentToolConfig[],
+  ) {
+    this.calls = new ProcessCalls(services, execution);
+  }
+
+  /** Returns the tools to offer: none where too many calls led here already. */
+  async tools(): Promise<SelfRecordingTool[]> {
+    const { services, execution, configs } = this;
+    const { context, links } = execution;
+    if (services.chains.ownCalls(links).length >= DEEPEST_AGENTS) return [];
+    const caller = { ...context.call.scope, signal: context.signal };
+    return Promise.all(
+      configs.map(async (config) => new CalledAgentTool(this, config, await offeredAgent(config, services, caller))),
+    );
+  }
+
+  called(config: AgentToolConfig, id: string): CalledAgent {
+    const { call, signal } = this.execution.context;
+    return {
+      reference: `tool#${id}`,
+      ...this.services.references.called(config.reference, call.scope.tenant, signal),
+      identity: reachOf(config),
+    };
+  }
+
+  /** Closes every connection; the agents work on. */
+  abort(): void {
+    this.calls.abort();
+  }
+
+  /** Cancels the Task that is at work and those that wait, records what came of that, and ends the Task. */
+  async *cancel(): AsyncGenerator<NodeEvent, void, void> {
+    const { context, log } = this.execution;
+    const open = log.call && log.call.made > 0 ? log.call : undefined;
+    // The open call of a tool whose Task waits is the answer to that Task.
+    const waiting = log.calledAgents.waiting.filter(({ tool }) => tool !== open?.tool);
+    const canceled = await Promise.all([
+      ...(open ? [this.cancelOpen(open)] : []),
+      ...waiting.map((it) => this.cancelWaiting(it)),
+    ]);
+    for (const events of canceled) yield* events;
+    yield statusUpdate(context, 'TASK_STATE_CANCELED');
+  }
+
+  /** Cancels the Tasks that wait for an answer that will not come. Never throws. */
+  async endWaiting(): Promise<void> {
+    await Promise.all(this.execution.log.calledAgents.waiting.map((it) => this.cancelWaiting(it)));
+  }
+
+  private async cancelOpen({ tool, id, called }: LoggedCall): Promise<NodeEvent[]> {
+    const config = this.configs.find((it) => it.tool === tool);
+    if (!config) return [];
+    const seen = (called ?? this.execution.log.calledAgents.waitingOf(tool))?.taskId;
+    const canceled = await this.calls.cancel({ ...this.called(config, id), ...(seen !== undefined && { seen }) });
+    return [toolCanceled(this.execution.context, { tool, id, ...canceled })];
+  }
+
+  private async cancelWaiting({ tool, call: id, taskId }: WaitingAgentTask): Promise<NodeEvent[]> {
+    const config = this.configs.find((it) => it.tool === tool);
+    if (!config) return [];
+    const outcome = await this.calls.cancelTask(this.called(config, id), taskId);
+    return [toolCanceled(this.execution.context, { tool, id, taskId, outcome })];
+  }
+}

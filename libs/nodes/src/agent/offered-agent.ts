@@ -1,0 +1,116 @@
+import { AgentCallError, type AgentDirectory } from '#libs/a2a-client';
+import { argumentSchema, type ServedAgent, UnknownAgent } from '#libs/executor';
+import { untilReached } from '#libs/postgres';
+import type { AgentReferences } from '#libs/process';
+import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
+import { type AgentToolConfig, reachOf } from './agent-tool-config.js';
+import type { ToolCaller } from './agent-tools.js';
+
+/** Skills of a card, and characters in all, that a model is told of. */
+const MOST_SKILLS = 20;
+const LONGEST = 4_000;
+/** Milliseconds that the card of an agent elsewhere may take. */
+const CARD_MS = 5_000;
+
+const ANSWERING =
+  'If the status of the result is "input-required", call this tool again with "message" alone to answer the question.';
+
+/** How an agent without inputs is called, and how a question of any agent is answered. */
+export const MESSAGE_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: {
+    message: { type: 'string', description: 'What to say to the agent.' },
+    data: { type: 'object', description: 'JSON that the agent needs beside the message.' },
+  },
+  required: ['message'],
+  additionalProperties: false,
+};
+
+/** What a model is told of an agent that it may call. */
+export interface OfferedAgent {
+  description: string;
+  inputSchema: JsonObject;
+  /** True if the arguments are the inputs of a workflow. */
+  isTyped: boolean;
+}
+
+/** Where agents are described. */
+export interface AgentCards {
+  directory: Pick<AgentDirectory, 'client'>;
+  references: Pick<AgentReferences, 'served'>;
+}
+
+/**
+ * Returns what a model is told of an agent: of one of this service by its definition, of any other by its card. An agent
+ * that cannot be described is offered without a description; a call then says what is wrong.
+ * @throws the reason of the signal
+ */
+export async function offeredAgent(
+  config: AgentToolConfig,
+  cards: AgentCards,
+  caller: ToolCaller,
+): Promise<OfferedAgent> {
+  const isElsewhere = /^https?:/i.test(config.reference);
+  const { agent, input }: FoundAgent = isElsewhere ? {} : await servedAgent(config, cards, caller);
+  const typed = input && argumentSchema(input);
+  const known = config.description ?? describedCard(isElsewhere ? await cardOf(config, cards, caller) : agent);
+  return {
+    description: [known, ANSWERING].filter((text) => text !== '').join('\n'),
+    inputSchema: typed ?? MESSAGE_SCHEMA,
+    isTyped: typed !== undefined,
+  };
+}
+
+/** An agent of this service, and the schema of its inputs. */
+interface FoundAgent {
+  agent?: ServedAgent;
+  input?: JsonObject;
+}
+
+async function servedAgent(
+  { reference }: AgentToolConfig,
+  { references }: AgentCards,
+  { tenant, signal }: ToolCaller,
+): Promise<FoundAgent> {
+  const find = async (): Promise<FoundAgent> => {
+    const agent = await references.served(reference, tenant);
+    const input = (await agent.details?.())?.schemas[agent.name]?.input;
+    return { agent, ...(input && { input }) };
+  };
+  try {
+    return await untilReached(find, signal);
+  } catch (error) {
+    if (error instanceof UnknownAgent) return {};
+    throw error;
+  }
+}
+
+async function cardOf(
+  config: AgentToolConfig,
+  { directory }: AgentCards,
+  { tenant, owner, signal }: ToolCaller,
+): Promise<object | undefined> {
+  const timeouts = { connect: CARD_MS, firstEvent: CARD_MS, idle: CARD_MS, total: CARD_MS, refused: 0 };
+  const options = { scope: { tenant, owner }, signal, timeouts, ...reachOf(config) };
+  try {
+    return (await directory.client(config.reference, options)).card;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof AgentCallError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the description of a card and a line for each skill. Whoever wrote the card may have written anything. */
+function describedCard(card: object | undefined): string {
+  if (card === undefined) return '';
+  const { description, skills } = card as Record<string, JsonValue | undefined>;
+  const known = Array.isArray(skills) ? skills.filter(isJsonObject).slice(0, MOST_SKILLS) : [];
+  const lines = known.map((skill) => [skill.name, skill.description].map(lineOf).filter(Boolean).join(': '));
+  return textStart([lineOf(description), ...lines].filter(Boolean).join('\n'), LONGEST);
+}
+
+/** Returns a text as one line without control characters; nothing for what is no text. */
+function lineOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value.replaceAll(/[\p{Cc}\p{Z}]+/gu, ' ').trim() : '';
+}

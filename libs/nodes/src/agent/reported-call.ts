@@ -1,0 +1,46 @@
+import { type AgentCall, type CallProgress, NodeProgress } from '#libs/agent-calls';
+import type { RunEventNote } from '#libs/protocol';
+
+/** What comes of a call while it is under way: what it hears, or a step that tells of that, at most each 250 ms. */
+export type CallReport = { received: CallProgress } | { progress: RunEventNote };
+
+/**
+ * Runs a call, and tells of what the agent says and makes meanwhile.
+ * @throws why the call was given up
+ */
+export async function* reportedCall(
+  call: Pick<AgentCall, 'run' | 'abort'>,
+): AsyncGenerator<CallReport, void, undefined> {
+  const notes: RunEventNote[] = [];
+  let noted = Promise.withResolvers<undefined>();
+  using progress = new NodeProgress((note) => {
+    notes.push(note);
+    noted.resolve(undefined);
+  });
+  const responses = call.run();
+  let isOver = false;
+  const nextResponse = async (): Promise<IteratorResult<CallProgress, void>> => {
+    const next = await responses.next();
+    isOver = next.done === true;
+    return next;
+  };
+  let next = nextResponse();
+  try {
+    for (;;) {
+      // Nobody may be left to hear how it ends.
+      next.catch(() => undefined);
+      const first = await Promise.race([next, noted.promise]);
+      if (first === undefined) {
+        noted = Promise.withResolvers<undefined>();
+        for (const note of notes.splice(0)) yield { progress: note };
+        continue;
+      }
+      if (first.done) return;
+      progress.take(first.value.response);
+      yield { received: first.value };
+      next = nextResponse();
+    }
+  } finally {
+    if (!isOver) call.abort();
+  }
+}

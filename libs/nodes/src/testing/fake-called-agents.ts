@@ -1,0 +1,181 @@
+import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from '#libs/a2a-client';
+import { CallChains, type ServedAgent, UnknownAgent } from '#libs/executor';
+import {
+  A2AError,
+  type AgentCard,
+  artifactUpdate,
+  type JsonObject,
+  type Message,
+  type Part,
+  type SendMessageRequest,
+  statusUpdate,
+  type StreamResponse,
+  type Task,
+  type TaskState,
+  textPart,
+} from '#libs/protocol';
+import type { TaskHeader } from '#libs/tasks';
+import type { AgentToolServices } from '../agent/called-agent-services.js';
+
+/** What a called agent does with its nth Message, from 0. */
+export interface CalledAgentAnswer {
+  state: TaskState;
+  parts?: Part[];
+  metadata?: JsonObject;
+  /** Fails the call before the agent has made a Task. */
+  error?: AgentCallError;
+  /** Never ends. */
+  hangs?: boolean;
+}
+
+export interface FakeCalledAgent {
+  card?: Partial<AgentCard>;
+  served?: Partial<ServedAgent>;
+  answer: (nth: number, message: Message) => CalledAgentAnswer;
+}
+
+/** Answers with an Artifact. */
+export function answers(...parts: Part[]): CalledAgentAnswer {
+  return { state: 'TASK_STATE_COMPLETED', parts };
+}
+
+/** Asks. */
+export function asking(text: string, metadata?: JsonObject): CalledAgentAnswer {
+  return { state: 'TASK_STATE_INPUT_REQUIRED', parts: [textPart(text)], ...(metadata && { metadata }) };
+}
+
+interface KeptTask {
+  task: Task;
+  responses: StreamResponse[];
+}
+
+/** Agents of this service by name, and agents elsewhere by URL. They keep the Tasks that they made. */
+export class FakeCalledAgents extends AgentDirectory implements AgentToolServices {
+  readonly chains = new CallChains(Buffer.from('a secret'));
+  readonly sent: { to: string; message: Message }[] = [];
+  /** Other calls: `follow task-1`, `cancel task-1`. */
+  readonly others: string[] = [];
+  readonly spent: string[] = [];
+  /** Calls that a root may make. */
+  most = Infinity;
+  readonly kept = new Map<string, KeptTask>();
+  private readonly children: TaskHeader[] = [];
+  private readonly begun = Promise.withResolvers<void>();
+
+  constructor(private readonly agents: Record<string, FakeCalledAgent>) {
+    super();
+  }
+
+  /** Resolves when an agent has begun to answer and hangs. */
+  get hanging(): Promise<void> {
+    return this.begun.promise;
+  }
+
+  readonly directory = this;
+
+  readonly tasks = { recordedChildren: async (): Promise<TaskHeader[]> => this.children };
+
+  readonly budgets = {
+    spend: async (root: string): Promise<void> => {
+      this.spent.push(root);
+      if (this.spent.length <= this.most) return;
+      const message = 'BUDGET_EXCEEDED: no calls are left';
+      throw new A2AError('UNSUPPORTED_OPERATION', { message, detailReason: 'BUDGET_EXCEEDED' });
+    },
+  };
+
+  readonly references = {
+    called: (reference: string): { own: boolean; target: () => { url: string; calledAgent: string } } => ({
+      own: !reference.startsWith('http'),
+      target: () => {
+        this.agent(reference);
+        return { url: reference, calledAgent: reference };
+      },
+    }),
+    served: async (reference: string): Promise<ServedAgent> => {
+      const { served } = this.agent(reference);
+      return { name: reference, description: '', skills: [], ...served } as ServedAgent;
+    },
+  };
+
+  override async client(url: string): Promise<AgentClient> {
+    return new FakeClient(url, this, this.agent(url));
+  }
+
+  agent(reference: string): FakeCalledAgent {
+    const agent = this.agents[reference];
+    if (!agent) throw new UnknownAgent(`there is no agent "${reference}"`, 'AGENT_NOT_FOUND');
+    return agent;
+  }
+
+  /** An agent of this service makes one Task of a Message however often it comes. */
+  made(message: Message, parent: CallOptions['parent']): KeptTask | undefined {
+    const kept = this.kept.get(taskIdOf(message));
+    if (!kept && parent) {
+      const { reference: parentReference } = parent;
+      this.children.push({ taskId: taskIdOf(message), parentReference } as TaskHeader);
+    }
+    return kept;
+  }
+
+  hang(): void {
+    this.begun.resolve();
+  }
+}
+
+class FakeClient extends AgentClient {
+  override readonly card: AgentCard | undefined;
+
+  constructor(
+    override readonly agentUrl: string,
+    private readonly all: FakeCalledAgents,
+    private readonly agent: FakeCalledAgent,
+  ) {
+    super();
+    this.card = agent.card as AgentCard | undefined;
+  }
+
+  override async *send({ message }: SendMessageRequest, options: CallOptions = {}): AsyncGenerator<StreamResponse> {
+    const nth = this.all.sent.filter(({ to }) => to === this.agentUrl).length;
+    this.all.sent.push({ to: this.agentUrl, message });
+    const known = this.agentUrl.startsWith('http') ? undefined : this.all.made(message, options.parent);
+    if (known && message.taskId === undefined) return yield* known.responses;
+    const { state, parts = [], metadata, error, hangs } = this.agent.answer(nth, message);
+    if (error) throw error;
+    const taskId = taskIdOf(message);
+    const contextId = message.contextId ?? `context-of-${taskId}`;
+    const task: Task = { id: taskId, contextId, status: { state: 'TASK_STATE_WORKING' }, history: [message] };
+    const reference = { taskId, contextId };
+    const ended = statusUpdate(reference, state, state === 'TASK_STATE_COMPLETED' ? undefined : parts);
+    const said = ended.statusUpdate.status.message;
+    if (said && metadata) said.metadata = metadata;
+    const artifact = artifactUpdate(reference, { artifactId: 'made', parts });
+    const responses = [{ task }, ...(state === 'TASK_STATE_COMPLETED' ? [artifact] : []), ended];
+    if (!hangs) this.all.kept.set(taskId, { task, responses });
+    yield { task };
+    if (!hangs) return yield* responses.slice(1);
+    this.all.hang();
+    await new Promise((resolve) => options.signal?.addEventListener('abort', resolve, { once: true }));
+    throw new AgentCallError('aborted', 'the call was aborted');
+  }
+
+  override async *follow(taskId: string): AsyncGenerator<StreamResponse> {
+    this.all.others.push(`follow ${taskId}`);
+    const kept = this.all.kept.get(taskId);
+    if (kept === undefined) throw new AgentCallError('not-found', 'a2a error -32001: Task not found');
+    yield* kept.responses;
+  }
+
+  override getTask(): Promise<Task> {
+    throw new Error('Nobody polls');
+  }
+
+  override async cancel(taskId: string): Promise<CancelOutcome> {
+    this.all.others.push(`cancel ${taskId}`);
+    return 'acknowledged';
+  }
+}
+
+function taskIdOf({ taskId, messageId }: Message): string {
+  return taskId ?? `task-${messageId}`;
+}
