@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { message, VERSION } from './a2a.js';
 
 /** Between two Messages: what goes on beside them needs the processor. */
-const PAUSE_MS = 50;
+const PAUSE_MS = 200;
 
 /**
  * Sends one caller's Messages, one after the other, while something else goes on, and gives how many were answered.
