@@ -7,6 +7,12 @@ import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { echo, external, input, linear, output, script, unique, type Workflow } from '../support/workflow.js';
 
+/** A message of the console to the event gateway. */
+interface GatewayMessage {
+  event: 'subscribe' | 'unsubscribe';
+  data: { id: string; since?: string };
+}
+
 describe('the view of a run', () => {
   const stage = useSharedStage();
   const browser = useBrowser();
@@ -203,6 +209,46 @@ describe('the view of a run', () => {
       .waitFor();
     expect(asked[0]).toBeUndefined();
     expect(asked[1]).toEqual(expect.any(String));
+  });
+
+  inBrowser('adds and drops three subscriptions on one socket, and keeps the open ones across a cut', async () => {
+    const page = await browser.open('about:blank');
+    const sockets: { messages: GatewayMessage[]; cut: () => Promise<unknown> }[] = [];
+    await page.routeWebSocket('**/events?*', (socket) => {
+      const server = socket.connectToServer();
+      const messages: GatewayMessage[] = [];
+      sockets.push({ messages, cut: () => Promise.all([socket.close(), server.close()]) });
+      socket.onMessage((text) => {
+        messages.push(JSON.parse(String(text)) as GatewayMessage);
+        server.send(text);
+      });
+    });
+    const idsOf = (socket: number, event: string): string[] =>
+      (sockets[socket]?.messages ?? []).filter((it) => it.event === event).map(({ data }) => data.id);
+    const showPage = async (path: string): Promise<void> => {
+      await page.locator(`a[href="${path}"]`).first().click();
+      await page.waitForURL(`**${path}`);
+    };
+    await page.goto(`${stage.parley.url}/runs`);
+    await until(() => idsOf(0, 'subscribe').length > 0, { what: 'the first subscription' });
+    for (const [index, path] of ['/tasks', '/inbox'].entries()) {
+      await showPage(path);
+      const isNext = (): boolean => new Set(idsOf(0, 'subscribe')).size >= index + 2;
+      await until(isNext, { what: `a subscription of ${path}` });
+    }
+    await until(() => idsOf(0, 'unsubscribe').length >= 2, { what: 'the end of two subscriptions' });
+    await page.locator('[data-connection="live"]').first().waitFor({ state: 'attached' });
+    expect(sockets).toHaveLength(1);
+    const dropped = idsOf(0, 'unsubscribe');
+    const open = idsOf(0, 'subscribe').filter((id) => !dropped.includes(id));
+
+    await sockets[0]!.cut();
+    await until(() => idsOf(1, 'subscribe').length >= open.length, { what: 'the open subscriptions' });
+    expect(idsOf(1, 'subscribe')).toEqual(open);
+    for (const { data } of sockets[1]!.messages) expect(data.since).toEqual(expect.any(String));
+    await showPage('/runs');
+    await until(() => open.some((id) => idsOf(1, 'unsubscribe').includes(id)), { what: 'the end of the third one' });
+    expect(sockets).toHaveLength(2);
   });
 
   inBrowser('has on a phone every node, lines of its console, and in the list the reason of a failure', async () => {
