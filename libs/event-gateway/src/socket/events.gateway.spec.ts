@@ -52,9 +52,9 @@ class Log {
   }
 
   /** Commits an event of a Task. */
-  add(taskId: string): void {
+  add(taskId: string, owner = 'ann'): void {
     const statusUpdate = { taskId, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } };
-    const header = { taskId, contextId: 'c', tenant: '', owner: 'ann', agent: 'a' };
+    const header = { taskId, contextId: 'c', tenant: '', owner, agent: 'a' };
     const event = { taskId, sequence: 1, header, place: 0, event: { statusUpdate }, json: '{}' };
     const position = BigInt(this.commits.length + 1);
     this.commits.push({
@@ -321,6 +321,27 @@ describe('EventsGateway', () => {
     for (let sent = 0; sent < 500; sent += 1) client.send('unsubscribe', { id: 'a' });
     expect(await client.closed).toBe(1008);
     expect(client.frames.at(-1)).toMatchObject({ type: 'error', problem: { status: 429 } });
+  });
+
+  it('closes a socket whose message is larger than any query, and serves other sockets', async () => {
+    const [client, other] = [await Client.open(), await Client.open()];
+    await other.subscribed('a');
+    // The service does not read the rest: the client may be cut while it still sends.
+    const gone = client.closed.catch(() => undefined);
+    client.socket.send('x'.repeat(10 * 1024 * 1024));
+    await gone;
+    log.add('1');
+    await other.frame(({ taskId }) => taskId === '1');
+  });
+
+  it('shows nothing of a Task of another owner, whoever names it', async () => {
+    const client = await Client.open();
+    await client.subscribed('a', { taskId: '1' });
+    await client.subscribed('b');
+    log.add('1', 'bob');
+    log.add('2');
+    await client.frame(({ taskId }) => taskId === '2');
+    expect([client.tasksOf('a'), client.tasksOf('b')]).toEqual([[], ['2']]);
   });
 
   it('closes a socket that sends too many pings', async () => {
