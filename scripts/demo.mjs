@@ -1,14 +1,15 @@
 /**
  * `npm run demo`: installs and builds what is missing, starts Parley on its embedded database with two stand-alone
- * agents beside it, runs a workflow over them, and stays up until Ctrl-C (`-- --once`: exits 0 after the result).
+ * agents beside it, runs a workflow over them, kills Parley in the middle of the run and starts it again, and stays up
+ * until Ctrl-C (`-- --once`: exits 0 after the result).
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { bold, cyan, dim, green, red } from './demo/paint.mjs';
 import { farewell } from './demo/farewell.mjs';
 import { LiveView } from './demo/live-view.mjs';
-import { getRun, runWorkflow, saveWorkflow } from './demo/parley-api.mjs';
+import { continueRun, getRun, runWorkflow, saveWorkflow } from './demo/parley-api.mjs';
 import { ServiceProcess } from './demo/service-process.mjs';
 import { onEnding } from './ending.mjs';
 import { ROOT, ensureBuilt, ensureInstalled } from './prepare.mjs';
@@ -19,6 +20,8 @@ const INPUTS = { topic: 'Why agents need a common protocol' };
 /** Which stand-alone agent does the work of which external node. */
 const AGENTS = { research: 'researcher', critique: 'critic' };
 const PORTS = { researcher: 4001, critic: 4002 };
+/** Parley is killed while this node waits for its agent, or at the latest when the agent has answered. */
+const KILLED_AT = { node: 'critique', types: ['node.progress', 'a2a.received'] };
 /** What a shell expects of a process that Ctrl-C ended. */
 const INTERRUPTED = 130;
 const FINAL_OUTPUT_MS = 500;
@@ -46,15 +49,17 @@ async function main() {
 
 async function demo() {
   console.log(bold('Starting Parley, its database and two agents …'));
-  const [parleyUrl, agentUrls] = await startEverything();
+  const { parley, parleyUrl, agentUrls } = await startEverything();
   const workflow = workflowOver(agentUrls);
   await saveWorkflow(parleyUrl, workflow);
+  const callsBefore = countCalls();
   console.log(`${bold('\nRunning the workflow')} ${cyan(workflow.name)} ${dim(`with topic "${INPUTS.topic}"`)}\n`);
-  const runId = await watchRun(parleyUrl, workflow);
+  const runId = await watchRun({ parley, parleyUrl, workflow });
   const run = await getRun(parleyUrl, runId);
   if (run.status !== 'completed')
     throw new Error(`The run ended ${run.status}: ${run.error?.message ?? 'no reason given'}`);
   console.log(`\n${bold('Result')}\n${indented(resultText(run))}`);
+  console.log(`\n${survivalText(callsBefore)}`);
   const when = once ? 'npm run demo stays up for them' : 'in another terminal';
   const facts = {
     parleyUrl,
@@ -69,8 +74,22 @@ async function demo() {
 }
 
 async function startEverything() {
-  const port = await portToUse();
-  const parley = start('Parley', 'src/main', {
+  rmSync(join(DATA, 'logs'), { recursive: true, force: true });
+  const parley = startParley(await portToUse());
+  const agents = [];
+  for (const name of Object.values(AGENTS)) agents.push([name, await startAgent(name)]);
+  const parleyUrl = await parley.ready();
+  console.log(`  ${green('✓')} Parley       ${parleyUrl}`);
+  const agentUrls = {};
+  for (const [name, agent] of agents) {
+    agentUrls[name] = await agent.ready();
+    console.log(`  ${green('✓')} ${name.padEnd(12)} ${agentUrls[name]}`);
+  }
+  return { parley, parleyUrl, agentUrls };
+}
+
+function startParley(port) {
+  return start('Parley', 'src/main', {
     env: {
       PORT: String(port),
       HOST: '127.0.0.1',
@@ -79,16 +98,6 @@ async function startEverything() {
       SHUTDOWN_GRACE: '2',
     },
   });
-  const agents = [];
-  for (const name of Object.values(AGENTS)) agents.push([name, await startAgent(name)]);
-  const parleyUrl = await parley.ready();
-  console.log(`  ${green('✓')} Parley       ${parleyUrl}`);
-  const urls = {};
-  for (const [name, agent] of agents) {
-    urls[name] = await agent.ready();
-    console.log(`  ${green('✓')} ${name.padEnd(12)} ${urls[name]}`);
-  }
-  return [parleyUrl, urls];
 }
 
 async function startAgent(name) {
@@ -96,7 +105,7 @@ async function startAgent(name) {
   return start(name, 'apps/agent/src/main', {
     args: [
       ...['--script', join(EXAMPLE, `${name}.json`), '--name', name, '--port', String(port)],
-      ...['--data-dir', join(DATA, 'agents', name), '--call-log', join(DATA, 'agents', `${name}-calls.jsonl`)],
+      ...['--data-dir', join(DATA, 'agents', name), '--call-log', callLogOf(name)],
     ],
     // The port is Parley's.
     env: { HOST: '127.0.0.1', LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '2', GRPC_PORT: '' },
@@ -136,31 +145,68 @@ function workflowOver(agentUrls) {
   return workflow;
 }
 
-async function watchRun(parleyUrl, workflow) {
+/** Shows a run from its first event to its last, with a kill of Parley and its new start between them. */
+async function watchRun({ parley, parleyUrl, workflow }) {
   const view = new LiveView(workflow);
   void interrupted.then(() => view.end());
-  let runId;
+  let last;
   try {
-    for await (const event of eventsOrFinalOutput(parleyUrl, workflow.name)) {
-      runId = event.runId;
+    for await (const event of eventsOrFinalOutput(runWorkflow(parleyUrl, workflow.name, INPUTS))) {
+      last = event;
       view.show(event);
+      if (event.node_id === KILLED_AT.node && KILLED_AT.types.includes(event.type)) break;
     }
+    await killAndRestart(parley, parleyUrl, view);
+    for await (const event of eventsOrFinalOutput(continueRun(parleyUrl, last))) view.show(event);
   } finally {
     view.end();
   }
-  return runId;
+  return last.runId;
 }
 
-async function* eventsOrFinalOutput(parleyUrl, name) {
+async function killAndRestart(parley, parleyUrl, view) {
+  await parley.kill();
+  view.say(`${red(bold(`kill -9 ${parley.child.pid}`))}  Parley is gone, in the middle of the run`);
+  const killedAt = Date.now();
+  const next = startParley(Number(new URL(parleyUrl).port));
+  await next.ready();
+  const seconds = ((Date.now() - killedAt) / 1000).toFixed(1);
+  view.say(`${green(bold(`Parley is back after ${seconds} s`))}  the same command again; the run continues by itself`);
+}
+
+/** The events; where they break off because a process died, throws with its final output, which says more. */
+async function* eventsOrFinalOutput(events) {
   const death = Promise.race(processes.map((service) => service.unexpectedEnd()));
   death.catch(() => {});
   try {
-    yield* runWorkflow(parleyUrl, name, INPUTS);
+    yield* events;
   } catch (error) {
-    // Where a process died, its final output says more than the broken stream.
     await Promise.race([death, new Promise((resolve) => setTimeout(resolve, FINAL_OUTPUT_MS))]);
     throw error;
   }
+}
+
+function callLogOf(name) {
+  return join(DATA, 'agents', `${name}-calls.jsonl`);
+}
+
+/** How many Messages each agent has worked on, by its own account. */
+function countCalls() {
+  const counts = {};
+  for (const name of Object.values(AGENTS)) {
+    const file = callLogOf(name);
+    counts[name] = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').filter(Boolean).length : 0;
+  }
+  return counts;
+}
+
+function survivalText(callsBefore) {
+  const counts = Object.entries(countCalls()).map(([name, count]) => [name, count - callsBefore[name]]);
+  const outcome = counts.every(([, count]) => count === 1)
+    ? 'Killed once; no step was lost, and none ran twice.'
+    : 'Killed once; no step was lost.';
+  const calls = counts.map(([name, count]) => `${name} ${count}`).join(', ');
+  return `${bold(outcome)} ${dim(`Messages that the agents worked on, by their own logs: ${calls}`)}`;
 }
 
 function resultText(run) {

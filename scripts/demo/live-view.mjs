@@ -66,6 +66,11 @@ export class LiveView {
     this.#redraw(`${this.#lineOf(event)}\n`);
   }
 
+  /** A line of its own between those of the events. */
+  say(text) {
+    this.#redraw(`${dim(elapsed(this.#started))}  ${text}\n`);
+  }
+
   /** Leaves the tree as it is now; on a plain output it is drawn here for the first time. */
   end() {
     if (this.#ended) return;

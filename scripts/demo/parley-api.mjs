@@ -11,11 +11,15 @@ export async function saveWorkflow(baseUrl, workflow) {
 export async function* runWorkflow(baseUrl, name, inputs) {
   const response = await send(`${baseUrl}/api/workflows/${name}/run`, 'POST', { inputs });
   await accept(response, 'The run was refused');
-  for await (const event of eventsOf(response.body)) {
-    yield event;
-    if (event.type === 'done') return;
-  }
-  throw new Error('The stream of the run ended before the run did');
+  yield* untilDone(response);
+}
+
+/** The events of a run after one that was seen, as they come, until `done`. */
+export async function* continueRun(baseUrl, { runId, sequence }) {
+  const headers = { 'last-event-id': String(sequence) };
+  const response = await fetch(`${baseUrl}/api/runs/${runId}/events`, { headers });
+  await accept(response, 'The run cannot be read');
+  yield* untilDone(response);
 }
 
 /** The run as it stands. */
@@ -31,6 +35,14 @@ async function send(url, method, body) {
 
 async function accept(response, what) {
   if (!response.ok) throw new Error(`${what}: HTTP ${response.status} ${await response.text()}`);
+}
+
+async function* untilDone(response) {
+  for await (const event of eventsOf(response.body)) {
+    yield event;
+    if (event.type === 'done') return;
+  }
+  throw new Error('The stream of the run ended before the run did');
 }
 
 async function* eventsOf(body) {

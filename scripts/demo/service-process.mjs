@@ -10,8 +10,10 @@ const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 25_000;
 const TAIL = 4_000;
 
-/** One process that serves HTTP. Its output goes to a log file. */
+/** One process that serves HTTP. Its output is appended to a log file. */
 export class ServiceProcess {
+  #wasKilled = false;
+
   /**
    * @param name how people know it
    * @param entry compiled entry point below dist/, without `.js`
@@ -20,7 +22,7 @@ export class ServiceProcess {
     this.name = name;
     this.logFile = logFile;
     mkdirSync(dirname(logFile), { recursive: true });
-    const log = createWriteStream(logFile);
+    const log = createWriteStream(logFile, { flags: 'a' });
     // A group of its own, so that Ctrl-C reaches only the demo, which then ends everything in order.
     this.child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.js`), ...args], {
       cwd: ROOT,
@@ -60,10 +62,18 @@ export class ServiceProcess {
     return url;
   }
 
-  /** Rejects when the process ends. */
+  /** Rejects when the process ends, unless it was killed by `kill`: then it stays pending. */
   async unexpectedEnd() {
     const how = await this.ended;
-    this.#fail(`ended unexpectedly (${how})`);
+    if (this.#wasKilled) return new Promise(() => {});
+    return this.#fail(`ended unexpectedly (${how})`);
+  }
+
+  /** Kills it without a warning, as `kill -9` does, and waits until it is gone. */
+  async kill() {
+    this.#wasKilled = true;
+    this.child.kill('SIGKILL');
+    await this.ended;
   }
 
   /** Asks it to end, and waits until it has. */

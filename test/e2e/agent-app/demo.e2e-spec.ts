@@ -7,7 +7,7 @@ import { before } from '../../support/until.js';
 const DEMO = resolve(import.meta.dirname, '../../../scripts/demo.mjs');
 
 describe('npm run demo', () => {
-  it('-- --once runs the workflow over two agent processes, prints its result, and leaves nothing running', async () => {
+  it('-- --once kills Parley during a run over two agents, prints the result of the run, and leaves nothing running', async () => {
     const data = freshDataDir();
     try {
       const { code, output } = await endOf(demo(data.path));
@@ -15,6 +15,9 @@ describe('npm run demo', () => {
       expect(output).toContain('Give one number for every claim');
       expect(output).toMatch(/Console +http:\/\/127\.0\.0\.1:\d+/);
       expect(output.match(/curl /g)).toHaveLength(3);
+      expect(output).toMatch(/critique +a2a\.sending.*kill -9 \d+ .*Parley is back .*critique +node\.completed/s);
+      expect(output).toContain('no step was lost, and none ran twice');
+      expect(output).toContain('researcher 1, critic 1');
       expect(output).toMatch(/research +node\.completed/);
       expect(code).toBe(0);
       expect(postmasters(data.path)).toEqual([]);
