@@ -116,9 +116,10 @@ async function tryAll(
 
 function outcomeProblems(it: Disturbed, whole: Whole, { texts }: FakeAgent): string[] {
   const { outcome } = it.scenario;
-  const came = outcome(it.run);
+  const [came, expected] = [outcome(it.run), outcome(whole.run)];
+  const difference = `came to ${JSON.stringify(came)} in place of ${JSON.stringify(expected)}`;
   return [
-    ...(isDeepStrictEqual(came, outcome(whole.run)) ? [] : [at(it, `came to ${JSON.stringify(came)}`)]),
+    ...(isDeepStrictEqual(came, expected) ? [] : [at(it, difference)]),
     ...(texts.includes(`never of ${it.about}`) ? [at(it, 'has called an agent that no edge leads to')] : []),
   ];
 }

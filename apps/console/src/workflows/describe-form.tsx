@@ -1,0 +1,151 @@
+import { useRef, useState } from 'react';
+import { ApiProblem, sentenceOf } from '../api/problem.js';
+import { Button } from '../components/button.js';
+import { CheckField } from '../components/choice-fields.js';
+import { Field, TextArea } from '../components/field.js';
+import { useStickToEnd } from '../components/use-stick-to-end.js';
+import { ModelField } from './config/agent/model-field.js';
+import { type Draft, move, placeNew } from './draft.js';
+import { type DraftChange, draftChanges } from './draft-changes.js';
+import { draftFromText } from './draft-json.js';
+import type { DraftEditing } from './use-draft.js';
+import { type Generation, useGeneration } from './use-generation.js';
+
+interface DescribeFormProps {
+  editing: DraftEditing;
+  isNew: boolean;
+  onDone: () => void;
+}
+
+/** The form, and what came of it: a new workflow goes onto the canvas at once, changes of one are shown first. */
+export function DescribeForm({ editing: { draft, change }, isNew, onDone }: DescribeFormProps) {
+  const [description, setDescription] = useState('');
+  const [model, setModel] = useState('');
+  const [keep, setKeep] = useState(true);
+  const [proposal, setProposal] = useState<Draft>();
+  const [fault, setFault] = useState<string>();
+  const generation = useGeneration();
+  const current = keep && draft.nodes.length > 0 ? draft : undefined;
+  const take = (taken: Draft): void => {
+    change(() => taken);
+    onDone();
+  };
+  const write = async (): Promise<void> => {
+    setProposal(undefined);
+    setFault(undefined);
+    const written = await generation.start({ description, model, name: draft.name, current });
+    if (!written) return;
+    try {
+      const placed = await placedDraft(draftFromText(JSON.stringify(written.workflow)), current !== undefined);
+      const named = isNew ? placed : { ...placed, name: draft.name };
+      if (current) setProposal(named);
+      else take(named);
+    } catch (error) {
+      setFault(`The model wrote no workflow. ${sentenceOf(error)}`);
+    }
+  };
+  return (
+    <>
+      <Field label="What shall it do?" error={errorAt(generation.error, 'description')}>
+        {(id) => (
+          <TextArea
+            id={id}
+            rows={6}
+            value={description}
+            disabled={generation.pending}
+            placeholder="Summarize a text in three sentences, then let a person approve the summary."
+            onChange={({ target }) => setDescription(target.value)}
+          />
+        )}
+      </Field>
+      <ModelField value={model} onChange={setModel} />
+      {draft.nodes.length > 0 && (
+        <CheckField
+          label="Change what is on the canvas"
+          hint="Otherwise the model writes another workflow in its place."
+          checked={keep}
+          onChange={setKeep}
+        />
+      )}
+      <Progress generation={generation} />
+      {(generation.error !== undefined || fault !== undefined) && (
+        <p role="alert" className="text-sm text-destructive">
+          {fault ?? sentenceOf(generation.error)}
+        </p>
+      )}
+      {proposal && <Changes changes={draftChanges(draft, proposal)} />}
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        {generation.pending ? (
+          <Button onClick={generation.stop}>Stop</Button>
+        ) : (
+          <Dialog.Close asChild>
+            <Button>Close</Button>
+          </Dialog.Close>
+        )}
+        <Button
+          kind={proposal ? 'plain' : 'primary'}
+          disabled={generation.pending || description.trim() === ''}
+          onClick={() => void write()}
+        >
+          {proposal ? 'Write it again' : 'Write it'}
+        </Button>
+        {proposal && !generation.pending && (
+          <Button kind="primary" onClick={() => take(proposal)}>
+            Use this
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The answer of the model while it comes. */
+function Progress({ generation: { pending, step, text } }: { generation: Generation }) {
+  const box = useRef<HTMLPreElement>(null);
+  useStickToEnd(box, text);
+  return (
+    <div hidden={!pending} className="space-y-1">
+      <p role="status" className="text-sm">
+        {pending ? step : ''}
+      </p>
+      <pre
+        ref={box}
+        tabIndex={0}
+        role="group"
+        aria-label="Answer of the model"
+        className="max-h-40 overflow-auto rounded-md border bg-muted/50 p-2.5 text-xs whitespace-pre-wrap"
+      >
+        {text}
+      </pre>
+    </div>
+  );
+}
+
+function Changes({ changes }: { changes: readonly DraftChange[] }) {
+  return (
+    <section aria-label="Changes" className="rounded-md border p-3 text-sm">
+      {changes.length === 0 ? (
+        <p>The model changed nothing.</p>
+      ) : (
+        <ul className="list-disc pl-5">
+          {changes.map(({ kind, what }) => (
+            <li key={`${kind} ${what}`}>
+              {what} {kind === 'changed' ? 'changes' : `is ${kind}`}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** Nodes that are on the canvas stay where they are; a workflow that is new is laid out as a whole. */
+async function placedDraft(draft: Draft, isChange: boolean): Promise<Draft> {
+  if (isChange) return placeNew(draft);
+  const { placedAside } = await import('../graph/layout-aside.js');
+  return move(draft, await placedAside(draft));
+}
+
+function errorAt(error: unknown, path: string): string | undefined {
+  return error instanceof ApiProblem ? error.errors.find((it) => it.path === path)?.detail : undefined;
+}
