@@ -1,3 +1,4 @@
+import { Dialog } from 'radix-ui';
 import { useRef, useState } from 'react';
 import { ApiProblem, sentenceOf } from '../api/problem.js';
 import { Button } from '../components/button.js';
