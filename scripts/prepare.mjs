@@ -65,7 +65,9 @@ export function compile() {
   const fresh = join(ROOT, `dist-${process.pid}`);
   try {
     for (const command of [bundleCommand(fresh), viteCommand(join(fresh, CONSOLE))]) {
-      const outcome = spawnSync(pinnedNode(), command, { cwd: ROOT, encoding: 'utf8' });
+      // Whatever the shell says: with another value React comes as for developers, half as large again.
+      const env = { ...process.env, NODE_ENV: 'production' };
+      const outcome = spawnSync(pinnedNode(), command, { cwd: ROOT, env, encoding: 'utf8' });
       if (outcome.status !== 0) fail(`The build failed.\n${outcome.stdout}${outcome.stderr}`);
     }
     writeFileSync(join(fresh, '.stamp'), fingerprint);
@@ -103,7 +105,8 @@ function fail(message) {
 function installDependencies() {
   mkdirSync(MODULES, { recursive: true });
   // `ci` installs what package-lock.json says, to the letter, and refuses one that package.json says otherwise than.
-  const outcome = runNpm(['ci', '--no-audit', '--no-fund', '--loglevel=error'], ROOT);
+  // The tools of the build, too, where NODE_ENV says production.
+  const outcome = runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], ROOT);
   if (outcome.error) fail(`npm could not be started: ${outcome.error.message}`);
   if (outcome.status !== 0) fail(`Installing the dependencies failed.\n${outcome.stdout}${outcome.stderr}`);
 }
