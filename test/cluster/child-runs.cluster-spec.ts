@@ -31,7 +31,7 @@ const stage = useCluster({ replicas: 2, env });
 
 afterAll(() => collector.stop());
 
-const KILLS = 8;
+const KILLS = 4;
 const NODE_MS = 150;
 
 const slowly = (call: FakeCall): FakeBehaviour => ({

@@ -13,7 +13,7 @@ import { echo, external, input, output, script, unique, type Workflow } from '..
 const stage = useCluster({ replicas: 3 });
 
 /** The first of them while an agent is answering, the others whenever. */
-const KILLS = 12;
+const KILLS = 6;
 const NODE_MS = 150;
 
 /** Ten nodes: agents that answer whole, agents that stream, and own nodes, all slow, in two branches that meet. */

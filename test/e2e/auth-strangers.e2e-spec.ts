@@ -76,7 +76,9 @@ function isUnknownTo(strangers: StrangerStage, other: string): void {
   const overMcp = mcpAsks(who, () => strangers.workflow);
   const ofRuns = apiAsks(who, RUN_ROUTES);
 
-  describe.each(TASKS)(`%s of ${other}`, (_what, idOf) => {
+  // Who shares the tenant is asked of as in the other world, where there is one tenant.
+  const tasks = other === 'another caller of the tenant' ? TASKS.slice(0, 1) : TASKS;
+  describe.each(tasks)(`%s of ${other}`, (_what, idOf) => {
     it.each(overHttp)('is for $name as any id', async (ask) => {
       for (const base of bases()) await strangers.expectUnknown(ask, base, idOf(strangers.annas));
     });

@@ -121,10 +121,7 @@ describe('an agent elsewhere that answers without end', () => {
 
   it.each<[string, Flood, string]>([
     ['one answer of a gigabyte', oneAnswer, TOO_LONG],
-    ['a gzip bomb', bomb, TOO_LONG],
     ['600,000 empty lists', manyMembers, TOO_MANY],
-    ['one event of a gigabyte', giantFrame, EVENT_TOO_LONG],
-    ['lines of one event without end', linesWithoutEnd, EVENT_TOO_LONG],
     ['chunks of one artifact', chunks(true, SAME, large), ARTIFACT],
   ])('of A2A 0.3: %s', async (_what, flood, fault) => {
     agent.flood(flood, { legacy: true });
