@@ -5,6 +5,7 @@ import type { Database, ReplicaLife } from '#libs/postgres';
 import type { Metrics, Shutdown } from '#libs/service';
 import { ENQUEUE, enqueueValues } from './enqueue-statement.js';
 import type { CronEntry, Job, JobHandler, JobPurpose } from './job.js';
+import { ignoreSecondRelease } from './forgiving-release.js';
 import { JobMetrics } from './job-metrics.js';
 import { JOB_PURPOSES, JOB_SESSIONS, JobPool } from './job-pool.js';
 import { JobWorkers } from './job-workers.js';
@@ -39,7 +40,7 @@ export class Jobs {
   ) {
     this.workers = new JobWorkers(database, replica);
     this.metrics = new JobMetrics(metrics, () => this.waiting());
-    this.sessions = database.tunedPool('jobs', JOB_SESSIONS, {});
+    this.sessions = ignoreSecondRelease(database.tunedPool('jobs', JOB_SESSIONS, {}));
     this.sessions.on('connect', (session) => session.once('error', () => this.eachPool((it) => it.sessionBroke())));
     database.onSessionsRenewed(() => this.eachPool((it) => it.listenAnew()));
     replica.onDeath((replicaId) => this.workers.freeDead(replicaId));

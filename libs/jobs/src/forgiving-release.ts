@@ -1,0 +1,29 @@
+import type { Pool, PoolClient } from 'pg';
+
+type Release = (error?: Error | boolean) => void;
+type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
+
+/**
+ * Makes a pool ignore the second release of a session that it hands to a callback, where pg throws.
+ *
+ * The job queue (graphile-worker 0.18) releases the session it listens with twice if its workers end while the first
+ * statement of that session is under way, and the session breaks then. Nothing awaits the second release, so what it
+ * throws would end this process.
+ */
+export function ignoreSecondRelease(pool: Pool): Pool {
+  const connect = pool.connect.bind(pool) as (callback?: ConnectCallback) => Promise<PoolClient>;
+  const forgiving = (callback?: ConnectCallback): Promise<PoolClient> | void => {
+    if (callback === undefined) return connect();
+    void connect((error, client, release) => callback(error, client, onlyOnce(release)));
+  };
+  return Object.assign(pool, { connect: forgiving });
+}
+
+function onlyOnce(release: Release): Release {
+  let isReleased = false;
+  return (error) => {
+    if (isReleased) return;
+    isReleased = true;
+    release(error);
+  };
+}
