@@ -44,7 +44,7 @@ interface AskedModel {
 /** A state as the agent changed it. */
 interface ChangedState {
   state: StateContent;
-  /** What was mended and used for it, as brainstorms read it; absent without a model. */
+  /** Repairs of its model's answers and tokens used, as brainstorms read them; absent without a model. */
   report?: JsonObject;
 }
 

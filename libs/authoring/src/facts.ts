@@ -73,7 +73,7 @@ export interface ReplicaLeft {
   takenOver: number;
 }
 
-/** What the parts of the service tell each other, by the names of the facts. */
+/** Payloads of the facts that parts of the service emit, by the facts' names. */
 export interface FactPayloads {
   'task.settled': TaskSettled;
   'run.failed': RunFailed;

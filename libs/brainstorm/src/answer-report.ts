@@ -7,7 +7,7 @@ export interface TokenUsage {
   outputTokens: number;
 }
 
-/** What an agent says of how its state came about. */
+/** Report of an agent on the answers of its model that led to a state. */
 export interface AnswerReport {
   /** The faults of each answer of its model that was sent back, before the one that is the state. */
   repairs: string[];

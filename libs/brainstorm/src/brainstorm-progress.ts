@@ -24,7 +24,7 @@ export interface AgentTurn {
   faults?: string;
   /** Answers that the agent's model was asked to mend, over the whole pass. */
   repairs?: number;
-  /** Those of them that the answer to the last call says of itself. */
+  /** Number of those repairs that the answer to the last call reports. */
   recordedRepairs?: number;
   /** Tokens that the agent says its model used, over the whole pass. */
   usage?: TokenUsage;

@@ -101,7 +101,7 @@ export class EventGateway {
   }
 }
 
-/** What a client reads, and the id that its frames carry. */
+/** Query of a client, and the id that its frames carry. */
 interface Reader {
   query: GatewayQuery;
   subscription: string | undefined;

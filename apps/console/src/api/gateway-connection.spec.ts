@@ -70,7 +70,7 @@ it('serves every reader of a page over one socket, each with its own frames', as
   expect(sockets).toHaveLength(1);
 });
 
-it('goes on where each reader was when a socket was lost', async () => {
+it('continues after the last frame of each reader when a socket was lost', async () => {
   const first = opened.promise;
   const { seen, leave } = follow({});
   const lost = await first;

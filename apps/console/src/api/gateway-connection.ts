@@ -2,7 +2,7 @@ import { backoff, pause } from './backoff.js';
 import { isForbidden } from './problem.js';
 import { socketProtocols } from './socket-ticket.js';
 
-/** One message of the event gateway: the event itself, with the stream it belongs to and the place after it. */
+/** Message of the event gateway: the event itself, with the stream it belongs to and the place after it. */
 export interface GatewayFrame {
   stream: string;
   cursor: string;
@@ -24,7 +24,7 @@ export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 export interface GatewayReader {
   onFrame: (frame: GatewayFrame) => void;
   onConnection?: (connection: Connection) => void;
-  /** The service no longer has what came after the last frame: what is shown must be fetched anew. */
+  /** Reports that the service has deleted frames after the last one: the page must fetch its data again. */
   onGap?: () => void;
 }
 
@@ -34,7 +34,7 @@ export type GatewaySocket = Pick<WebSocket, 'send' | 'close' | 'onmessage' | 'on
 interface Follower {
   query: GatewayQuery;
   reader: GatewayReader;
-  /** Where it goes on; absent before its first frame. */
+  /** Cursor of its last frame, after which it continues; absent before the first one. */
   cursor?: string;
   /** Refusals in a row. */
   failures: number;
@@ -56,7 +56,7 @@ const [TAKEN, TOO_OLD] = [409, 410];
  * The page's one socket to the event gateway, on which every reader is a subscription.
  *
  * - The socket is opened with the first reader, opened again whenever it is lost, and closed soon after the last reader.
- * - Each reader goes on from its own cursor, and misses nothing.
+ * - Each reader continues from its own cursor, and misses nothing.
  */
 export class GatewayConnection {
   private readonly followers = new Map<string, Follower>();
@@ -117,7 +117,7 @@ export class GatewayConnection {
     }
   }
 
-  /** One socket; resolves when it has closed with whether the gateway said hello on it. Never rejects. */
+  /** Uses one socket until it has closed, and resolves with whether the gateway said hello on it. Never rejects. */
   private session(protocols: string[], signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = this.open(protocols);

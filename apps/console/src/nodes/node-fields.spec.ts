@@ -28,7 +28,7 @@ describe('row G3: what can be set at an external agent', () => {
   });
 });
 
-test('a conversation says whether agents elsewhere are told the prompt of a turn as a text', () => {
+test('a conversation says whether agents elsewhere get the prompt of a turn as a text', () => {
   const { kind, options = {} } = field('conversation', 'instructions');
   expect([kind, Object.keys(options)]).toEqual(['choice', ['', 'text']]);
 });

@@ -109,7 +109,7 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
       label: 'Prompt of a turn',
       kind: 'choice',
       options: { '': 'Only to agents that read it', text: 'As a text before the message' },
-      hint: 'What agents elsewhere are told of the conversation. Agents of the service always get the prompt.',
+      hint: 'How agents elsewhere learn of the conversation. Agents of the service always get the prompt.',
     },
   ],
   brainstorm: [

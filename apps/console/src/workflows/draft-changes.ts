@@ -1,7 +1,7 @@
 import { edgeIds, type GraphEdge, type GraphNode } from '../graph/graph.js';
 import type { Draft } from './draft.js';
 
-/** One difference between two drafts. */
+/** Difference between two drafts. */
 export interface DraftChange {
   kind: 'added' | 'changed' | 'removed';
   /** For a person: `node writer`, `edge a → b`, `description`. */

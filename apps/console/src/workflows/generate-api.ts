@@ -21,7 +21,7 @@ export interface GeneratedWorkflow {
   model: string;
 }
 
-/** What is reported before a workflow is there. */
+/** Report of a generation before its workflow is there. */
 export type GenerationStep =
   | { type: 'generate.started'; model: string }
   | { type: 'generate.progress'; text: string }

@@ -4,7 +4,7 @@ import { AgentCatalog } from '#libs/executor';
 import { agentTarget } from '../agent-target.js';
 import type { FieldProblem, RequestedBrainstorm } from '../requested-brainstorm.js';
 
-/** What the credentials of a brainstorm come to. */
+/** Credentials that the agents of a brainstorm use, and what is wrong with the named ones. */
 export interface SettledCredentials {
   problems: FieldProblem[];
   /** Names by the position of the agent, in the order in which they count. */

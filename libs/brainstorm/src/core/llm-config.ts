@@ -8,10 +8,10 @@ export interface LlmSettings {
   max_tokens?: number;
 }
 
-/** What an agent is told of its model. */
+/** Settings of its model that an agent is sent. */
 export type AgentLlmConfig = LlmSettings & { provider: string; model: string };
 
-/** What of the settings an agent is told. Each field is the first that is given: the brainstorm's, the agent's, the service's. */
+/** Returns the settings that an agent is sent. Each field is the first that is given: the brainstorm's, the agent's, the service's. */
 export function llmSettings(override: LlmSettings, agent: LlmSettings, global: LlmSettings): AgentLlmConfig {
   const given = [global, agent, override].map(withoutGaps);
   return Object.assign({ provider: 'parley', model: 'echo' }, ...given) as AgentLlmConfig;
