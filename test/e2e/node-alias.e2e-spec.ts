@@ -1,8 +1,8 @@
 import { CalledTask, type CallOptions, HttpAgentDirectory } from '#libs/a2a-client';
 import { type Part, type Task, userMessage } from '#libs/protocol';
 import { firstText, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
-import { Pre10Client } from '../support/pre-1-0-client.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { StrictPre10Client, textPart as text } from '../support/strict-pre-1-0-client.js';
 import {
   declaring,
   echo,
@@ -137,14 +137,13 @@ describe('a Message without text (rows C10, E3, K2)', () => {
   });
 });
 
-describe('a client of the pre-1.0 dialect', () => {
-  const text = (words: string) => ({ type: 'text', text: words, mimeType: 'text/plain' });
+describe('a strict client from before A2A 1.0', () => {
   const said = (words: string) => expect.objectContaining({ parts: [text(words)] });
 
-  it.each(['alias', 'base', 'workflow'] as const)('is answered in its shapes at the %s', async (kind) => {
+  it.each(['alias', 'base', 'workflow'] as const)('is answered in its own shapes at the %s', async (kind) => {
     const at = await place((name) => echo(name));
     const url = kind === 'workflow' ? stage.api.base(at.workflow) : at[kind];
-    const client = new Pre10Client(url);
+    const client = new StrictPre10Client(url);
     expect((await client.card()).url).toBe(url);
     for (const words of ['hello', 'again']) {
       const task = await client.send([text(words)]);
@@ -157,24 +156,64 @@ describe('a client of the pre-1.0 dialect', () => {
     }
   });
 
-  it('is asked, answers the same Task, and is told an error and an unknown agent', async () => {
+  it('sends data, and gets data and the ids of its dialect', async () => {
+    const { alias } = await place((name) => script(name, { echo: true }, { complete: true }));
+    const data = { type: 'data', data: { n: [1, null] }, mimeType: 'application/json' } as const;
+    const task = await new StrictPre10Client(alias).send([text('hello'), data]);
+    expect(task).toMatchObject({ id: expect.stringMatching(/^task-[0-9a-f]{16}$/), status: 'completed' });
+    expect(task.artifacts?.[0]?.parts).toEqual([text('hello'), data]);
+  });
+
+  it('answers the question of a Task, and gets errors as its dialect has them', async () => {
     const asks = [{ when: { turn: 1 }, steps: [{ ask: 'Which?' }] }];
     const { alias, workflow, base } = await place((name) => ruled(name, asks, says('[{{text}}]')));
     for (const url of [alias, base, stage.api.base(workflow)]) {
-      const client = new Pre10Client(url);
-      const { id, contextId, status, messages } = await client.send([text('go')]);
+      const client = new StrictPre10Client(url);
+      const { id, status, messages } = await client.send([text('go')]);
       expect([status, messages?.at(-1)]).toEqual(['input-required', said('Which?')]);
-      const task = await client.send([text('red')], { taskId: id, contextId });
+      const task = await client.send([text('red')], id);
       expect(task).toMatchObject({ id, status: 'completed', artifacts: [said('[red]')] });
-      await expect(client.send([text('late')], { taskId: id })).rejects.toThrow(/^a2a error -3200\d: /);
+      await expect(client.send([text('late')], id)).rejects.toThrow(/^a2a error -3200\d: /);
+      await expect(client.call(url, 'a2a.getTask', { id })).rejects.toThrow('a2a error -32601: Method not found');
     }
     const failing = await place((name) => script(name, { fail: 'no paper' }));
-    expect(await new Pre10Client(failing.alias).send([text('x')])).toMatchObject({
+    expect(await new StrictPre10Client(failing.alias).send([text('x')])).toMatchObject({
       status: 'failed',
       messages: [{}, { role: 'agent', parts: [{ text: 'Error: no paper' }] }],
     });
-    await expect(new Pre10Client(`${stage.parley.url}/a2a/workflows/nope`).card()).rejects.toThrow('HTTP 404');
+    await expect(new StrictPre10Client(`${stage.parley.url}/a2a/workflows/nope`).card()).rejects.toThrow('HTTP 404');
   });
+
+  it.each(['alias', 'base', 'workflow'] as const)(
+    'holds a dialogue with send-message at the %s, reads its Task, and cancels another one',
+    async (kind) => {
+      const asks = [{ when: { turn: 1 }, steps: [{ ask: 'Which city?' }] }];
+      const at = await place((name) => ruled(name, asks, says('Sunny in {{text}}')));
+      const url = { ...at, workflow: stage.api.base(at.workflow) }[kind];
+      await dialogue(url);
+    },
+  );
+
+  async function dialogue(url: string): Promise<void> {
+    const client = new StrictPre10Client(url);
+    const first = await client.say('weather?');
+    const question = {
+      state: 'input-required',
+      message: { role: 'agent', parts: [{ kind: 'text', text: 'Which city?' }] },
+    };
+    expect(first.status).toMatchObject(question);
+    expect(client.ids).toEqual({ contextId: first.contextId, taskId: first.id });
+    const { contextId } = first;
+    const second = await client.say('Lima');
+    expect(second).toMatchObject({ id: first.id, contextId, status: { state: 'completed' } });
+    expect(second.history.map(({ role }) => role)).toEqual(['user', 'agent', 'user', 'agent']);
+    expect(await client.get(first.id)).toMatchObject({ id: first.id, history: second.history });
+    const other = await client.say('weather?');
+    expect(other.id).not.toBe(first.id);
+    expect(other.contextId).not.toBe(contextId);
+    expect(await client.cancel(other.id)).toMatchObject({ id: other.id, status: { state: 'canceled' } });
+    await expect(client.say('late')).rejects.toThrow(/^HTTP 4\d\d: /);
+  }
 });
 
 describe('a Parley that calls the alias of another one', () => {

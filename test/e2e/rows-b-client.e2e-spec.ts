@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import type { JsonObject, Part } from '#libs/protocol';
 import { sendTask } from '../support/a2a.js';
+import { Talks } from '../support/conversation.js';
 import { answers, answersParts } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { JsonRpcError, type StrictAnswer, StrictPre10Server } from '../support/strict-pre-1-0-server.js';
 import { declaring, external, linear, textOf, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
@@ -110,5 +112,84 @@ describe('rows B: the client and the shapes', () => {
     const run = await stage.api.finish(linear(unique('b8'), external('x', fake.url)));
     expect(run.status).toBe('failed');
     expect(textOf(run.nodes.x?.artifacts)).toBeUndefined();
+  });
+});
+
+describe('a strict server from before A2A 1.0', () => {
+  async function server(hasCard: boolean, answer?: (text: string) => StrictAnswer): Promise<StrictPre10Server> {
+    const made = await StrictPre10Server.start({ hasCard, ...(answer && { answer }) });
+    stage.defer(() => made.stop());
+    return made;
+  }
+
+  it.each([
+    ['with a card', true, ['a message with an id']],
+    ['without a card', false, ['a method of 1.0', 'a message with an id']],
+  ])(
+    '%s executes nodes of a workflow, and is asked in its own form from the second call on',
+    async (_how, hasCard, tried) => {
+      const agent = await server(hasCard);
+      const run = await stage.api.finish(
+        linear(
+          unique('strict'),
+          external('one', agent.url, { prompt: 'hello' }),
+          external('two', agent.url, { data: { n: 1 } }),
+        ),
+      );
+      expect([run.status, textOf(run.nodes.one?.artifacts), textOf(run.nodes.two?.artifacts)]).toEqual([
+        'completed',
+        '<hello>',
+        '<<hello>>',
+      ]);
+      expect(agent.accepted).toEqual([{ text: 'hello' }, { text: '<hello>', data: { n: 1 } }]);
+      expect(agent.refused).toHaveLength(tried.length);
+    },
+  );
+
+  it('asks, fails and reports errors in a run; its Task cannot be canceled', async () => {
+    const agent = await server(true, (text) => {
+      if (text === 'break') throw new JsonRpcError(-32000, 'test error');
+      if (text === 'ask') return { status: 'input-required', text: 'Which?' };
+      return text === 'fail' ? { status: 'failed', text: 'no paper' } : { status: 'completed', text: `<${text}>` };
+    });
+    const workflow = (prompt: string) => linear(unique('strict'), external('x', agent.url, { prompt }));
+    expect((await stage.api.finish(workflow('break'))).error?.message).toContain('a2a error -32000: test error');
+    expect(await stage.api.finish(workflow('fail'))).toMatchObject({
+      status: 'failed',
+      error: { node: 'x', message: expect.stringContaining('failed') },
+    });
+    const asking = await stage.api.save(workflow('ask'));
+    const waiting = await stage.api.start(asking.name);
+    await stage.api.reached(waiting, ['input-required']);
+    const parts = [{ text: 'red' }];
+    expect((await stage.api.call('POST', `/runs/${waiting}/answers`, { node: 'x', parts })).status).toBe(202);
+    expect(textOf((await stage.api.ended(waiting)).nodes.x?.artifacts)).toBe('<red>');
+    expect(agent.accepted.at(-1)).toEqual({ text: 'red', taskId: expect.stringMatching(/^task-/) });
+    const canceled = await stage.api.start(asking.name);
+    await stage.api.reached(canceled, ['input-required']);
+    const { body } = await stage.api.call<{ children: JsonObject[] }>('POST', `/runs/${canceled}/cancel`);
+    expect(body.children).toMatchObject([{ node: 'x', outcome: 'refused' }]);
+    expect(agent.accepted).toHaveLength(5);
+  });
+
+  it('holds a conversation, as the requester and as the target', async () => {
+    const [requester, target] = [await server(false), await server(true)];
+    const frames = await new Talks(stage.api).play({
+      requester: requester.url,
+      target: target.url,
+      message: 'hello',
+      maxTurns: 2,
+    });
+    expect(frames.map(({ data }) => data.text ?? data.phase)).toEqual([
+      'hello',
+      '<hello>',
+      '<<hello>>',
+      '<<<hello>>>',
+      'complete',
+    ]);
+    expect([requester.accepted, target.accepted]).toEqual([
+      [{ text: '<hello>' }],
+      [{ text: 'hello' }, { text: '<<hello>>' }],
+    ]);
   });
 });
