@@ -50,6 +50,7 @@ import {
   TasksModule,
 } from '#libs/tasks';
 import { AgentsModule } from './agents.module.js';
+import { ToolServersModule } from './tool-servers.module.js';
 import { NamersModule } from './workflow-namers.js';
 
 /** What Parley is made of. */
@@ -104,7 +105,7 @@ export class AppModule {
         HttpModule,
         AccessModule,
         AccessApiModule,
-        OrchestratorModule.withExecutor(executor),
+        OrchestratorModule.withExecutor(executor, ToolServersModule),
         ConversationsModule.with(executor, conversations, AgentsModule),
         BrainstormApiModule.with(executor, brainstorms, AgentsModule, CredentialsModule),
         McpClientModule.with(CredentialsModule),

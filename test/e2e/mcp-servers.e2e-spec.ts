@@ -63,6 +63,28 @@ const outcomeOf = ({ status, nodes, error }: Run): unknown =>
   status === 'completed' ? textOf(nodes['work']?.artifacts) : error?.message;
 
 describe('/api/mcp-servers', () => {
+  it('are looked up where a workflow names a tool as an agent is named: saving and applying it warns', async () => {
+    const node = { id: 'a', type: 'agent', config: { tools: ['workflows/x'] } };
+    const answers = async (): Promise<string[]> => {
+      const workflow = linear(unique('named'), node);
+      const apply = { workflows: [{ definition: workflow }] };
+      const sent: [string, object][] = [
+        ['/workflows/check', workflow],
+        ['/workflows', workflow],
+        ['/apply', apply],
+      ];
+      const texts: string[] = [];
+      for (const [path, body] of sent) texts.push((await stage.api.call('POST', path, body)).text);
+      return texts;
+    };
+    for (const text of await answers()) expect(text).toContain('"code":"UNKNOWN_TOOL_SERVER"');
+    const strict = await stage.api.call('POST', '/workflows?strict=true', linear(unique('named'), node));
+    expect([strict.status, strict.text]).toEqual([422, expect.stringContaining('UNKNOWN_TOOL_SERVER')]);
+    await stage.api.call('POST', '/mcp-servers', { name: 'workflows', url: 'https://mcp.example.com/' });
+    for (const text of await answers()) expect(text).not.toContain('UNKNOWN_TOOL_SERVER');
+    await stage.api.call('DELETE', '/mcp-servers/workflows');
+  });
+
   it('keeps a server, shows its tools, replaces and deletes it', async () => {
     const { server, name } = await keptServer({ allow: ['echo'], approve: ['*'] });
     expect(await detail(name)).toMatchObject({

@@ -1,10 +1,10 @@
 import type { JsonValue } from '#libs/protocol';
-import { unknownAgentTools } from './agent-tool-problems.js';
+import { agentToolProblems } from './agent-tool-problems.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 const KNOWN = ['poet', 'workflows/poet/nodes/a', 'conversations'];
 
-function problems(tools: JsonValue, together?: string[]) {
+function problems(tools: JsonValue, together?: string[], approve: JsonValue = []) {
   const asked: string[] = [];
   const references = {
     problemOf: async (reference: string) => {
@@ -12,18 +12,19 @@ function problems(tools: JsonValue, together?: string[]) {
       return KNOWN.includes(reference) ? undefined : `there is no agent "${reference}"`;
     },
   };
-  const body = { nodes: [{ id: 'inner', type: 'agent', config: { tools } }], edges: [] };
+  const servers = { has: async (_tenant: string, name: string) => name === 'nodes' };
+  const body = { nodes: [{ id: 'inner', type: 'agent', config: { tools, approve } }], edges: [] };
   const definition: WorkflowDefinition = {
     name: 'w',
     nodes: [
-      { id: 'a', type: 'agent', config: { tools } },
+      { id: 'a', type: 'agent', config: { tools, approve } },
       { id: 'b', type: 'workflow', config: { body } },
       { id: 'c', type: 'set', config: { tools } },
     ],
     edges: [],
   };
-  const named = { references, tenant: 't', ...(together && { together: new Set(together) }) };
-  return unknownAgentTools(definition, named).then((found) => ({ found, asked }));
+  const named = { references, servers, tenant: 't', ...(together && { together: new Set(together) }) };
+  return agentToolProblems(definition, named).then((found) => ({ found, asked }));
 }
 
 describe('agents that a definition names as tools', () => {
@@ -52,5 +53,34 @@ describe('agents that a definition names as tools', () => {
     ];
     expect(await problems(tools, ['new'])).toEqual({ found: [], asked: [] });
     expect((await problems(tools)).found).toHaveLength(4);
+  });
+});
+
+describe('tools that are named as agents are', () => {
+  it('are warnings where no MCP server has this name, with the name to write', async () => {
+    const { found, asked } = await problems(['workflows/poet', 'nodes/look', 'workflow/poet', 'calculator']);
+    const detail =
+      '"workflows/poet" names a tool of an MCP server "workflows", which is not there; name an agent as "agent:workflows/poet"';
+    expect(found).toEqual(
+      [
+        ['a', 'nodes[0].config.tools[0]'],
+        ['b', 'nodes[1].config.body.nodes[0].config.tools[0]'],
+      ].map(([node, path]) => ({
+        severity: 'warning',
+        code: 'UNKNOWN_TOOL_SERVER',
+        path,
+        detail: `agent node "${node}": ${detail}`,
+        node,
+      })),
+    );
+    expect(asked).toEqual([]);
+  });
+
+  it('are warnings in approve, whose calls would be made without a question', async () => {
+    const { found } = await problems(['agent:poet'], [], ['workflows/poet', 'nodes/*']);
+    expect(found.map(({ path, detail }) => [path, /name an agent as .*/.exec(detail)?.[0]])).toEqual([
+      ['nodes[0].config.approve[0]', 'name an agent as "agent:*", or by the name of its tool'],
+      ['nodes[1].config.body.nodes[0].config.approve[0]', 'name an agent as "agent:*", or by the name of its tool'],
+    ]);
   });
 });

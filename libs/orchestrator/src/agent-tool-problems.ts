@@ -1,58 +1,122 @@
 import { agentToolEntries } from '#libs/executor';
 import type { AgentReferences } from '#libs/process';
-import { isJsonObject, type JsonValue } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import { innerNodes } from './named-workflows.js';
 import type { WorkflowDefinition } from './workflow.js';
-import { fault, type WorkflowProblem } from './workflow-problem.js';
+import { fault, warning, type WorkflowProblem } from './workflow-problem.js';
 
-/** Where the agents that a definition names are looked up. */
-export interface NamedAgents {
+/** Knows the MCP servers whose tools a definition may name. */
+export abstract class ToolServers {
+  /** Returns true if a tenant may call a server of this name. */
+  abstract has(tenant: string, name: string): Promise<boolean>;
+}
+
+/** Where the tools that a definition names are looked up. */
+export interface NamedTools {
   references: Pick<AgentReferences, 'problemOf'>;
+  /** Absent: names of MCP servers are not looked up. */
+  servers?: ToolServers | undefined;
   tenant: string;
   /** Names of workflows that are saved together with the definition. */
   together?: ReadonlySet<string>;
 }
 
-/** An agent that an `agent` node names as a tool. */
-interface NamedAgent {
-  reference: string;
+/** A tool in the config of an `agent` node. */
+interface NamedTool {
+  name: string;
   /** For example `nodes[2].config.tools[0]`. */
   path: string;
   /** The node of the definition itself that names it, or that the naming node stands in. */
   node: string;
 }
 
+type ToolPlace = Omit<NamedTool, 'node'>;
+
 /**
- * Finds tools that are to be agents of this service, and are not there. Agents elsewhere, and nodes of the definition
- * itself, are not looked at.
+ * Finds what is wrong with the tools of `agent` nodes, as far as only the service knows it.
+ * - An agent of this service that is not there is an error. Agents elsewhere, and nodes of the definition itself, are not
+ *   looked up.
+ * - A tool `workflows/x` or `nodes/x` is a warning where no MCP server has this name: an agent is meant.
  */
-export async function unknownAgentTools(
-  { name, nodes }: WorkflowDefinition,
-  { references, tenant, together }: NamedAgents,
+export async function agentToolProblems(definition: WorkflowDefinition, named: NamedTools): Promise<WorkflowProblem[]> {
+  return [...(await unknownAgents(definition, named)), ...(await mistakenTools(definition, named))];
+}
+
+async function unknownAgents(
+  definition: WorkflowDefinition,
+  { references, tenant, together }: NamedTools,
 ): Promise<WorkflowProblem[]> {
-  const named = [...nodes.entries()].flatMap(([index, node]) =>
-    namedIn(node, `nodes[${index}].config`).map((it) => ({ ...it, node: node.id })),
-  );
   const problems: WorkflowProblem[] = [];
-  const isSaved = (workflow: string): boolean => workflow !== name && !together?.has(workflow);
-  for (const { reference, path, node } of named.filter((it) => isSaved(workflowOf(it.reference)))) {
-    const problem = await references.problemOf(reference, tenant);
+  const isSaved = (workflow: string): boolean => workflow !== definition.name && !together?.has(workflow);
+  const agents = toolsOf(definition, localAgentsIn);
+  for (const { name, path, node } of agents.filter((it) => isSaved(workflowOf(it.name)))) {
+    const problem = await references.problemOf(name, tenant);
     if (problem !== undefined)
       problems.push(fault('UNKNOWN_AGENT', path, `agent node "${node}": ${problem}`, { node }));
   }
   return problems;
 }
 
-function namedIn(node: { type?: JsonValue; config?: JsonValue }, place: string): Omit<NamedAgent, 'node'>[] {
-  const { type, config } = node;
-  if (!isJsonObject(config)) return [];
-  const inner = innerNodes(config.body).flatMap((it, index) =>
-    isJsonObject(it) ? namedIn(it, `${place}.body.nodes[${index}].config`) : [],
+/** Characters of a tool's name that a warning quotes. */
+const LONGEST_QUOTE = 128;
+
+async function mistakenTools(
+  definition: WorkflowDefinition,
+  { servers, tenant }: NamedTools,
+): Promise<WorkflowProblem[]> {
+  const tools = servers ? toolsOf(definition, agentLikeIn) : [];
+  const missing = new Set<string>();
+  for (const server of new Set(tools.map(({ name }) => serverOf(name))))
+    if (!(await servers?.has(tenant, server))) missing.add(server);
+  return tools
+    .filter(({ name }) => missing.has(serverOf(name)))
+    .map(({ name, path, node }) => {
+      const quoted = textStart(name, LONGEST_QUOTE);
+      const form = path.includes('.approve[') ? '"agent:*", or by the name of its tool' : `"agent:${quoted}"`;
+      const text = `"${quoted}" names a tool of an MCP server "${serverOf(name)}", which is not there; name an agent as ${form}`;
+      return warning('UNKNOWN_TOOL_SERVER', path, `agent node "${node}": ${text}`, { node });
+    });
+}
+
+/** Returns the tools of a definition's `agent` nodes, also of those inside other nodes. */
+function toolsOf({ nodes }: WorkflowDefinition, find: (config: JsonObject, place: string) => ToolPlace[]): NamedTool[] {
+  return [...nodes.entries()].flatMap(([index, node]) =>
+    toolsIn(node, `nodes[${index}].config`, find).map((it) => ({ ...it, node: node.id })),
   );
-  if (type !== 'agent') return inner;
-  return agentToolEntries(config.tools).flatMap(({ index, reference }) => {
-    return /^https?:/i.test(reference) ? [] : [{ reference, path: `${place}.tools[${index}]` }];
+}
+
+function toolsIn(
+  { type, config }: { type?: JsonValue; config?: JsonValue },
+  place: string,
+  find: (config: JsonObject, place: string) => ToolPlace[],
+): ToolPlace[] {
+  if (!isJsonObject(config)) return [];
+  if (type === 'agent') return find(config, place);
+  return innerNodes(config.body).flatMap((it, index) =>
+    isJsonObject(it) ? toolsIn(it, `${place}.body.nodes[${index}].config`, find) : [],
+  );
+}
+
+function localAgentsIn({ tools }: JsonObject, place: string): ToolPlace[] {
+  return agentToolEntries(tools)
+    .filter(({ reference }) => !/^https?:/i.test(reference))
+    .map(({ index, reference }) => ({ name: reference, path: `${place}.tools[${index}]` }));
+}
+
+/** A path of an agent below `/a2a`, where the name of a tool is expected. */
+const AGENT_LIKE = /^(workflows|nodes)\//;
+
+function agentLikeIn(config: JsonObject, place: string): ToolPlace[] {
+  return ['tools', 'approve'].flatMap((key) => {
+    const entries = config[key];
+    return (Array.isArray(entries) ? entries : []).flatMap((name, index) =>
+      typeof name === 'string' && AGENT_LIKE.test(name) ? [{ name, path: `${place}.${key}[${index}]` }] : [],
+    );
   });
+}
+
+function serverOf(tool: string): string {
+  return tool.slice(0, tool.indexOf('/'));
 }
 
 /** Returns the name of the workflow that a reference means, if it means one. */

@@ -2,6 +2,7 @@ export { ChildRunNode } from './child-run-node.js';
 export { RunAgentsModule } from './api/run-agents.module.js';
 export { OrchestratorModule } from './api/orchestrator.module.js';
 export { WorkflowProblemView } from './api/workflow-body.js';
+export { ToolServers } from './agent-tool-problems.js';
 export { WorkflowCheck } from './api/workflow-check.js';
 export { workflowSchema } from './api/workflow-schema.js';
 export { problemsTogether } from './folder-check.js';

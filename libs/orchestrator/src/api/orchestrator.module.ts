@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { Processes, ProcessStreams } from '#libs/process';
 import { RemoteChildren } from '../remote-children.js';
 import { ApplyController } from './apply.controller.js';
@@ -24,11 +24,14 @@ import { WorkflowsController } from './workflows.controller.js';
 /** The management API of workflows and runs. */
 @Module({})
 export class OrchestratorModule {
-  /** @param executor the ExecutorModule over WorkflowModule */
-  static withExecutor(executor: DynamicModule): DynamicModule {
+  /**
+   * @param executor the ExecutorModule over WorkflowModule
+   * @param tools modules that provide ToolServers; without it, names of MCP servers are not looked up
+   */
+  static withExecutor(executor: DynamicModule, ...tools: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: OrchestratorModule,
-      imports: [executor],
+      imports: [executor, ...tools],
       controllers: [
         WorkflowsController,
         ApplyController,

@@ -8,7 +8,7 @@ import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { WorkflowStore } from '../workflow-store.js';
 import type { AppliedView, ApplyAction, ApplyBody, SentWorkflow } from './apply-body.js';
 import { definitionOf } from './workflow-body.js';
-import { type CheckedWorkflow, invalid, type SavingTenant, WorkflowCheck } from './workflow-check.js';
+import { type CheckedWorkflow, invalid, isError, type SavingTenant, WorkflowCheck } from './workflow-check.js';
 
 /** What became of one workflow, and what its author is told of. */
 interface Outcome {
@@ -41,9 +41,9 @@ export class WorkflowApply {
   async apply(body: ApplyBody, dryRun: boolean, tenant: string): Promise<AppliedView> {
     const names = body.workflows.map(({ definition }) => definition.name).filter(canBeKept);
     try {
-      const unknown = await this.unknownAgents(body, { tenant, together: new Set(names) });
+      const tools = await this.toolProblems(body, { tenant, together: new Set(names) });
       const outcomes = await this.store.inTenant(tenant).atomically(names, async (store) => {
-        const found = await new OneApply(store, this.checks, body, unknown).outcomes();
+        const found = await new OneApply(store, this.checks, body, tools).outcomes();
         if (dryRun) throw new DryRun(found);
         return found;
       });
@@ -54,17 +54,17 @@ export class WorkflowApply {
     }
   }
 
-  /** Looks up agents before the transaction begins: it would hold one connection and wait for another. */
-  private async unknownAgents({ workflows }: ApplyBody, saving: SavingTenant): Promise<UnknownAgents> {
+  /** Looks up what tools name before the transaction begins: it would hold one connection and wait for another. */
+  private async toolProblems({ workflows }: ApplyBody, saving: SavingTenant): Promise<ToolProblems> {
     const found = new Map<SentWorkflow['definition'], readonly WorkflowProblem[]>();
     for (const { definition } of workflows)
-      found.set(definition, await this.checks.unknownAgents(definitionOf(definition), saving));
+      found.set(definition, await this.checks.toolProblems(definitionOf(definition), saving));
     return found;
   }
 }
 
-/** Tools that name agents which are not there, by the definition that was sent. */
-type UnknownAgents = ReadonlyMap<SentWorkflow['definition'], readonly WorkflowProblem[]>;
+/** Tools that name what is not there, by the definition that was sent. */
+type ToolProblems = ReadonlyMap<SentWorkflow['definition'], readonly WorkflowProblem[]>;
 
 /** The work of one transaction. */
 class OneApply {
@@ -78,7 +78,7 @@ class OneApply {
     private readonly store: WorkflowStore,
     private readonly checks: WorkflowCheck,
     private readonly body: ApplyBody,
-    private readonly unknown: UnknownAgents,
+    private readonly tools: ToolProblems,
   ) {}
 
   async outcomes(): Promise<Outcome[]> {
@@ -133,9 +133,10 @@ class OneApply {
     }
     try {
       const checked = await this.checks.savable(body, false, this.store);
-      const unknown = this.unknown.get(body) ?? [];
-      if (unknown.length > 0) throw invalid(unknown);
-      return checked;
+      const tools = this.tools.get(body) ?? [];
+      const errors = tools.filter(isError);
+      if (errors.length > 0) throw invalid(errors);
+      return { ...checked, warnings: [...checked.warnings, ...tools] };
     } catch (error) {
       if (!(error instanceof ProblemError) || error.status !== 422) throw error;
       const index = this.body.workflows.findIndex(({ definition }) => definition === body);

@@ -3,7 +3,7 @@ import { NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http';
 import { AgentReferences } from '#libs/process';
 import type { JsonObject } from '#libs/protocol';
-import { unknownAgentTools } from '../agent-tool-problems.js';
+import { agentToolProblems, ToolServers } from '../agent-tool-problems.js';
 import { namedChildren } from '../child-workflows.js';
 import { sizeProblems } from '../definition-limits.js';
 import type { SavedWorkflows } from '../saved-workflows.js';
@@ -35,6 +35,7 @@ export class WorkflowCheck {
   constructor(
     private readonly nodeTypes: NodeTypes,
     @Optional() private readonly references?: AgentReferences,
+    @Optional() private readonly servers?: ToolServers,
   ) {}
 
   /**
@@ -47,15 +48,15 @@ export class WorkflowCheck {
     const problems = this.found(definition, body as JsonObject);
     if (problems.some(isError)) return problems;
     const named = await namedChildren(definition, store);
-    const unknown = await this.unknownAgents(definition, saving);
-    return [...('problems' in named ? named.problems : []), ...unknown, ...problems];
+    const tools = await this.toolProblems(definition, saving);
+    return [...('problems' in named ? named.problems : []), ...tools, ...problems].toSorted(errorsFirst);
   }
 
   /**
    * The definition of a body, with the revisions of the workflows that its nodes run.
    * @param strict whether warnings count as errors
    * @param store of the tenant
-   * @param saving absent: the agents that tools name are not looked up
+   * @param saving absent: what tools name is not looked up
    * @throws ProblemError 422 for one with errors
    */
   async savable(
@@ -66,33 +67,39 @@ export class WorkflowCheck {
   ): Promise<CheckedWorkflow> {
     const definition = definitionOf(body);
     const problems = this.found(definition, body.sent ?? {});
-    const errors = problems.filter((problem) => strict || isError(problem));
+    const isRefused = (problem: WorkflowProblem): boolean => strict || isError(problem);
+    const errors = problems.filter(isRefused);
     if (errors.length > 0) throw invalid(errors);
     const named = await namedChildren(definition, store);
-    const unknown = saving ? await this.unknownAgents(definition, saving) : [];
-    if ('definition' in named && unknown.length === 0) return { definition: named.definition, warnings: problems };
-    throw invalid([...('problems' in named ? named.problems : []), ...unknown]);
+    const tools = await this.toolProblems(definition, saving);
+    const refused = tools.filter(isRefused);
+    if ('definition' in named && refused.length === 0)
+      return { definition: named.definition, warnings: [...problems, ...tools] };
+    throw invalid([...('problems' in named ? named.problems : []), ...refused]);
   }
 
-  /** Finds tools of a definition that name agents which are not there. Queries outside of every transaction. */
-  async unknownAgents(definition: WorkflowDefinition, saving?: SavingTenant): Promise<WorkflowProblem[]> {
-    const { references } = this;
-    return references && saving ? unknownAgentTools(definition, { references, ...saving }) : [];
+  /**
+   * Finds tools of a definition that name agents or MCP servers which are not there. Queries outside of every transaction.
+   */
+  async toolProblems(definition: WorkflowDefinition, saving?: SavingTenant): Promise<WorkflowProblem[]> {
+    const { references, servers } = this;
+    return references && saving ? agentToolProblems(definition, { references, servers, ...saving }) : [];
   }
 
   private found(definition: WorkflowDefinition, sent: JsonObject): WorkflowProblem[] {
     const sizes = sizeProblems(definition);
     if (sizes.length > 0) return sizes;
     const problems = [...workflowProblems(definition, this.nodeTypes), ...unknownMembers(sent)];
-    return problems.toSorted((a, b) => rank(a) - rank(b));
+    return problems.toSorted(errorsFirst);
   }
 }
 
-function rank(problem: WorkflowProblem): number {
-  return isError(problem) ? 0 : 1;
+function errorsFirst(a: WorkflowProblem, b: WorkflowProblem): number {
+  return Number(isError(b)) - Number(isError(a));
 }
 
-function isError({ severity }: WorkflowProblem): boolean {
+/** Returns true for a problem that a definition is refused for, with or without `strict`. */
+export function isError({ severity }: WorkflowProblem): boolean {
   return severity === 'error';
 }
 
