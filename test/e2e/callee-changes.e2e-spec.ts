@@ -1,9 +1,10 @@
 import type { JsonObject } from '#libs/protocol';
 import { CardAgent, sendJson } from '../support/card-agent.js';
+import { callingInTurn, keepModel, offeredTools } from '../support/kept-model.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { metric } from '../support/service-metrics.js';
 import { useStage } from '../support/stage.js';
-import { Api, external, linear, type Run, unique } from '../support/workflow.js';
+import { Api, echo, external, linear, type Run, unique } from '../support/workflow.js';
 
 interface Change {
   path: string;
@@ -227,6 +228,51 @@ describe("an agent's card", () => {
     for (let n = 0; n < 2; n += 1) await callFrom(stage.parley, callee);
     expect(await cardOf(callee)).toMatchObject({ lastSeenAt: '1970-01-01T00:00:00.000Z' });
     expect(callee.messages).toBe(3);
+  });
+});
+
+describe('a card of an agent that is a tool', () => {
+  const [one, other] = ['agent__one', 'agent__other'];
+  /** A model whose agent node has two agents as tools. */
+  async function callsOf(first: CardAgent, second: CardAgent) {
+    const { name: model, llm } = await keepModel(stage.api, stage.defer);
+    const tools = [
+      { agent: first.url, name: 'one' },
+      { agent: second.url, name: 'other' },
+    ];
+    const run = async ({ url }: { url: string }): Promise<unknown[]> => {
+      const ended = await new Api(url).finish(linear(unique('tools'), echo('a', { prompt: 'go', model, tools })));
+      return JSON.parse(ended.state['a'] as string) as unknown[];
+    };
+    return { llm, run };
+  }
+  const OK = '{"status":"completed","text":"ok"}';
+
+  it('under block: once it has changed between two calls, blocks that tool alone, and the model reads why', async () => {
+    const [first, second] = [await agent(), await agent()];
+    const { llm, run } = await callsOf(first, second);
+    llm.answer = callingInTurn([one, one, other], (done) => done === 1 && (first.card = evil(first)));
+    const refused = expect.stringMatching(/the call of .*agent:one.* failed: .*\/supportedInterfaces\/0\/url/);
+    expect(await run(blocking)).toEqual([OK, refused, OK]);
+    expect([first.messages, second.messages]).toEqual([1, 1]);
+    llm.answer = callingInTurn([one, other]);
+    expect(await run(blockingToo)).toEqual([refused, OK]);
+    expect(Object.keys(offeredTools(llm.calls.at(-1)!.body))).toEqual([one, other]);
+  });
+
+  it('under allow: is followed to its new URL by the next call, under the same name, and without a skill that is gone', async () => {
+    const [first, second] = [await agent(), await agent()];
+    const { llm, run } = await callsOf(first, second);
+    const moved = [{ url: `${first.url}/rpc?moved`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
+    const skills = [{ id: 'new', name: 'new', description: 'Says more', tags: ['test'] }];
+    const change = (): void => void (first.card = first.plainCard({ name: 'x', supportedInterfaces: moved, skills }));
+    llm.answer = callingInTurn([one, one], (done) => done === 1 && change());
+    expect(await run(allowing)).toEqual([OK, OK]);
+    expect(first.asked.filter((path) => path.startsWith('/rpc'))).toEqual(['/rpc', '/rpc?moved']);
+    expect(offeredTools(llm.calls.at(-1)!.body)[one]).toMatch(/^Says ok\nok: Says ok\n/);
+    llm.answer = callingInTurn([one]);
+    expect(await run(allowing)).toEqual([OK]);
+    expect(offeredTools(llm.calls.at(-1)!.body)[one]).toMatch(/^Says ok\nnew: Says more\n/);
   });
 });
 

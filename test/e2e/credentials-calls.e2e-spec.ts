@@ -7,9 +7,10 @@ import { asksFor, keepCredential, newSecret } from '../support/credentials.js';
 import { databaseText } from '../support/database-text.js';
 import type { FakeAgent, FakeCall } from '../support/fake-agent.js';
 import { answers, holds } from '../support/fake-behaviour.js';
+import { callingInTurn, keepModel } from '../support/kept-model.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
-import { external, linear, type Run, textOf, unique } from '../support/workflow.js';
+import { echo, external, linear, type Run, textOf, unique } from '../support/workflow.js';
 
 const stage = useStage({ env: { LOG_LEVEL: 'trace' } });
 const secrets: string[] = [];
@@ -128,6 +129,27 @@ describe('a node that names a credential', () => {
     const agent = await stage.fake();
     expect(errorOf(await runWith('nobody', agent.url))).toContain('there is no credential "nobody"');
     expect(agent.sends).toEqual([]);
+  });
+
+  it('sends it where an agent is the tool of a model; without it, with another one or with none the model reads why not', async () => {
+    const value = secret();
+    const agent = await stage.fake({ admits: ({ headers }) => headers.authorization === `Bearer ${value}` });
+    const good = await keepCredential(stage.api, { kind: 'bearer', token: value });
+    const bad = await keepCredential(stage.api, { kind: 'bearer', token: secret() });
+    const { name: model, llm } = await keepModel(stage.api, stage.defer);
+    llm.answer = callingInTurn(['agent__x']);
+    const called = async (auth: JsonObject): Promise<unknown> => {
+      const tools = [{ agent: agent.url, name: 'x', ...auth }];
+      const run = await stage.api.finish(linear(unique('w'), echo('a', { prompt: 'go', model, tools })));
+      const [result] = JSON.parse(run.state['a'] as string) as unknown[];
+      return result;
+    };
+    expect(await called({ auth: good })).toBe('{"status":"completed","text":"ok"}');
+    expect(await called({ auth: 'nobody' })).toContain('there is no credential "nobody"');
+    expect(agent.sends).toHaveLength(1);
+    expect(await called({ auth: bad })).toContain('HTTP 401');
+    expect(await called({})).toContain('HTTP 401');
+    for (const { body } of llm.calls) expect(JSON.stringify(body)).not.toContain(value);
   });
 
   it('is refused at save where the name is none', async () => {

@@ -178,6 +178,34 @@ describe('an agent that is a tool', () => {
     expect(calledAgents.sent).toHaveLength(1);
     expect(driver.state).toBe('completed');
   });
+
+  it('is not called after a no, which the model reads as the result', async () => {
+    const { driver, calledAgents } = calls(
+      { poet: echo },
+      { tools: ['agent:poet'], approve: ['agent:poet'] },
+      calling(['agent__poet', { message: 'go' }]),
+    );
+    await driver.run();
+    driver.answer('no');
+    await driver.run();
+    expect(driver.state).toBe('completed');
+    expect(results(driver)).toEqual([expect.stringContaining('the call was refused by whoever was asked about it')]);
+    expect([calledAgents.sent, calledAgents.spent]).toEqual([[], []]);
+  });
+
+  it('is canceled where it does not answer in its time, and the model reads that', async () => {
+    const { driver, calledAgents } = calls(
+      { poet: { answer: () => ({ ...answers(), hangs: true }) }, critic: echo },
+      { tools: [{ agent: 'poet', timeout: 1 }, 'agent:critic'] },
+      calling(['agent__poet', { message: 'go' }], ['agent__critic', { message: 'go' }]),
+    );
+    await driver.run();
+    expect(results(driver)).toEqual([
+      'the call of "agent:poet" failed: timeout: not finished within 1 s',
+      { status: 'completed', text: '0: go' },
+    ]);
+    expect(calledAgents.others).toEqual([`cancel task-${calledAgents.sent[0]?.message.messageId}`]);
+  });
 });
 
 describe('a call of an agent that a crash cut off', () => {
