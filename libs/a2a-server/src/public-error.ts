@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { ExecutionInterrupted, UnknownAgent } from '#libs/executor';
+import { UnknownAgent } from '#libs/executor';
 import { isDatabaseAway, ReadEnded } from '#libs/postgres';
-import { A2AError } from '#libs/protocol';
+import { A2AError, TaskChangedHands } from '#libs/protocol';
 
 const logger = new Logger('A2aServer');
 
@@ -15,7 +15,7 @@ export function publicError(error: unknown): A2AError {
   if (error instanceof ReadEnded) return readEnded(error);
   if (error instanceof UnknownAgent) return unknownAgentError(error);
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error)) return databaseAway(error);
-  if (error instanceof ExecutionInterrupted) return changedHands(error);
+  if (error instanceof TaskChangedHands) return changedHands(error);
   return logged(new A2AError('INTERNAL', { cause: error }));
 }
 
@@ -24,11 +24,10 @@ function readEnded(cause: ReadEnded): A2AError {
   return new A2AError('INTERNAL', { message: cause.message, detailReason: 'READ_ENDED', status: 503, cause });
 }
 
-function changedHands(cause: ExecutionInterrupted): A2AError {
+function changedHands(cause: TaskChangedHands): A2AError {
   logger.warn({ err: cause }, 'A task went on elsewhere before it was known whether what a caller sent was kept');
-  const message =
-    'The task went on in another replica before it was known whether the message was kept; try again later, under the same Idempotency-Key if there was one';
-  return new A2AError('INTERNAL', { message, detailReason: 'TASK_CHANGED_HANDS', status: 503, cause });
+  const { ADVICE: message, REASON: detailReason } = TaskChangedHands;
+  return new A2AError('INTERNAL', { message, detailReason, status: 503, cause });
 }
 
 function unknownAgentError(error: UnknownAgent): A2AError {

@@ -1,5 +1,5 @@
-import type { Message, Task } from '#libs/protocol';
-import type { StoredTask, TaskEvent } from '#libs/tasks';
+import type { Message, SendMessageRequest, Task } from '#libs/protocol';
+import type { Idempotency, StoredTask, TaskClaim, TaskEvent } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 
@@ -9,6 +9,17 @@ export interface ClaimedTask {
   stored: StoredTask;
   token: string;
   call: CallContext;
+}
+
+/** A Message to a Task that waits, and the claim that it is written with. */
+export interface Resumption {
+  agent: ServedAgent;
+  claim: TaskClaim;
+  request: SendMessageRequest;
+  call: CallContext;
+  once: Idempotency | undefined;
+  /** Where the log ends that the Message answers to. */
+  after: number | undefined;
 }
 
 /** A Task that was taken over or woken, with the turn that was under way. */

@@ -23,7 +23,8 @@ import {
 import { journalStalled } from './accepted-in-time.js';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
-import type { ClaimedTask, RecoveredTurn } from './claimed-task.js';
+import { BegunClaims } from './begun-claims.js';
+import type { ClaimedTask, RecoveredTurn, Resumption } from './claimed-task.js';
 import { endChildrenJob } from './end-children-job.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
@@ -46,6 +47,8 @@ export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards:
  */
 @Injectable()
 export class ExecutionRegistry {
+  /** The claims of Tasks that are being taken. */
+  readonly begun = new BegunClaims();
   private readonly logger = new Logger(ExecutionRegistry.name);
   private readonly executions = new PassingMap<TaskExecution>();
   private readonly requests: IdempotentRequests;
@@ -158,14 +161,22 @@ export class ExecutionRegistry {
   ): Promise<Execution> {
     this.refuseNewWork(call);
     const token = randomId();
-    const stored = await claimWaiting(this.store, { taskId, token }, this.replica.replicaId, this.leaving.signal);
+    const execution = await this.begun.during(token, () =>
+      this.claimAndResume({ agent, claim: { taskId, token }, request, call, once, after }),
+    );
+    return once ? this.acceptedOrReleased(execution, { taskId, token }) : execution;
+  }
+
+  private async claimAndResume({ agent, claim, request, call, once, after }: Resumption): Promise<Execution> {
+    const { taskId, token } = claim;
+    const stored = await claimWaiting(this.store, claim, this.replica.replicaId, this.leaving.signal);
     if (!stored) throw await refusal(this.store, taskId);
     if (stored.header.cancelRequested) {
       await this.endCanceled({ agent, stored, token, call });
       throw await refusal(this.store, taskId);
     }
     if (after !== undefined && after !== stored.header.lastSequence) {
-      await this.giveBack({ taskId, token });
+      await this.giveBack(claim);
       throw await refusal(this.store, taskId);
     }
     const recording = this.recorder.continue(stored, token, { idempotency: once });
@@ -175,7 +186,7 @@ export class ExecutionRegistry {
     try {
       accept(recording, { ...working, received: message, ...(call.jobs && { jobs: call.jobs }) });
     } catch (error) {
-      await this.giveBack({ taskId, token });
+      await this.giveBack(claim);
       if (error instanceof A2AError) throw error;
       throw new A2AError('UNSUPPORTED_OPERATION', { message: 'The task is being worked on', cause: error });
     }
@@ -183,8 +194,7 @@ export class ExecutionRegistry {
     const hold = once !== undefined;
     const traced = this.tracing?.next(agent, stored, [working]);
     const turn = { recording, call, userMessage: message, metadata, task: stored.task, recovered: 0, hold, traced };
-    const execution = this.run(agent, turn);
-    return once ? this.acceptedOrReleased(execution, { taskId, token }) : execution;
+    return this.run(agent, turn);
   }
 
   /**
@@ -370,8 +380,10 @@ export class ExecutionRegistry {
     call: CallContext,
   ): Promise<TaskExecution | undefined> {
     const token = randomId();
-    const stored = await this.store.claim(taskId, this.replica.replicaId, token);
-    return stored && this.beginCancel({ agent, stored, token, call });
+    return this.begun.during(token, async () => {
+      const stored = await this.store.claim(taskId, this.replica.replicaId, token);
+      return stored && this.beginCancel({ agent, stored, token, call });
+    });
   }
 
   /** Of a Task that was claimed for it. */

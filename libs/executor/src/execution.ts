@@ -1,4 +1,4 @@
-import type { Task } from '#libs/protocol';
+import { type Task, TaskChangedHands } from '#libs/protocol';
 import type { RecordedEvent } from '#libs/tasks';
 
 /** A Task that this process accepted and executes. */
@@ -28,7 +28,7 @@ export interface Execution {
 }
 
 /** This process no longer executes the Task (shutdown, a lost claim, a Task that is parked); another one will, or does. */
-export class ExecutionInterrupted extends Error {
+export class ExecutionInterrupted extends TaskChangedHands {
   override readonly name = 'ExecutionInterrupted';
 }
 

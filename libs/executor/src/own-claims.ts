@@ -24,7 +24,7 @@ export interface IdleClaim extends TaskClaim {
  * the Task over) is ended at once, whether it writes or not.
  */
 export class OwnClaims {
-  /** The tokens that nobody executed at the last look: perhaps they were just being claimed. */
+  /** The tokens that nobody executed at the last look: the answer to their statement may still be on its way. */
   private idle = new Set<string>();
   private readonly troubled = new Map<string, IdleClaim & { dueAt: number }>();
   private readonly paced: PacedLook;
@@ -84,7 +84,10 @@ export class OwnClaims {
     const claims = await this.paced.run(() => this.store.claims(this.replica.replicaId));
     const tokens = new Map(claims.map(({ taskId, token }) => [taskId, token]));
     for (const claim of executed) if (tokens.get(claim.taskId) !== claim.token) this.registry.lose(claim);
-    const idle = claims.filter(({ taskId }) => !this.registry.has(taskId) && !this.troubled.has(taskId));
+    const { registry, troubled } = this;
+    const isIdle = ({ taskId, token }: TaskClaim): boolean =>
+      !registry.has(taskId) && !registry.begun.has(token) && !troubled.has(taskId);
+    const idle = claims.filter(isIdle);
     const before = this.idle;
     this.idle = new Set(idle.map(({ token }) => token));
     return idle.filter(({ token }) => before.has(token)).map((claim) => ({ ...claim, failures: 0 }));

@@ -5,6 +5,7 @@ import type { ReplicaLife } from '#libs/postgres';
 import type { Facts, Shutdown } from '#libs/service';
 import { TaskEventRefused, type TaskRecorder, type TaskStore } from '#libs/tasks';
 import type { AgentCatalog } from './agent-catalog.js';
+import { BegunClaims } from './begun-claims.js';
 import type { ExecutionRegistry } from './execution-registry.js';
 import { TaskRecovery } from './task-recovery.js';
 
@@ -52,6 +53,33 @@ it('lets a Task go that another process has ended between its claim and its read
   await recoveryOf(store, {}).wake('t');
   expect(released).toEqual([expect.objectContaining({ taskId: 't' })]);
   expect(errors).not.toHaveBeenCalled();
+});
+
+it('takes up no claim that is still being taken, however many looks that lasts, and does when that has failed', async () => {
+  const claimed: { taskId: string; token: string }[] = [];
+  const renewed: unknown[] = [];
+  const taking = Promise.withResolvers<undefined>();
+  const store = {
+    claim: (taskId: string, _replicaId: string, token: string) => (claimed.push({ taskId, token }), taking.promise),
+    claims: async () => claimed,
+    renew: async (claim: unknown) => (renewed.push(claim), false),
+    claimants: async () => [],
+    overdue: async () => [],
+  };
+  const recovery = recoveryOf(store, { deadReplicas: async () => [], unknownReplicas: async () => [] });
+  const looks = async (): Promise<void> => {
+    for (let look = 0; look < 5; look += 1) {
+      await recovery.sweep();
+      jest.advanceTimersByTime(10_000);
+    }
+  };
+  const waking = recovery.wake('t');
+  await looks();
+  expect(renewed).toEqual([]);
+  taking.reject(new Error('Connection terminated unexpectedly'));
+  await expect(waking).rejects.toThrow('Connection terminated');
+  await looks();
+  expect(renewed).toContainEqual(expect.objectContaining(claimed[0]!));
 });
 
 it.each([
@@ -144,7 +172,9 @@ async function loadsIn(milliseconds: number, failure: () => Error): Promise<numb
 }
 
 function recoveryOf(store: object, replica: object, facts?: Facts): TaskRecovery {
-  const registry = { has: () => false, claims: () => [], cancelRequested: async () => undefined };
+  const registry = {
+    ...{ begun: new BegunClaims(), has: () => false, claims: () => [], cancelRequested: async () => undefined },
+  };
   return new TaskRecovery(
     store as TaskStore,
     {} as TaskRecorder,

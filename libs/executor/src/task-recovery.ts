@@ -108,8 +108,10 @@ export class TaskRecovery {
   async wake(taskId: string): Promise<void> {
     if (this.stopped) throw new Error('This process stops: another one wakes the task');
     const token = randomUUID();
-    const stored = await this.store.claim(taskId, this.replica.replicaId, token, 'due');
-    if (stored) await this.recoverDue({ taskId, token, failures: 0 }, stored);
+    await this.registry.begun.during(token, async () => {
+      const stored = await this.store.claim(taskId, this.replica.replicaId, token, 'due');
+      if (stored) await this.recoverDue({ taskId, token, failures: 0 }, stored);
+    });
   }
 
   /** The claims are taken over at once; what they are of is taken up meanwhile, and the next look does not wait for that. */

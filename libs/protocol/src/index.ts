@@ -3,6 +3,7 @@ export { hasMoreCharacters } from './json-size.js';
 export { endOfJsonString, nestsDeeper, parseJson, refuseUnfitText, tryParseJson } from './json-text.js';
 export { UnfitJson, unfitValue } from './unfit-value.js';
 export { type JsonObject, type JsonValue, isJsonObject } from './json.js';
+export { TaskChangedHands } from './task-changed-hands.js';
 export { isActiveState, isTerminalState, isWaitingState, TASK_STATES, type TaskState } from './task-state.js';
 export {
   contentLength,

@@ -3,7 +3,7 @@ import { Body, Controller, Get, Logger, NotFoundException, Post, ServiceUnavaila
 import { APP_FILTER } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { A2AError, invalidParams } from '#libs/protocol';
+import { A2AError, invalidParams, TaskChangedHands } from '#libs/protocol';
 import { malformed, ProblemError } from './problem.js';
 import { ProblemFilter } from './problem-filter.js';
 
@@ -17,6 +17,7 @@ const THROWN: Record<string, () => unknown> = {
   draining: () => new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 }),
   input: () => new A2AError('INVALID_PARAMS', { message: 'inputs.x: is required', detailReason: 'MISSING_INPUT' }),
   away: () => Object.assign(new Error(SECRET), { code: '57P01', severity: 'FATAL' }),
+  moved: () => new TaskChangedHands(SECRET),
   internal: () => new A2AError('INTERNAL', { cause: new Error(SECRET) }),
   error: () => new Error(SECRET),
   sql: () => Object.assign(new Error(SECRET), { code: '42P01', statusCode: 404 }),
@@ -79,6 +80,7 @@ describe('ProblemFilter', () => {
     ['draining', 503, 'The service is shutting down', 'UNAVAILABLE'],
     ['input', 422, 'inputs.x: is required', 'MISSING_INPUT'],
     ['away', 503, 'The database is out of reach at the moment; try again later', 'DATABASE_UNAVAILABLE'],
+    ['moved', 503, TaskChangedHands.ADVICE, 'TASK_CHANGED_HANDS'],
   ])('tells what a caller may see: %s', async (what, status, detail, reason) => {
     const reply = await send(JSON.stringify({ what }));
     expect(reply.statusCode).toBe(status);

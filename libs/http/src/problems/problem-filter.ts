@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
 import { isDatabaseAway, ReadEnded } from '#libs/postgres';
-import { A2AError } from '#libs/protocol';
+import { A2AError, TaskChangedHands } from '#libs/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problem, type Problem, ProblemError } from './problem.js';
 import { requestTrace } from './request-trace.js';
@@ -28,7 +28,7 @@ export class ProblemFilter implements ExceptionFilter {
     const trace = requestTrace(request.raw);
     const at = { requestId, ...trace, method: request.method, path };
     if (reported.status === 500) this.logger.error({ err: error, ...at }, reported.detail);
-    else if (reported.reason === DATABASE_UNAVAILABLE) this.logger.warn({ err: error, ...at }, reported.detail);
+    else if (WARNED.has(reported.reason)) this.logger.warn({ err: error, ...at }, reported.detail);
     if (reply.sent || reply.raw.headersSent) return void reply.raw.end();
     if (!API_PATH.test(path) && error instanceof HttpException) return sendAsItIs(error, reply);
     const body = JSON.stringify({ ...reported, instance: path, requestId, ...trace } satisfies Problem);
@@ -48,6 +48,7 @@ export function problemOf(error: unknown, unprocessable = NONE): Problem {
   if (error instanceof ReadEnded) return problem(503, error.message, [], 'READ_ENDED');
   if (isDatabaseAway(error instanceof A2AError ? error.cause : error))
     return problem(503, 'The database is out of reach at the moment; try again later', [], DATABASE_UNAVAILABLE);
+  if (error instanceof TaskChangedHands) return problem(503, TaskChangedHands.ADVICE, [], TaskChangedHands.REASON);
   const status = statusOf(error);
   const detail = REPORTED[status] ?? (error instanceof HttpException && status < 500 ? error.message : undefined);
   return detail === undefined ? problem(500, 'Internal error') : problem(status, detail);
@@ -56,6 +57,8 @@ export function problemOf(error: unknown, unprocessable = NONE): Problem {
 const NONE: ReadonlySet<string> = new Set();
 
 const DATABASE_UNAVAILABLE = 'DATABASE_UNAVAILABLE';
+
+const WARNED: ReadonlySet<string | undefined> = new Set([DATABASE_UNAVAILABLE, TaskChangedHands.REASON]);
 
 const API_PATH = /^\/api(\/|$)/;
 
