@@ -1,9 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '#libs/executor';
-import { type KeptFold, KeptFolds, type ProcessStart } from '#libs/process';
+import type { ProcessStart } from '#libs/process';
 import { isWaitingState } from '#libs/protocol';
 import { InFlight } from '#libs/service';
-import { eventsAfter, placeOfEvent, type RecordedEvent, type TaskEvent, type TaskHeader, TaskStore } from '#libs/tasks';
+import {
+  eventsAfter,
+  type KeptFold,
+  KeptFolds,
+  placeOfEvent,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskHeader,
+  TaskStore,
+} from '#libs/tasks';
 import { RunState } from './run-state.js';
 import type { WorkflowDefinition } from './workflow.js';
 

@@ -11,7 +11,6 @@ export {
   unknownProcess,
 } from './api/processes.js';
 export { Inbox } from './inbox.js';
-export { type KeptFold, KeptFolds } from './kept-folds.js';
 export { Process, type ProcessState, type Steps } from './process.js';
 export { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessServices } from './process-calls.js';
 export { linksOf, ProcessExecutor, type ProcessStart } from './process-executor.js';

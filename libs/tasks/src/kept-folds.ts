@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import type { LogPlace } from '#libs/tasks';
+import type { LogPlace } from './log-place.js';
 
 /** What the log of a Task folds to, up to a place in it. */
 export interface KeptFold<State> {

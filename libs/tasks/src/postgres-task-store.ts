@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { BatchLoader, Database, livenessCheckBy } from '#libs/postgres';
+import { isTerminalState } from '#libs/protocol';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { CANCEL_WISH } from './cancel-wish.js';
 import { CountFolding } from './count-folding.js';
 import { completedBefore } from './earlier-tasks.js';
 import { JournalSession } from './journal-session.js';
 import { batchStatement, JOURNAL_SETTINGS, PLANS_BY_INDEX } from './journal-statement.js';
+import { eventsOver } from './stored-events.js';
 import { MOST_AT_ONCE, StoredTaskReader } from './stored-task-reader.js';
 import { TaskCounts } from './task-counts.js';
 import type { RecordedEvent } from './task-event.js';
-import { MOST_EVENTS, ROW_TEXT, toEvents } from './log-row.js';
 import { HEADER_COLUMNS, type HeaderRow, toHeader } from './task-rows.js';
 import {
   type ClaimCondition,
@@ -71,6 +72,7 @@ export class PostgresTaskStore extends TaskStore {
     const { rows } = await this.journal.commit((client, position) => answerOf(client, batchStatement(timed, position)));
     this.folding.schedule(this.journal.writer);
     const written = new Set(rows.map((row) => row.task_id));
+    this.reader.ended(timed.flatMap(({ taskId, state }) => (isTerminalState(state) ? taskId : [])));
     return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
   }
 
@@ -147,7 +149,7 @@ export class PostgresTaskStore extends TaskStore {
   ): Promise<StoredTask | undefined> {
     try {
       const header = await this.claimHeader(taskId, replicaId, token, only);
-      return header && (await this.reader.fold(header));
+      return header && (await this.reader.claimed(header));
     } catch (error) {
       // Also where the claim itself failed: perhaps only its answer was lost. Where this fails too, `claims` shows it.
       await this.release({ taskId, token }).catch(() => undefined);
@@ -333,23 +335,6 @@ const CLAIMANTS = `
     FROM claimant WHERE claimant.replica_id IS NOT NULL
   )
   SELECT replica_id FROM claimant WHERE replica_id IS NOT NULL`;
-
-async function eventsOver(pool: Pool, taskId: string, after: number, limit: number): Promise<RecordedEvent[]> {
-  const { rows } = await pool.query<{ sequence: number; text: string; context_id: string }>({
-    name: 'task-events',
-    text: EVENTS,
-    values: [taskId, after, limit],
-  });
-  const events = rows.flatMap((row) => toEvents({ taskId, contextId: row.context_id }, row.text, row.sequence));
-  const first = events.findIndex(({ sequence }) => sequence > after);
-  return first < 0 ? [] : events.slice(first, first + limit);
-}
-
-/** The first row may begin before what is asked for, the last one end after it. */
-const EVENTS = `
-  SELECT sequence, ${ROW_TEXT} AS text, (SELECT context_id FROM task WHERE task_id = $1) AS context_id
-  FROM task_log
-  WHERE task_id = $1 AND sequence > $2 AND sequence < $2::bigint + $3 + ${MOST_EVENTS} ORDER BY sequence LIMIT $3`;
 
 async function childrenOver(
   sessions: Pick<PoolClient, 'query'>,

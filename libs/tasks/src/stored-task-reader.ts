@@ -1,6 +1,8 @@
 import { BatchLoader, type SharedReads } from '#libs/postgres';
 import type { Pool } from 'pg';
+import { KeptTasks } from './kept-tasks.js';
 import { eventTexts, OF_ARTIFACTS, parseEvent, ROW_TEXT, toEvents } from './log-row.js';
+import { eventsOver } from './stored-events.js';
 import { STORED_COLUMNS, type WantedTask, wantedStatement, withLog } from './stored-task-statement.js';
 import type { TaskEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
@@ -50,6 +52,7 @@ interface ReadOptions {
 export class StoredTaskReader {
   private readonly snapshots: TaskSnapshots;
   private readonly sizes: TaskSizes;
+  private readonly kept: KeptTasks;
   private readonly wanted = new BatchLoader(
     (tasks: readonly WantedTask[]) => this.readWanted(tasks),
     MOST_TOGETHER,
@@ -67,6 +70,7 @@ export class StoredTaskReader {
   ) {
     this.snapshots = new TaskSnapshots(pool);
     this.sizes = new TaskSizes(pool);
+    this.kept = new KeptTasks((taskId, after, limit) => eventsOver(pool, taskId, after, limit));
   }
 
   async load(
@@ -144,6 +148,23 @@ export class StoredTaskReader {
       if (stored) tasks.push(stored);
     }
     return tasks;
+  }
+
+  /**
+   * The Task that was claimed, as it stands at `header.lastSequence`. One that waits again and again is folded from where
+   * this replica folded it last.
+   */
+  async claimed(header: TaskHeader): Promise<StoredTask | undefined> {
+    const forward = await this.kept.forward(header, pageEvents(header, true));
+    if (forward) return forward;
+    const stored = await this.fold(header);
+    if (stored) await this.kept.keep(stored);
+    return stored;
+  }
+
+  /** Drops what is kept of Tasks that have ended. */
+  ended(taskIds: readonly string[]): void {
+    for (const taskId of taskIds) this.kept.drop(taskId);
   }
 
   /** The Task as it stands at `header.lastSequence`; `undefined` where it was purged in between. */
