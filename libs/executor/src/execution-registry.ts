@@ -24,8 +24,8 @@ import { journalStalled } from './accepted-in-time.js';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { BegunClaims } from './begun-claims.js';
+import { endBroken } from './broken-task.js';
 import type { ClaimedTask, RecoveredTurn, Resumption } from './claimed-task.js';
-import { endChildrenJob } from './end-children-job.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { accept, newHeader, taskMetadata } from './new-task.js';
@@ -320,10 +320,6 @@ export class ExecutionRegistry {
   private async finish(execution: TaskExecution, recording: TaskRecording): Promise<void> {
     if (execution.breakage) await this.failBroken(recording);
     else execution.traceEnd();
-    this.forget(execution);
-  }
-
-  private forget(execution: TaskExecution): void {
     if (this.executions.get(execution.taskId) === execution) this.executions.delete(execution.taskId);
   }
 
@@ -333,15 +329,9 @@ export class ExecutionRegistry {
     return execution?.failure ? undefined : execution;
   }
 
-  /** The database refused an event's content: what it took before stands, and the Task ends with a reason. */
   private async failBroken(recording: TaskRecording): Promise<void> {
     try {
-      const stored = await throughOutage(() => this.store.load(recording.taskId), this.leaving.signal);
-      if (!stored) return;
-      const ending = this.recorder.continue(stored, recording.token);
-      const end = statusUpdate(ending, 'TASK_STATE_FAILED', 'What the agent answered could not be stored.');
-      ending.record({ ...end, jobs: [endChildrenJob(recording.taskId)] });
-      await ending.flush();
+      await endBroken(this.store, this.recorder, recording, this.leaving.signal);
     } catch (error) {
       if (this.leaving.signal.aborted) return;
       this.logger.error({ err: error, taskId: recording.taskId }, 'A task could not be ended; it is tried again');
