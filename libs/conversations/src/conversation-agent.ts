@@ -1,12 +1,9 @@
-import type { ServedAgent } from '#libs/executor';
+import { CONVERSATIONS_PATH, type ServedAgent } from '#libs/executor';
 import { invalidParams, type SendMessageRequest } from '#libs/protocol';
 import type { ConversationSettings } from './conversation.js';
 import { ConversationExecutor } from './conversation-executor.js';
 import { requestOf, requestProblems, settingsOf } from './conversation-request.js';
 import type { ConversationServices } from './conversation-services.js';
-
-/** Where the agent is whose Tasks are conversations. */
-export const CONVERSATIONS_PATH = 'conversations';
 
 /** Lets two agents talk, as the data Part of a Message asks. */
 export function conversationAgent(services: ConversationServices): ServedAgent {

@@ -61,6 +61,41 @@ describe('CallChains', () => {
     expect(chains.placeOf(forged)).toEqual({ root: undefined, depth: 0 });
   });
 
+  describe('of a conversation that an agent holds by a tool', () => {
+    const asked = chains.extended([], call('t0', 'workflows/run', 'nodes/poet'));
+    const talk = chains.extended(asked, call('t1', 'nodes/poet', 'conversations'));
+    const turn = chains.extended(talk, call('c1', 'conversations', 'nodes/poet'));
+    const other = chains.extended(talk, call('c1', 'conversations', 'nodes/critic'));
+
+    it('lets the conversation call that agent, and the agent answer', () => {
+      expect(thrown(() => chains.refuseCall('nodes/poet', talk))).toBeUndefined();
+      expect(thrown(() => chains.refuseReentry('nodes/poet', turn))).toBeUndefined();
+    });
+
+    it('refuses that agent to the other side, and to whoever its own turn leads to', () => {
+      const back = chains.extended(other, call('t2', 'nodes/critic', 'nodes/poet'));
+      expect(thrown(() => chains.refuseCall('nodes/poet', other))).toEqual(refusal);
+      expect(thrown(() => chains.refuseReentry('nodes/poet', back))).toEqual(refusal);
+      const deeper = chains.extended(turn, call('t3', 'nodes/poet', 'nodes/judge'));
+      expect(thrown(() => chains.refuseCall('nodes/poet', deeper))).toEqual(refusal);
+      expect(thrown(() => chains.refuseReentry('nodes/poet', deeper))).toEqual(refusal);
+    });
+
+    it('refuses the agent to the conversation of another, and by links of another service', () => {
+      expect(thrown(() => chains.refuseCall('workflows/run', talk))).toBeUndefined();
+      expect(thrown(() => chains.refuseReentry('workflows/run', turn))).toEqual(refusal);
+      const forged = others.extended(asked, call('t1', 'nodes/poet', 'conversations'));
+      expect(thrown(() => chains.refuseCall('nodes/poet', forged))).toEqual(refusal);
+      const unsigned = others.extended(talk, call('c1', 'conversations', 'nodes/poet'));
+      expect(thrown(() => chains.refuseReentry('nodes/poet', unsigned))).toEqual(refusal);
+    });
+
+    it('counts towards the depth', () => {
+      const deep = [...Array(31).fill(asked[0]), talk[1]!];
+      expect(thrown(() => chains.refuseCall('nodes/poet', deep))).toEqual(refusal);
+    });
+  });
+
   it('refuses a depth that makes no sense, whoever signed it', () => {
     const link = second[1] as ChainLink;
     expect(thrown(() => chains.refuseReentry('workflows/a', Array(32).fill(link)))).toEqual(refusal);

@@ -13,6 +13,9 @@ import { Database, serviceSecret } from '#libs/postgres';
 /** The extension, and the metadata key, under which Messages carry the calls that led to them. */
 export const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
 
+/** Path of the agent whose Tasks are conversations. */
+export const CONVERSATIONS_PATH = 'conversations';
+
 /** One call: who called whom. It is signed by the service that made it; no other can make it. */
 export interface ChainLink {
   /** The outermost Task of this service that led to the call. */
@@ -83,21 +86,27 @@ export class CallChains {
   }
 
   /**
-   * Refuses a Message to an agent that is at work on what led to it.
+   * Refuses a Message to an agent that is at work on what led to it. The Message of a conversation that this very agent
+   * holds by a tool is not refused.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
    */
   refuseReentry(agent: string, links: readonly ChainLink[]): void {
     refuseDepth(links);
+    const last = links.at(-1);
+    const isTurn = last?.caller === CONVERSATIONS_PATH && last.callee === agent && this.isOwn(last);
+    if (isTurn && this.isTalkOf(agent, links.at(-2))) return;
     const ancestor = links.find((link) => link.caller === agent && this.isOwn(link));
     if (ancestor) throw loop(`"${agent}" is already at work on ${ancestor.task}, which led to this call`);
   }
 
   /**
-   * Refuses to call an agent that was called already on the way here.
+   * Refuses to call an agent that was called already on the way here. A conversation may call the agent that holds it by a
+   * tool.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
    */
   refuseCall(callee: string, links: readonly ChainLink[]): void {
     refuseDepth(links);
+    if (this.isTalkOf(callee, links.at(-1))) return;
     const ancestor = links.find((link) => link.callee === calledAgentOf(callee) && this.isOwn(link));
     if (ancestor) throw loop(`${ancestor.callee} was called for ${ancestor.task}, which led to this call of it`);
   }
@@ -113,6 +122,11 @@ export class CallChains {
   hasSigned(purpose: string, values: readonly JsonValue[], signature: string): boolean {
     const [given, expected] = [Buffer.from(signature), Buffer.from(this.sign(purpose, values))];
     return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  /** True if a link is the call by which an agent has begun a conversation of its own. */
+  private isTalkOf(agent: string, link: ChainLink | undefined): boolean {
+    return link?.caller === agent && link.callee === CONVERSATIONS_PATH && this.isOwn(link);
   }
 
   private isOwn(link: ChainLink): boolean {

@@ -42,6 +42,7 @@ export {
   CallChains,
   chainMetadata,
   chainOf,
+  CONVERSATIONS_PATH,
   keptChain,
 } from './call-chain.js';
 export { BRAINSTORM_ENTRY, BrainstormEntries, type BrainstormEntry } from './brainstorm-entry.js';
@@ -52,6 +53,7 @@ export {
   keptEntry,
   type SaidText,
 } from './conversation-entry.js';
+export { SignedEntries } from './signed-entries.js';
 export type { WorkPlace } from './work/node-room.js';
 export { type RunWork, WorkBudget, WorkBudgetModule } from './work/work-budget.js';
 export { workLimits } from './work/work-limits.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
+import { CONVERSATIONS_PATH } from '#libs/executor';
 import type { SseFrame } from '#libs/http';
 import {
   hasEnded,
@@ -11,7 +12,6 @@ import {
 } from '#libs/process';
 import { type StoredTask, TaskFeed, type TaskScope } from '#libs/tasks';
 import { a2aEvent, type A2aEvent } from '../a2a-event.js';
-import { CONVERSATIONS_PATH } from '../conversation-agent.js';
 import { type CommandKind, ConversationCommands } from '../conversation-command.js';
 import { readSettings } from '../conversation-metadata.js';
 import { ConversationState } from '../conversation-state.js';
