@@ -1708,6 +1708,7 @@ export interface components {
             error?: components["schemas"]["ConversationFailure"];
             /** @example 5 */
             maxTurns: number;
+            origin?: components["schemas"]["ConversationOrigin"];
             /** @enum {string} */
             outcome?: "done" | "skipped" | "max_turns" | "error" | "canceled" | "timeout";
             /** @description Present while it is paused. */
@@ -1747,6 +1748,18 @@ export interface components {
              */
             conversationId: string;
         };
+        ConversationOrigin: {
+            /**
+             * @description The id of the call by which the model of an `agent` node began the conversation.
+             * @example call_1
+             */
+            call: string;
+            /**
+             * @description The A2A taskId of the agent.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            taskId: string;
+        };
         ConversationPage: {
             conversations: components["schemas"]["ConversationSummary"][];
             /**
@@ -1768,6 +1781,7 @@ export interface components {
             createdAt: string;
             /** @example 5 */
             maxTurns: number;
+            origin?: components["schemas"]["ConversationOrigin"];
             /** @enum {string} */
             outcome?: "done" | "skipped" | "max_turns" | "error" | "canceled" | "timeout";
             /** @description Present while it is paused. */

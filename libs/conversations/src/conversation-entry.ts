@@ -10,10 +10,10 @@ import { ANNOUNCE_SKIP, REPLY_SKIP } from './reply-text.js';
 export const MOST_SAID = 65_536;
 const CUT = '\n[There was more: this text was cut.]';
 
-type EntrySource = Pick<ConversationState, 'settings' | 'dialogue' | 'known'>;
+type EntrySource = Pick<ConversationState, 'settings' | 'dialogue' | 'known' | 'before'>;
 
 /** Returns what the speaker of a turn is told beside the other side's text: the same whenever the turn is asked for. */
-export function turnEntry({ settings, dialogue, known }: EntrySource, pending: PendingTurn): ConversationEntry {
+export function turnEntry({ settings, dialogue, known, before }: EntrySource, pending: PendingTurn): ConversationEntry {
   const { turn, speaker: role } = pending;
   const peerSide: Side = role === 'requester' ? 'target' : 'requester';
   const step = {
@@ -27,15 +27,17 @@ export function turnEntry({ settings, dialogue, known }: EntrySource, pending: P
   // The text of the turn before is the Message itself.
   const missed = dialogue.turns.filter((said) => said.turn > known[role] && said.turn < turn - 1);
   const said = missed.map(({ turn: at, text }): SaidText => ({ by: speakerOf(at) === role ? 'self' : 'peer', text }));
+  // An agent that has answered knows it from then on.
+  const own = role === 'requester' && known.requester < 0 ? before : [];
   const instructions = replyPrompt({ ...step, lastTurn: dialogue.lastTurn });
-  return { instructions, ...step, ...limited(said) };
+  return { instructions, ...step, ...limitedTexts([...own, ...said]) };
 }
 
 /** Returns what the announcer is told beside the last text: the whole transcript, and how the conversation ended. */
 export function announceEntry({ settings, dialogue }: EntrySource, announcer: string): ConversationEntry {
   const { outcome = 'error', turns } = dialogue;
   const sides = { requester: nameOf('requester', settings), target: nameOf('target', settings) };
-  const transcript = limited(turns.map(saidByName));
+  const transcript = limitedTexts(turns.map(saidByName));
   const ending = { ...sides, outcome, skip: ANNOUNCE_SKIP };
   const instructions = announcePrompt({ ...ending, omitted: transcript.omitted ?? 0 });
   return { instructions, role: 'announcer', self: announcer, ...ending, ...transcript };
@@ -46,7 +48,7 @@ function saidByName({ fromAgent: agent, text }: Turn): SaidText {
 }
 
 /** Keeps the newest texts; of the newest, if it is too long alone, the beginning. */
-function limited(said: readonly SaidText[]): Pick<ConversationEntry, 'said' | 'omitted'> {
+export function limitedTexts(said: readonly SaidText[]): Pick<ConversationEntry, 'said' | 'omitted'> {
   let room = MOST_SAID;
   const omitted = said.findLastIndex(({ text }) => (room -= text.length) < 0) + 1;
   const newest = said.at(-1);

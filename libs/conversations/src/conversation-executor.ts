@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallContext } from '#libs/executor';
+import type { CallContext, SaidText } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
 import { ProcessExecutor, type ProcessStart } from '#libs/process';
 import type { JsonObject, SendMessageRequest } from '#libs/protocol';
@@ -9,6 +9,7 @@ import { ConversationRun } from './conversation-run.js';
 import type { ConversationServices } from './conversation-services.js';
 import { conversationSpanSteps } from './conversation-spans.js';
 import { ConversationState, settingsIn } from './conversation-state.js';
+import { TalkEntries } from './talk-entry.js';
 
 /**
  * What a Message asks a conversation to be about.
@@ -22,12 +23,14 @@ export type SettingsOf = (request: Pick<SendMessageRequest, 'message'>) => Conve
  */
 export class ConversationExecutor extends ProcessExecutor {
   override readonly spanSteps = conversationSpanSteps;
+  private readonly talks: TalkEntries;
 
   constructor(
     private readonly services: ConversationServices,
     private readonly settingsOf: SettingsOf,
   ) {
     super();
+    this.talks = new TalkEntries(services.chains);
   }
 
   /** Random in all its digits: it is the conversation's id. */
@@ -42,8 +45,9 @@ export class ConversationExecutor extends ProcessExecutor {
     await this.services.references.refuseUnknown(named, scope.tenant);
   }
 
-  protected override about(request: SendMessageRequest): JsonObject {
-    return settingsMetadata(this.settingsOf(request));
+  protected override about(request: SendMessageRequest, { scope }: Pick<CallContext, 'scope'>): JsonObject {
+    const origin = this.talks.read(request.message, scope)?.origin;
+    return settingsMetadata({ ...this.settingsOf(request), ...(origin && { origin }) });
   }
 
   protected override async begin(start: ProcessStart): Promise<ConversationRun> {
@@ -52,6 +56,13 @@ export class ConversationExecutor extends ProcessExecutor {
     const areSame = () => this.services.references.areSame(requester ?? '', target, context.call.scope.tenant);
     // There is no loop then.
     const self = requester !== undefined && (await throughOutage(areSame, context.signal));
-    return new ConversationRun(this.services, start, ConversationState.of(context.taskId, log, self));
+    const state = ConversationState.of(context.taskId, log, self, this.knownBefore(start));
+    return new ConversationRun(this.services, start, state);
+  }
+
+  /** Returns what the requester knows, where it has asked for the conversation by a tool. */
+  private knownBefore({ context, log: [first] }: ProcessStart): readonly SaidText[] {
+    const [message] = (first && 'task' in first && first.task.history) || [];
+    return (message && this.talks.read(message, context.call.scope)?.before) ?? [];
   }
 }

@@ -1,4 +1,5 @@
 import type { CalledTask } from '#libs/a2a-client';
+import type { SaidText } from '#libs/executor';
 import { firstText, isTerminalState, isWaitingState, streamEvent, type TaskState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { A2aEvent } from './a2a-event.js';
@@ -57,13 +58,20 @@ export class ConversationState {
     readonly conversationId: string,
     readonly settings: ConversationSettings,
     self: boolean,
+    /** Texts that the requester knows from before the conversation, oldest first. */
+    readonly before: readonly SaidText[] = [],
   ) {
     this.dialogue = new Dialogue({ conversationId, settings, self });
   }
 
   /** @throws Error where the log is not one of a conversation */
-  static of(conversationId: string, log: readonly TaskEvent[], self = false): ConversationState {
-    const state = new ConversationState(conversationId, settingsIn(log), self);
+  static of(
+    conversationId: string,
+    log: readonly TaskEvent[],
+    self = false,
+    before?: readonly SaidText[],
+  ): ConversationState {
+    const state = new ConversationState(conversationId, settingsIn(log), self, before);
     for (const event of log) state.apply(event);
     return state;
   }

@@ -1,6 +1,13 @@
 import { firstData, isJsonObject, type Task, type TaskState } from '#libs/protocol';
 import type { StoredTask, TaskEvent, TaskHeader } from '#libs/tasks';
-import { type ConversationSettings, nameOf, type Outcome, type Turn, type TurnFailure } from './conversation.js';
+import {
+  type ConversationOrigin,
+  type ConversationSettings,
+  nameOf,
+  type Outcome,
+  type Turn,
+  type TurnFailure,
+} from './conversation.js';
 import { type Announcement, readSettings } from './conversation-metadata.js';
 import { ConversationState } from './conversation-state.js';
 
@@ -18,6 +25,8 @@ export interface ConversationSummary {
   maxTurns: number;
   /** Milliseconds that an agent has for one turn. */
   timeoutMs: number;
+  /** Present where an agent began it by a tool. */
+  origin?: ConversationOrigin;
   createdAt: string;
   updatedAt: string;
 }
@@ -98,6 +107,7 @@ function summaryOf(
     target: nameOf('target', settings),
     maxTurns: settings.maxTurns,
     timeoutMs: settings.timeoutMs,
+    ...(settings.origin && { origin: settings.origin }),
     createdAt: header.createdAt.toISOString(),
     updatedAt: header.updatedAt.toISOString(),
   };

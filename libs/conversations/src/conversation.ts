@@ -21,6 +21,14 @@ export type CalledParty = Side | 'announce';
 export type Instructions = (typeof INSTRUCTIONS)[number];
 export const INSTRUCTIONS = ['text', 'none'] as const;
 
+/** The call of a tool by which an agent began a conversation. */
+export interface ConversationOrigin {
+  /** The agent's Task. */
+  taskId: string;
+  /** Id of the call in that Task. */
+  call: string;
+}
+
 /** What a conversation is about, as its caller asked for it. */
 export interface ConversationSettings {
   /** An agent reference; absent: nobody answers the target, to whom the other side is `unknown`. */
@@ -38,6 +46,8 @@ export interface ConversationSettings {
   instructions?: Instructions;
   /** The names of the credentials for those of them that are URLs. */
   auth?: Partial<Record<CalledParty, string>>;
+  /** Present where an agent began it by a tool. */
+  origin?: ConversationOrigin;
 }
 
 export const DEFAULT_MAX_TURNS = 5;

@@ -76,6 +76,11 @@ export class AgentReferences {
     return { own: !isUrl(reference), target };
   }
 
+  /** Returns whom a process calls by the path of an agent that is part of the service itself. */
+  builtIn(path: string): Pick<CalledAgent, 'own' | 'target'> {
+    return { own: true, target: () => ({ url: `${this.address.internalUrl}/a2a/${path}`, calledAgent: path }) };
+  }
+
   /**
    * Refuses what cannot be called.
    * @param named the fields that hold references, with what they hold

@@ -1,4 +1,5 @@
 export { AgentReferences } from './agent-references.js';
+export { AgentTalks, type TalkOutcome, type TalkRequest, type TalkSource, type TalkWait } from './agent-talks.js';
 export { IdempotencyKey } from './api/idempotency-key.js';
 export { type ProcessListing } from './api/process-page.js';
 export { type ProcessEvents, ProcessStreams } from './api/process-streams.js';

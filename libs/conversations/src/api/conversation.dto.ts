@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageQuery, ProblemError, QueryWord, unknownMembers } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
 import { Matches, NotContains } from 'class-validator';
-import type { Outcome, Turn, TurnFailure } from '../conversation.js';
+import type { ConversationOrigin as Origin, Outcome, Turn, TurnFailure } from '../conversation.js';
 import type { Announcement } from '../conversation-metadata.js';
 import type { ConversationStatus, ConversationSummary as Summary, ConversationView } from '../conversation-view.js';
 import { ConversationRequest, requestProblems, settingsOf } from '../conversation-request.js';
@@ -63,6 +63,18 @@ export class ConversationId {
   conversationId!: string;
 }
 
+/** The call of a tool that began a conversation. */
+class ConversationOrigin implements Origin {
+  @ApiProperty({ description: 'The A2A taskId of the agent.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' })
+  taskId!: string;
+
+  @ApiProperty({
+    description: 'The id of the call by which the model of an `agent` node began the conversation.',
+    example: 'call_1',
+  })
+  call!: string;
+}
+
 /** A conversation as a list shows it. */
 export class ConversationSummary extends ConversationId implements Summary {
   @ApiProperty({ example: 'poet' }) requester!: string;
@@ -72,6 +84,8 @@ export class ConversationSummary extends ConversationId implements Summary {
   @ApiPropertyOptional({ type: Boolean, description: 'Present while it is paused.' }) paused?: true;
   @ApiProperty({ type: 'integer', example: 5 }) maxTurns!: number;
   @ApiProperty({ type: 'integer', example: 60_000, description: 'Milliseconds for one turn.' }) timeoutMs!: number;
+  @ApiPropertyOptional({ type: ConversationOrigin })
+  origin?: ConversationOrigin;
   @ApiProperty(TIME) createdAt!: string;
   @ApiProperty(TIME) updatedAt!: string;
 }

@@ -8,8 +8,8 @@ import {
   CallChains,
   type ServedAgent,
 } from '#libs/executor';
-import { AgentReferences, Processes, ProcessStreams } from '#libs/process';
-import { TasksModule, TaskStore } from '#libs/tasks';
+import { AgentReferences, AgentTalks, Processes, ProcessStreams } from '#libs/process';
+import { TaskFeed, TasksModule, TaskStore } from '#libs/tasks';
 import { conversationAgent } from '../conversation-agent.js';
 import { ConversationBudgets, refuseBeyond } from '../conversation-budget.js';
 import { ConversationCommands } from '../conversation-command.js';
@@ -17,6 +17,7 @@ import { ConversationNode } from '../conversation-node.js';
 import type { ConversationServices } from '../conversation-services.js';
 import { PostgresConversationBudgets } from '../storage/postgres-conversation-budgets.js';
 import { PostgresConversationCommands } from '../storage/postgres-conversation-commands.js';
+import { TaskTalks } from '../task-talks.js';
 import { AgentMessagesController } from './agent-messages.controller.js';
 import { ConversationWaking } from './conversation-waking.js';
 import { Conversations } from './conversations.js';
@@ -45,9 +46,10 @@ export class ConversationAgentModule {
         },
         { provide: ConversationNode, inject: [SERVICES], useFactory: nodeOf },
         { provide: CallBudgets, inject: [ConversationBudgets], useFactory: callBudgetsOf },
+        { provide: AgentTalks, inject: [AgentReferences, CallChains, TaskFeed, TaskStore], useFactory: talksOf },
         { provide: AGENT, inject: [BuiltInAgents, SERVICES], useFactory: publish },
       ],
-      exports: [ConversationCommands, ConversationNode, AgentReferences, CallBudgets],
+      exports: [ConversationCommands, ConversationNode, AgentReferences, AgentTalks, CallBudgets],
     };
   }
 }
@@ -66,6 +68,10 @@ function servicesOf(
 /** Calls that agents make by themselves count with those of conversations. */
 function callBudgetsOf(budgets: ConversationBudgets): CallBudgets {
   return { spend: async (root) => refuseBeyond(await budgets.spend(root, 'call')) };
+}
+
+function talksOf(references: AgentReferences, chains: CallChains, feed: TaskFeed, tasks: TaskStore): AgentTalks {
+  return new TaskTalks({ references, chains, feed, tasks });
 }
 
 function nodeOf(services: ConversationServices): ConversationNode {

@@ -156,8 +156,8 @@ export class DrivenConversation extends DrivenProcess {
     super('conversations', 'conversation-1');
   }
 
-  start(): Promise<TaskState> {
-    return this.begin(userMessage(this.settings.message, { messageId: 'm-1' }), settingsMetadata(this.settings));
+  start(message = userMessage(this.settings.message, { messageId: 'm-1' })): Promise<TaskState> {
+    return this.begin(message, settingsMetadata(this.settings));
   }
 
   /** The next turn of one that waits. */

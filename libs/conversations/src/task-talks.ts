@@ -1,0 +1,85 @@
+import { type CallChains, CONVERSATIONS_PATH } from '#libs/executor';
+import { throughOutage } from '#libs/postgres';
+import {
+  type AgentReferences,
+  AgentTalks,
+  type TalkOutcome,
+  type TalkRequest,
+  type TalkSource,
+  type TalkWait,
+} from '#libs/process';
+import { dataPart, type JsonObject, type Message, userMessage } from '#libs/protocol';
+import type { TaskEvent, TaskFeed, TaskHeader, TaskScope } from '#libs/tasks';
+import { limitedTexts } from './conversation-entry.js';
+import { ConversationState, settingsIn } from './conversation-state.js';
+import { outcomeOf } from './conversation-view.js';
+import { TalkEntries } from './talk-entry.js';
+
+/** What talks need of the service. */
+export interface TalkServices {
+  references: Pick<AgentReferences, 'builtIn'>;
+  chains: Pick<CallChains, 'sign' | 'hasSigned'>;
+  feed: Pick<TaskFeed, 'follow'>;
+  tasks: { header(taskId: string): Promise<Pick<TaskHeader, 'lastSequence'> | undefined> };
+}
+
+/** Conversations of agents as Tasks of the `conversations` agent, read from their logs. */
+export class TaskTalks extends AgentTalks {
+  private readonly entries: TalkEntries;
+
+  constructor(private readonly services: TalkServices) {
+    super();
+    this.entries = new TalkEntries(services.chains);
+  }
+
+  override called(): ReturnType<AgentTalks['called']> {
+    return this.services.references.builtIn(CONVERSATIONS_PATH);
+  }
+
+  override message({ credential, ...request }: TalkRequest, fields: Pick<Message, 'messageId'>): Message {
+    const data: JsonObject = { ...request, ...(credential !== undefined && { auth: { target: credential } }) };
+    return userMessage([dataPart(data)], fields);
+  }
+
+  override informed(message: Message, { origin, before: texts }: TalkSource, scope: TaskScope): Message {
+    const { said: before, omitted } = limitedTexts(texts);
+    const known = { ...(before && { before }), ...(omitted !== undefined && { omitted }) };
+    return this.entries.signed({ origin, ...known }, message, scope);
+  }
+
+  override async outcome(conversationId: string, { wait, signal }: TalkWait): Promise<TalkOutcome> {
+    const { feed, tasks } = this.services;
+    let state: ConversationState | undefined;
+    for (let last = 0; ;) {
+      for await (const { event, sequence } of feed.follow(conversationId, last, { until: 'waiting', signal })) {
+        last = sequence;
+        state ??= stateFrom(conversationId, event);
+        state.apply(event);
+        const result = resultOf(state, wait);
+        if (result) return { result };
+      }
+      signal.throwIfAborted();
+      const header = await throughOutage(() => tasks.header(conversationId), signal);
+      if (!header || !state) return { error: 'the conversation is gone' };
+      // What ended the reading may be a pause that somebody has ended since.
+      if (header.lastSequence <= last) return { question: 'The conversation is paused.' };
+    }
+  }
+}
+
+function stateFrom(conversationId: string, first: TaskEvent): ConversationState {
+  return new ConversationState(conversationId, settingsIn([first]), false);
+}
+
+/** Returns what a requester waits for, once the log says it. */
+function resultOf(state: ConversationState, wait: boolean): JsonObject | undefined {
+  const { conversationId, dialogue } = state;
+  const reply = dialogue.turns[1]?.text;
+  if (!wait && reply !== undefined) return { conversationId, reply };
+  const outcome = outcomeOf(state);
+  if (outcome === undefined) return undefined;
+  const { turns, error } = dialogue;
+  const said = turns.map(({ turn, fromAgent, toAgent, text }): JsonObject => ({ turn, fromAgent, toAgent, text }));
+  const failure = error && { turn: error.turn, code: error.code, message: error.message };
+  return { conversationId, outcome, turns: said, ...(failure && { error: failure }) };
+}
