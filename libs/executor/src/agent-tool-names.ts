@@ -9,6 +9,8 @@ export interface AgentToolEntry {
   index: number;
   /** The name, the path below `/a2a`, or the URL of the agent. */
   reference: string;
+  /** The agent that is told the end, where a call is a conversation. */
+  announce?: string;
 }
 
 /** Returns the tools of an `agent` node's config that are agents; entries without a reference are left out. */
@@ -16,8 +18,15 @@ export function agentToolEntries(tools: JsonValue | undefined): AgentToolEntry[]
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((entry, index) => {
     const reference = referenceIn(entry);
-    return reference === undefined ? [] : [{ index, reference }];
+    const announce = announceIn(entry);
+    return reference === undefined ? [] : [{ index, reference, ...(announce !== undefined && { announce }) }];
   });
+}
+
+function announceIn(entry: JsonValue): string | undefined {
+  const talk = isJsonObject(entry) ? entry.talk : undefined;
+  const announce = isJsonObject(talk) ? talk.announce : undefined;
+  return typeof announce === 'string' && announce !== '' ? announce : undefined;
 }
 
 function referenceIn(entry: JsonValue): string | undefined {

@@ -73,6 +73,7 @@ const GOOD: Record<string, JsonObject> = {
         maxCalls: 3,
         onQuestion: 'ask',
       },
+      { agent: 'poet', talk: { maxTurns: 2, announce: 'critic', wait: false } },
     ],
     maxSteps: 5,
     output: { type: 'object' },

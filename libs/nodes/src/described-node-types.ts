@@ -29,6 +29,7 @@ export async function describedNodeTypes(modules: readonly string[], ...others: 
     undefined,
     absent(),
     undefined,
+    undefined,
     ...others,
   );
 }

@@ -14,7 +14,7 @@ import { McpTools } from '#libs/mcp-client';
 import { Models } from '#libs/models';
 import { OutboundHttp } from '#libs/outbound';
 import { SecretBox } from '#libs/postgres';
-import { AgentReferences } from '#libs/process';
+import { AgentReferences, AgentTalks } from '#libs/process';
 import { AppConfig } from '#libs/service';
 import { TasksModule, TaskStore } from '#libs/tasks';
 import { AgentMemory } from './agent/agent-memory.js';
@@ -82,6 +82,7 @@ export class NodesModule {
             // Of the modules of other node types.
             { token: AgentReferences, optional: true },
             { token: CallBudgets, optional: true },
+            { token: AgentTalks, optional: true },
             ...others.map(({ type }) => type),
           ],
           useFactory: nodeTypes,
@@ -121,6 +122,7 @@ export function nodeTypes(
   contexts: RemoteContexts | undefined,
   references: AgentReferences | undefined,
   budgets: CallBudgets | undefined,
+  talks: AgentTalks | undefined,
   ...others: NodeType[]
 ): NodeTypes {
   const entries = new ConversationEntries(chains);
@@ -130,6 +132,7 @@ export function nodeTypes(
     chains,
     references,
     ...(budgets && { budgets }),
+    ...(talks && { talks }),
   };
   const brainstorms = new BrainstormEntries(chains);
   const memory = new AgentMemory(tasks, entries, brainstorms);

@@ -44,6 +44,16 @@ describe('agents that a definition names as tools', () => {
     );
   });
 
+  it('are problems where those that are told of the end of a conversation are not there', async () => {
+    const { found } = await problems([{ agent: 'poet', talk: { announce: 'gone' } }]);
+    expect(found.map(({ path }) => path)).toEqual([
+      'nodes[0].config.tools[0].talk.announce',
+      'nodes[1].config.body.nodes[0].config.tools[0].talk.announce',
+    ]);
+    const elsewhere = [{ agent: 'poet', talk: { announce: 'https://a.example' } }];
+    expect((await problems(elsewhere)).found).toEqual([]);
+  });
+
   it('are not looked up where they are elsewhere, or are saved together with it', async () => {
     const tools = [
       'agent:https://a.example',

@@ -98,9 +98,14 @@ function toolsIn(
 }
 
 function localAgentsIn({ tools }: JsonObject, place: string): ToolPlace[] {
-  return agentToolEntries(tools)
-    .filter(({ reference }) => !/^https?:/i.test(reference))
-    .map(({ index, reference }) => ({ name: reference, path: `${place}.tools[${index}]` }));
+  const named = agentToolEntries(tools).flatMap(({ index, reference, announce }): ToolPlace[] => {
+    const path = `${place}.tools[${index}]`;
+    return [
+      { name: reference, path },
+      ...(announce === undefined ? [] : [{ name: announce, path: `${path}.talk.announce` }]),
+    ];
+  });
+  return named.filter(({ name }) => !/^https?:/i.test(name));
 }
 
 /** A path of an agent below `/a2a`, where the name of a tool is expected. */

@@ -140,8 +140,9 @@ export class ModelExecutor extends AgentExecutor {
     const { models, memory } = this.services;
     const { log } = begun;
     const found = settings.tools.length > 0 ? await this.services.tools.find(settings.tools, callerOf(context)) : [];
-    const tools = calledAgents ? [...found, ...(await calledAgents.tools())] : found;
     const entries = this.entriesOf(context, log);
+    const inConversation = entries.opening !== undefined || entries.current !== undefined;
+    const tools = calledAgents ? [...found, ...(await calledAgents.tools(inConversation))] : found;
     const remembering = {
       ...settings,
       historyTokens: settings.historyTokens - tokensOf(saidBefore({ settings, entries })),

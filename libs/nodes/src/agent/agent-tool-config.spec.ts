@@ -50,6 +50,16 @@ describe('agents in the config of an agent node', () => {
     ]);
   });
 
+  it('may be conversations, of at most five turns that are waited for, unless said otherwise', () => {
+    const talk = { maxTurns: 0, announce: 'https://a.example', wait: false };
+    const entries = [
+      { agent: 'poet', talk: {} },
+      { agent: 'critic', talk },
+    ];
+    expect(problems({ tools: entries })).toEqual([]);
+    expect(agentToolConfigs(entries).map((it) => it.talk)).toEqual([{ maxTurns: 5, wait: true }, talk]);
+  });
+
   it.each<[JsonValue, string[][]]>([
     ['agent:', [['', REFERENCE]]],
     ['agent:a b', [['', REFERENCE]]],
@@ -65,6 +75,24 @@ describe('agents in the config of an agent node', () => {
     [{ agent: 'https://a.example', protocol: '1.0' }, [['.protocol', 'must be "founding", or absent']]],
     [{ agent: 'poet', onQuestion: 'never' }, [['.onQuestion', 'must be model or ask']]],
     [{ agent: 'poet', maxCalls: 0 }, [['.maxCalls', 'must be a whole number from 1 to 1000']]],
+    [{ agent: 'poet', talk: true }, [['.talk', 'must be an object']]],
+    [
+      { agent: 'poet', talk: { maxTurns: 21, announce: 'a b', wait: 1, turns: 2 } },
+      [
+        ['.talk.turns', 'is not a field of talk'],
+        ['.talk.maxTurns', 'must be a whole number from 0 to 20'],
+        ['.talk.announce', REFERENCE],
+        ['.talk.wait', 'must be true or false'],
+      ],
+    ],
+    [
+      { agent: 'https://a.example', protocol: 'founding', onQuestion: 'ask', timeout: 3_601, talk: {} },
+      [
+        ['.protocol', 'is not for an agent tool with talk'],
+        ['.onQuestion', 'is not for an agent tool with talk'],
+        ['.timeout', 'must be at most 3600 with talk'],
+      ],
+    ],
     [{ agent: 'poet', constructor: 1 }, [['.constructor', 'is not a field of an agent tool']]],
     [
       { agent: 'poet', name: 'a b' },

@@ -10,6 +10,7 @@ import {
   textStart,
 } from '#libs/protocol';
 import { LONGEST_TIMEOUT_SECONDS } from '../external-executor.js';
+import { LONGEST_TURN_SECONDS, type TalkConfig, talkConfig, talkFaults, talkSchema } from './talk-config.js';
 
 /** Who answers a question of an agent that is called as a tool, where the question does not need a person. */
 export const ON_QUESTION = ['model', 'ask'] as const;
@@ -45,6 +46,8 @@ export interface AgentToolConfig {
   /** Calls in one Task. */
   maxCalls: number;
   onQuestion: (typeof ON_QUESTION)[number];
+  /** Present where a call is a conversation. */
+  talk?: TalkConfig;
 }
 
 const NAMED_BY_URL: JsonObject = { properties: { agent: { type: 'string', pattern: '^[hH][tT][tT][pP][sS]?:' } } };
@@ -83,7 +86,7 @@ export const AGENT_TOOL_SCHEMAS: readonly JsonObject[] = [
         minimum: 1,
         maximum: LONGEST_TIMEOUT_SECONDS,
         default: DEFAULT_SECONDS,
-        description: 'Seconds that one call may take.',
+        description: 'Seconds that one call may take; with talk, one turn.',
       },
       maxCalls: {
         type: 'integer',
@@ -98,9 +101,20 @@ export const AGENT_TOOL_SCHEMAS: readonly JsonObject[] = [
           'Who answers a question of the agent: model (unless set), or ask, which asks the caller. Questions that a ' +
           'person has to answer always go to the caller.',
       },
+      talk: talkSchema(ALONE.source),
     },
     required: ['agent'],
-    dependentSchemas: { auth: NAMED_BY_URL, protocol: NAMED_BY_URL },
+    dependentSchemas: {
+      auth: NAMED_BY_URL,
+      protocol: NAMED_BY_URL,
+      talk: {
+        properties: {
+          timeout: { type: 'number', maximum: LONGEST_TURN_SECONDS },
+          protocol: false,
+          onQuestion: false,
+        },
+      },
+    },
     additionalProperties: false,
   },
 ];
@@ -118,7 +132,7 @@ export type EntryFault = readonly [member: string | undefined, rule: string];
 /** Returns what is wrong with an entry that is an agent, one fault for each member. */
 export function entryFaults(entry: JsonValue): EntryFault[] {
   if (!isJsonObject(entry)) return referenceFault(entry, textOf(entry).slice(AGENT_TOOL.length), undefined);
-  const { agent, auth, protocol, ...members } = entry;
+  const { agent, auth, protocol, talk, ...members } = entry;
   const faults = Object.entries(members).flatMap(([member, value]): EntryFault[] => {
     const rule = Object.hasOwn(RULES, member) ? RULES[member] : undefined;
     if (!rule) return [[member, 'is not a field of an agent tool']];
@@ -129,7 +143,22 @@ export function entryFaults(entry: JsonValue): EntryFault[] {
   else if (auth !== undefined && !isUrl(agent)) faults.push(['auth', FOR_URL]);
   if (protocol !== undefined && protocol !== 'founding') faults.push(['protocol', 'must be "founding", or absent']);
   else if (protocol !== undefined && !isUrl(agent)) faults.push(['protocol', FOR_URL]);
+  if (talk !== undefined) faults.push(...talkFaults(talk, announceFault), ...faultsBesideTalk(entry));
   return [...referenceFault(agent, agent, 'agent'), ...faults];
+}
+
+function announceFault(announce: JsonValue): string | undefined {
+  return referenceFault(announce, announce, 'announce')[0]?.[1];
+}
+
+/** Returns the members that a conversation has no use for. */
+function faultsBesideTalk({ protocol, onQuestion, timeout }: JsonObject): EntryFault[] {
+  const unused = Object.entries({ protocol, onQuestion }).filter(([, value]) => value !== undefined);
+  const isLong = typeof timeout === 'number' && timeout > LONGEST_TURN_SECONDS;
+  return [
+    ...unused.map(([member]): EntryFault => [member, 'is not for an agent tool with talk']),
+    ...(isLong ? [['timeout', `must be at most ${LONGEST_TURN_SECONDS} with talk`] as const] : []),
+  ];
 }
 
 /** Returns the agents that a config names, as far as its entries are valid; of those with one name the first. */
@@ -157,7 +186,7 @@ export function agentToolName(entry: JsonValue): string {
 
 function configOf(entry: JsonValue): AgentToolConfig {
   const members: JsonObject = isJsonObject(entry) ? entry : { agent: textOf(entry).slice(AGENT_TOOL.length) };
-  const { agent, name, description, auth, protocol, timeout, maxCalls, onQuestion } = members;
+  const { agent, name, description, auth, protocol, timeout, maxCalls, onQuestion, talk } = members;
   const reference = textOf(agent);
   return {
     tool: `${AGENT_TOOL}${typeof name === 'string' ? name : nameOf(reference)}`,
@@ -168,6 +197,7 @@ function configOf(entry: JsonValue): AgentToolConfig {
     limit: (typeof timeout === 'number' ? timeout : DEFAULT_SECONDS) * 1_000,
     maxCalls: typeof maxCalls === 'number' ? maxCalls : DEFAULT_CALLS,
     onQuestion: ON_QUESTION.find((word) => word === onQuestion) ?? 'model',
+    ...(isJsonObject(talk) && { talk: talkConfig(talk) }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { CallBudgets, ChainLink, RequestContext } from '#libs/executor';
-import type { AgentReferences, CalledAgent, ProcessCalls, ProcessServices } from '#libs/process';
+import type { AgentReferences, AgentTalks, CalledAgent, ProcessCalls, ProcessServices } from '#libs/process';
 import type { AgentLog } from './agent-log.js';
 import type { AgentToolConfig } from './agent-tool-config.js';
 
@@ -8,6 +8,8 @@ export interface AgentToolServices extends ProcessServices {
   references: Pick<AgentReferences, 'called' | 'served'>;
   /** Absent: calls are not counted. */
   budgets?: Pick<CallBudgets, 'spend'>;
+  /** Absent: no call is a conversation. */
+  talks?: AgentTalks;
 }
 
 /** One execution of an `agent` node that calls agents. */
@@ -25,4 +27,9 @@ export interface AgentToolCalls {
   readonly calls: ProcessCalls;
   /** Returns whom a call is for, by its id. */
   called(config: AgentToolConfig, id: string): CalledAgent;
+  /**
+   * Counts one call for the root of the Task.
+   * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
+   */
+  spend(): Promise<void>;
 }

@@ -1,6 +1,4 @@
 import type { AgentCall, CallOutcome } from '#libs/agent-calls';
-import { InputSchema, InvalidInputSchema } from '#libs/expressions';
-import { untilReached } from '#libs/postgres';
 import type { PlannedCall } from '#libs/process';
 import {
   dataPart,
@@ -26,6 +24,7 @@ import {
 import type { LoggedCall } from './agent-log.js';
 import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
 import { capped, type SelfRecordingTool } from './agent-tools.js';
+import { argumentFault } from './argument-fault.js';
 import type { AgentToolCalls } from './called-agent-services.js';
 import { needsPerson, questionParts, questionResult, resultOf } from './called-agent-result.js';
 import { MESSAGE_SCHEMA, type OfferedAgent } from './offered-agent.js';
@@ -62,8 +61,9 @@ export class CalledAgentTool implements SelfRecordingTool {
     const { maxCalls, tool } = this.config;
     if (this.log.calledAgents.calls(tool) >= maxCalls)
       return `"${tool}" was called ${maxCalls} times already (maxCalls)`;
-    const isAnswer = this.log.calledAgents.waitingOf(tool) !== undefined && fault(MESSAGE_SCHEMA, args) === undefined;
-    const wrong = isAnswer ? undefined : fault(this.inputSchema, args);
+    const isAnswer =
+      this.log.calledAgents.waitingOf(tool) !== undefined && argumentFault(MESSAGE_SCHEMA, args) === undefined;
+    const wrong = isAnswer ? undefined : argumentFault(this.inputSchema, args);
     return wrong && `the arguments are refused: ${wrong}`;
   }
 
@@ -134,7 +134,7 @@ export class CalledAgentTool implements SelfRecordingTool {
       ...(called && { seen: called.taskId }),
       request: { message },
       ...(answer === undefined && { adapt: () => undefined }),
-      admit: () => this.spend(),
+      admit: () => calledAgents.spend(),
       limit: config.limit,
       ...(since !== undefined && { since }),
     };
@@ -144,16 +144,9 @@ export class CalledAgentTool implements SelfRecordingTool {
   private parts(args: JsonObject): Part[] {
     const { message, data } = args;
     const isMessage =
-      typeof message === 'string' && (!this.offered.isTyped || fault(this.inputSchema, args) !== undefined);
+      typeof message === 'string' && (!this.offered.isTyped || argumentFault(this.inputSchema, args) !== undefined);
     if (!isMessage) return [dataPart(args)];
     return [textPart(message), ...(isJsonObject(data) ? [dataPart(data)] : [])];
-  }
-
-  private async spend(): Promise<void> {
-    const { services, execution } = this.calledAgents;
-    const { context, links } = execution;
-    const root = services.chains.rootOf(links) ?? context.taskId;
-    await untilReached(async () => services.budgets?.spend(root), context.signal);
   }
 
   private note({ id }: LoggedCall, { taskId, contextId }: AgentTask): CalledNote {
@@ -177,15 +170,4 @@ function tokensIn(step: RunEventNote | undefined): number {
     (sum, it) => sum + (typeof it === 'number' ? it : 0),
     0,
   );
-}
-
-/** Returns what is wrong with arguments. A schema that cannot be used refuses nothing. */
-function fault(schema: JsonObject, args: JsonObject): string | undefined {
-  try {
-    const [found] = InputSchema.of(schema).faults(args);
-    return found && `arguments${found.path} ${found.detail}`;
-  } catch (error) {
-    if (error instanceof InvalidInputSchema) return undefined;
-    throw error;
-  }
 }

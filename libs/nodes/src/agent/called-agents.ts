@@ -1,3 +1,4 @@
+import { untilReached } from '#libs/postgres';
 import { type CalledAgent, ProcessCalls } from '#libs/process';
 import { statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
@@ -8,7 +9,8 @@ import type { SelfRecordingTool } from './agent-tools.js';
 import { CalledAgentTool } from './called-agent-tool.js';
 import type { WaitingAgentTask } from './called-agent-log.js';
 import type { AgentToolServices, AgentToolCalls, CallingExecution } from './called-agent-services.js';
-import { offeredAgent } from './offered-agent.js';
+import { type OfferedAgent, offeredAgent } from './offered-agent.js';
+import { TalkTool } from './talk-tool.js';
 
 /** Calls of this service that may lie between the first Message and an agent that calls others by itself. */
 const DEEPEST_AGENTS = 8;
@@ -25,19 +27,30 @@ export class CalledAgents implements AgentToolCalls {
     this.calls = new ProcessCalls(services, execution);
   }
 
-  /** Returns the tools to offer: none where too many calls led here already. */
-  async tools(): Promise<SelfRecordingTool[]> {
+  /**
+   * Returns the tools to offer: none where too many calls led here already.
+   * @param inConversation true where the Task is a turn of a conversation, which begins no further one
+   */
+  async tools(inConversation: boolean): Promise<SelfRecordingTool[]> {
     const { services, execution, configs } = this;
     const { context, links } = execution;
     if (services.chains.ownCalls(links).length >= DEEPEST_AGENTS) return [];
     const caller = { ...context.call.scope, signal: context.signal };
-    return Promise.all(
-      configs.map(async (config) => new CalledAgentTool(this, config, await offeredAgent(config, services, caller))),
-    );
+    const offered = configs.filter(({ talk }) => talk === undefined || (services.talks && !inConversation));
+    return Promise.all(offered.map(async (config) => this.tool(config, await offeredAgent(config, services, caller))));
+  }
+
+  async spend(): Promise<void> {
+    const { services, execution } = this;
+    const { context, links } = execution;
+    const root = services.chains.rootOf(links) ?? context.taskId;
+    await untilReached(async () => services.budgets?.spend(root), context.signal);
   }
 
   called(config: AgentToolConfig, id: string): CalledAgent {
     const { call, signal } = this.execution.context;
+    const { talks } = this.services;
+    if (config.talk && talks) return { reference: `tool#${id}`, ...talks.called() };
     return {
       reference: `tool#${id}`,
       ...this.services.references.called(config.reference, call.scope.tenant, signal),
@@ -67,6 +80,13 @@ export class CalledAgents implements AgentToolCalls {
   /** Cancels the Tasks that wait for an answer that will not come. Never throws. */
   async endWaiting(): Promise<void> {
     await Promise.all(this.execution.log.calledAgents.waiting.map((it) => this.cancelWaiting(it)));
+  }
+
+  private tool(config: AgentToolConfig, offered: OfferedAgent): SelfRecordingTool {
+    const { talk } = config;
+    const { talks } = this.services;
+    if (talk && talks) return new TalkTool(this, { ...config, talk }, talks, offered);
+    return new CalledAgentTool(this, config, offered);
   }
 
   private async cancelOpen({ tool, id, called }: LoggedCall): Promise<NodeEvent[]> {

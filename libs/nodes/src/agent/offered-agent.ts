@@ -5,6 +5,7 @@ import type { AgentReferences } from '#libs/process';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import { type AgentToolConfig, reachOf } from './agent-tool-config.js';
 import type { ToolCaller } from './agent-tools.js';
+import type { TalkConfig } from './talk-config.js';
 
 /** Skills of a card, and characters in all, that a model is told of. */
 const MOST_SKILLS = 20;
@@ -14,6 +15,14 @@ const CARD_MS = 5_000;
 
 const ANSWERING =
   'If the status of the result is "input-required", call this tool again with "message" alone to answer the question.';
+
+/** How a conversation with an agent is begun. */
+const TALK_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: { message: { type: 'string', description: 'What to say first.' } },
+  required: ['message'],
+  additionalProperties: false,
+};
 
 /** How an agent without inputs is called, and how a question of any agent is answered. */
 export const MESSAGE_SCHEMA: JsonObject = {
@@ -54,11 +63,24 @@ export async function offeredAgent(
   const { agent, input }: FoundAgent = isElsewhere ? {} : await servedAgent(config, cards, caller);
   const typed = input && argumentSchema(input);
   const known = config.description ?? describedCard(isElsewhere ? await cardOf(config, cards, caller) : agent);
+  if (config.talk) {
+    const description = [known, talkWords(config.talk)].filter((text) => text !== '').join('\n');
+    return { description, inputSchema: TALK_SCHEMA, isTyped: false };
+  }
   return {
     description: [known, ANSWERING].filter((text) => text !== '').join('\n'),
     inputSchema: typed ?? MESSAGE_SCHEMA,
     isTyped: typed !== undefined,
   };
+}
+
+function talkWords({ maxTurns, wait }: TalkConfig): string {
+  const loop =
+    maxTurns === 0 ? '' : ` You are asked for your replies; at most ${maxTurns} turns follow its first answer.`;
+  const result = wait
+    ? 'The result has all that was said, and how the conversation ended.'
+    : 'The result is its first answer; the conversation continues by itself.';
+  return `This tool begins a conversation with the agent.${loop} ${result}`;
 }
 
 /** An agent of this service, and the schema of its inputs. */

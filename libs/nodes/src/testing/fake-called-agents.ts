@@ -14,6 +14,7 @@ import {
   type TaskState,
   textPart,
 } from '#libs/protocol';
+import type { AgentTalks } from '#libs/process';
 import type { TaskHeader } from '#libs/tasks';
 import type { AgentToolServices } from '../agent/called-agent-services.js';
 
@@ -51,6 +52,7 @@ interface KeptTask {
 
 /** Agents of this service by name, and agents elsewhere by URL. They keep the Tasks that they made. */
 export class FakeCalledAgents extends AgentDirectory implements AgentToolServices {
+  talks?: AgentTalks;
   readonly chains = new CallChains(Buffer.from('a secret'));
   readonly sent: { to: string; message: Message }[] = [];
   /** Other calls: `follow task-1`, `cancel task-1`. */
@@ -163,7 +165,7 @@ class FakeClient extends AgentClient {
     this.all.others.push(`follow ${taskId}`);
     const kept = this.all.kept.get(taskId);
     if (kept === undefined) throw new AgentCallError('not-found', 'a2a error -32001: Task not found');
-    yield* kept.responses;
+    yield { task: snapshotOf(kept) };
   }
 
   override getTask(): Promise<Task> {
@@ -178,4 +180,11 @@ class FakeClient extends AgentClient {
 
 function taskIdOf({ taskId, messageId }: Message): string {
   return taskId ?? `task-${messageId}`;
+}
+
+/** Returns the Task as it stands: what an agent says first of a Task that is followed. */
+function snapshotOf({ task, responses }: KeptTask): Task {
+  const artifacts = responses.flatMap((it) => ('artifactUpdate' in it ? [it.artifactUpdate.artifact] : []));
+  const [status = task.status] = responses.flatMap((it) => ('statusUpdate' in it ? [it.statusUpdate.status] : []));
+  return { ...task, status, ...(artifacts.length > 0 && { artifacts }) };
 }

@@ -1,0 +1,155 @@
+import type { AgentTalks, CalledAgent, PlannedCall, TalkOutcome } from '#libs/process';
+import { derivedId, isWaitingState, type JsonObject, type JsonValue, textPart, userMessage } from '#libs/protocol';
+import type { NodeEvent } from '../node-executor.js';
+import { agentCalled, agentQuestion, type AgentTask, type CalledNote, toolCall, toolResult } from './agent-events.js';
+import type { LoggedCall } from './agent-log.js';
+import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
+import { capped, type SelfRecordingTool } from './agent-tools.js';
+import { argumentFault } from './argument-fault.js';
+import type { AgentToolCalls } from './called-agent-services.js';
+import type { OfferedAgent } from './offered-agent.js';
+import { saidBeforeCall } from './said-before-call.js';
+import type { TalkConfig } from './talk-config.js';
+
+type Steps = AsyncGenerator<NodeEvent, void, void>;
+
+/** An agent that a model may begin a conversation with. */
+export type TalkingAgent = AgentToolConfig & { talk: TalkConfig };
+
+/**
+ * A conversation with an agent as a tool of an `agent` node.
+ * - A call is one Task of the `conversations` agent of this service, however often it is made.
+ * - The Task is recorded (`parley/called`) when it is seen. From then on its log alone says what came of the call.
+ * - Each turn counts in the budget of the root, as the call does.
+ */
+export class TalkTool implements SelfRecordingTool {
+  readonly name: string;
+  readonly reference: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly needsApproval = false;
+
+  constructor(
+    private readonly calledAgents: AgentToolCalls,
+    private readonly config: TalkingAgent,
+    private readonly talks: AgentTalks,
+    offered: OfferedAgent,
+  ) {
+    this.name = config.tool;
+    this.reference = shownReference(config);
+    this.description = offered.description;
+    this.inputSchema = offered.inputSchema;
+  }
+
+  refusal({ args }: LoggedCall): string | undefined {
+    const { maxCalls, tool } = this.config;
+    if (this.calledAgents.execution.log.calledAgents.calls(tool) >= maxCalls)
+      return `"${tool}" was called ${maxCalls} times already (maxCalls)`;
+    const wrong = argumentFault(this.inputSchema, args);
+    return wrong && `the arguments are refused: ${wrong}`;
+  }
+
+  resumes({ made }: LoggedCall): boolean {
+    return made > 0;
+  }
+
+  async *steps(call: LoggedCall): Steps {
+    const { calls, execution } = this.calledAgents;
+    const { context } = execution;
+    const { reference } = this.called(call);
+    if (!this.resumes(call)) {
+      calls.announce(reference);
+      yield toolCall(context, call, call.step);
+    }
+    const open = await calls.open(this.planned(call));
+    let note = call.called;
+    let isAtWork = false;
+    for await (const { seen } of open.run()) {
+      if (seen && seen.taskId !== note?.taskId) {
+        note = this.note(call, seen);
+        yield agentCalled(context, call, note);
+      }
+      // A paused conversation is to get the answer of the caller first.
+      isAtWork = note !== undefined && !isWaiting(open.answer.state);
+      if (isAtWork) break;
+    }
+    calls.close(reference);
+    if (note && (isAtWork || open.outcome.kind !== 'failed')) return yield* this.ended(call, note);
+    const { outcome } = open;
+    if (outcome.kind !== 'failed') throw new Error('A conversation has no Task');
+    if (outcome.failure.kind === 'internal') throw outcome.failure.cause;
+    yield toolResult(context, call, { error: this.failed(outcome.failure.message) }, note);
+  }
+
+  private async *ended(call: LoggedCall, note: CalledNote): Steps {
+    const { context } = this.calledAgents.execution;
+    // The log of a conversation that has just begun is only known to the store when that is durable.
+    await context.flush();
+    const outcome = await this.outcome(note.taskId);
+    if ('question' in outcome) {
+      const words = textPart(
+        `The conversation with "${this.name}" is paused. An answer is said in place of the agent whose turn is next.`,
+      );
+      return yield agentQuestion(context, { ...note, state: 'TASK_STATE_INPUT_REQUIRED' }, [words]);
+    }
+    const result = 'error' in outcome ? { error: this.failed(outcome.error) } : capped(outcome.result);
+    yield toolResult(context, call, result, this.note(call, note));
+  }
+
+  private outcome(conversationId: string): Promise<TalkOutcome> {
+    const { signal } = this.calledAgents.execution.context;
+    return this.talks.outcome(conversationId, { wait: this.config.talk.wait, signal });
+  }
+
+  private failed(why: string): string {
+    return `the conversation with "${this.name}" failed: ${why}`;
+  }
+
+  private planned(call: LoggedCall): PlannedCall {
+    const { context, log } = this.calledAgents.execution;
+    const { id, answer, called } = call;
+    const messageId = derivedId(context.taskId, 'tool', id, ...(answer ? [answer.messageId] : []));
+    const isAnswer = answer !== undefined && called !== undefined;
+    const message = isAnswer
+      ? userMessage(answer.parts, { messageId, contextId: called.contextId, taskId: called.taskId })
+      : this.talks.message(this.request(call.args), { messageId });
+    const source = { origin: { taskId: context.taskId, call: id }, before: saidBeforeCall(log, context) };
+    return {
+      ...this.called(call),
+      ...(called && { seen: called.taskId }),
+      request: { message },
+      ...(!isAnswer && { complete: (it) => this.talks.informed(it, source, context.call.scope) }),
+      admit: () => this.calledAgents.spend(),
+    };
+  }
+
+  private request({ message }: JsonObject): Parameters<AgentTalks['message']>[0] {
+    const { reference, credential, limit, talk } = this.config;
+    const { maxTurns, announce } = talk;
+    return {
+      requester: this.calledAgents.execution.context.call.agent,
+      target: reference,
+      message: textOf(message),
+      maxTurns,
+      timeoutMs: Math.round(limit),
+      ...(announce !== undefined && { announce }),
+      ...(credential !== undefined && { credential }),
+    };
+  }
+
+  private called({ id }: LoggedCall): CalledAgent {
+    return this.calledAgents.called(this.config, id);
+  }
+
+  private note({ id }: LoggedCall, { taskId, contextId }: AgentTask): CalledNote {
+    return { call: id, agent: this.reference, taskId, contextId };
+  }
+}
+
+function isWaiting(state: Parameters<typeof isWaitingState>[0] | undefined): boolean {
+  return state !== undefined && isWaitingState(state);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,43 @@
+import { AgentTalks, type TalkOutcome, type TalkRequest, type TalkSource, type TalkWait } from '#libs/process';
+import { dataPart, type JsonObject, type Message, userMessage } from '#libs/protocol';
+
+/** Conversations of which a test says what comes of them. The agent `conversations` is asked for each. */
+export class FakeTalks extends AgentTalks {
+  /** Where requests came from, by messageId. */
+  readonly sources = new Map<string, TalkSource>();
+  /** The conversations that were waited for: `conversation-1 to its end`, or `conversation-1 to its first answer`. */
+  readonly awaited: string[] = [];
+  private readonly begun = Promise.withResolvers<void>();
+
+  /** @param outcomeOf the nth wait, from 0; `undefined`: it never ends */
+  constructor(private readonly outcomeOf: (conversationId: string, nth: number) => TalkOutcome | undefined) {
+    super();
+  }
+
+  /** Resolves when a conversation that never ends is waited for. */
+  get hanging(): Promise<void> {
+    return this.begun.promise;
+  }
+
+  override called(): ReturnType<AgentTalks['called']> {
+    return { own: true, target: () => ({ url: 'conversations', calledAgent: 'conversations' }) };
+  }
+
+  override message(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message {
+    return userMessage([dataPart({ ...request } satisfies JsonObject)], fields);
+  }
+
+  override informed(message: Message, source: TalkSource): Message {
+    this.sources.set(message.messageId, source);
+    return message;
+  }
+
+  override async outcome(conversationId: string, { wait, signal }: TalkWait): Promise<TalkOutcome> {
+    const outcome = this.outcomeOf(conversationId, this.awaited.length);
+    this.awaited.push(`${conversationId} to its ${wait ? 'end' : 'first answer'}`);
+    if (outcome) return outcome;
+    this.begun.resolve();
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    throw signal.reason;
+  }
+}
