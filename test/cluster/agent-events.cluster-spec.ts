@@ -10,8 +10,10 @@ import { STEPS, ToolWorld } from './agents/tool-world.js';
  * `npm run chaos -- --each-event --agents` kills at every event of both.
  */
 const PLACES = ['agent:11:before', 'agent:25:before', 'run:12:after', 'run:35:after'];
+/** Of a Task whose model has begun a conversation by a tool, and of the conversation. */
+const TALK_PLACES = ['poet:6:after', 'conversation:6:before'];
 
-describe('runs of an agent with tools, whose replica is killed at events of the agent and of the run', () => {
+describe('runs of agents with tools, whose replica is killed at events of an agent, of a conversation and of the run', () => {
   let database: TestDatabase;
   let world: ToolWorld;
   let cluster: ReplicaCluster;
@@ -22,7 +24,7 @@ describe('runs of an agent with tools, whose replica is killed at events of the 
     [database, world, idle] = await Promise.all([freshDatabase(), ToolWorld.start(), FakeAgent.start()]);
     cluster = await ReplicaCluster.start(database, { replicas: 3, env: world.env });
     const stage = { cluster, api: new Api(cluster.balancer.url), world, idle };
-    result = await killAgents(stage, { places: PLACES, side: 1, say: () => undefined });
+    result = await killAgents(stage, { places: [...PLACES, ...TALK_PLACES], side: 1, say: () => undefined });
   });
 
   afterAll(async () => {
@@ -31,7 +33,7 @@ describe('runs of an agent with tools, whose replica is killed at events of the 
     await database?.drop();
   });
 
-  it('come to the same text, call each tool once, and again only where the kill cut the call off', () => {
+  it('come to the same text, and call each tool and say each turn once, a tool again only where the kill cut the call off', () => {
     expect(result.problems).toEqual([]);
   });
 
@@ -39,8 +41,12 @@ describe('runs of an agent with tools, whose replica is killed at events of the 
     expect(result.scenarios.map(({ name, hits }) => [name, hits])).toEqual([
       ['agent', 2],
       ['run', 2],
+      ['poet', 1],
+      ['conversation', 1],
+      ['critic', 0],
     ]);
-    const runs = result.scenarios.reduce((sum, it) => sum + it.runs + 1, 0);
+    const withTools = result.scenarios.filter(({ name }) => ['agent', 'run'].includes(name));
+    const runs = withTools.reduce((sum, it) => sum + it.runs + 1, 0);
     const { calls, repeated, asked } = result.counts;
     expect({ calls, repeated: repeated >= 2, asked: asked >= 1 }).toEqual({
       calls: runs * 2 * STEPS,

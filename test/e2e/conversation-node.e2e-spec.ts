@@ -3,11 +3,22 @@ import { sendTask } from '../support/a2a.js';
 import { outline, outlines, Talks } from '../support/conversation.js';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, holds } from '../support/fake-behaviour.js';
+import { FakeLlm } from '../support/fake-llm.js';
 import { ModelTalk } from '../support/model-talk.js';
 import { startParley } from '../support/parley.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
-import { Api, echo, input, linear, output, textOf, unique, type WorkflowNode } from '../support/workflow.js';
+import {
+  Api,
+  echo,
+  input,
+  linear,
+  output,
+  textOf,
+  unique,
+  type Workflow,
+  type WorkflowNode,
+} from '../support/workflow.js';
 
 const CONVERSATION = 'urn:parley:extension:conversation:v1';
 
@@ -132,6 +143,67 @@ describe('a conversation node', () => {
     expect(run.status).toBe('completed');
     expect([b.sends.length, a.sends.length]).toEqual([2, 1]);
     expect((await new Talks(stage.api).get(id)).turns.map(({ text }) => text)).toEqual(['about tea', 'B1', 'A1', 'B2']);
+  });
+});
+
+describe('a conversation that a model begins by a tool', () => {
+  /** A workflow of one node, whose model says `hello` to the agent `b`, replies `P1`, `P2` …, and quotes the result. */
+  async function poet(talk: JsonObject): Promise<Workflow> {
+    const llm = await FakeLlm.start();
+    stage.defer(() => llm.stop());
+    const model = unique('talker');
+    await stage.api.call('POST', '/models', { name: model, provider: 'openai-compatible', model, baseUrl: llm.url });
+    let replies = 0;
+    llm.answer = ({ messages }) => {
+      const said = messages as unknown as { role: string; content: string }[];
+      if (said[0]?.content.startsWith('You speak in a conversation')) return `P${++replies}`;
+      const result = said.find(({ role }) => role === 'tool')?.content;
+      return result ?? { toolCalls: [{ id: 'call_1', name: 'agent__b', args: { message: 'hello' } }] };
+    };
+    const tools = [{ agent: b.url, name: 'b', talk }];
+    return linear(unique('tool_talk'), input('in'), echo('poet', { model, tools }));
+  }
+
+  it('reaches its limit, is announced, names the call, and is the result of that', async () => {
+    const run = await stage.api.finish(await poet({ maxTurns: 2, announce: a.url }), { in: 'go' });
+    const { conversationId, ...result } = JSON.parse(textOf(run.result) ?? '');
+    expect(result).toMatchObject({
+      outcome: 'max_turns',
+      turns: ['hello', 'B1', 'P1', 'B2'].map((text) => ({ text })),
+    });
+    expect(b.texts).toEqual(['hello', 'P1']);
+    const talks = new Talks(stage.api);
+    expect(outlines(await (await talks.events(conversationId)).all())).toEqual([
+      '0 hello',
+      '1 B1',
+      '2 P1',
+      '3 B2',
+      'complete max_turns',
+    ]);
+    expect(await talks.get(conversationId)).toMatchObject({
+      origin: { taskId: run.nodes['poet']?.taskId, call: 'call_1' },
+    });
+    await until(() => a.texts.length > 0, { what: 'the announcement' });
+    expect(a.texts).toEqual(['B2']);
+  });
+
+  it('goes on by itself where the call ends with the first answer', async () => {
+    b.next(answers('B1'), holds('B2'));
+    const run = await stage.api.finish(await poet({ maxTurns: 2, wait: false }), { in: 'go' });
+    const { conversationId, ...result } = JSON.parse(textOf(run.result) ?? '');
+    expect(result).toEqual({ reply: 'B1' });
+    await b.sent(2);
+    b.release();
+    expect(await new Talks(stage.api).ended(conversationId)).toMatchObject({ outcome: 'max_turns' });
+  });
+
+  it('is canceled with the run, down to the agent at work', async () => {
+    b.always(holds());
+    const workflow = await stage.api.save(await poet({ maxTurns: 2 }));
+    const runId = await stage.api.start(workflow.name, { in: 'go' });
+    await b.sent();
+    expect((await stage.api.call('POST', `/runs/${runId}/cancel`)).status).toBe(200);
+    await until(() => b.cancels.length === 1, { what: 'CancelTask at the agent' });
   });
 });
 

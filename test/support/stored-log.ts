@@ -6,6 +6,8 @@ import { range } from './sse.js';
 export interface StoredLog {
   taskId: string;
   agent: string;
+  /** The Task that called for it, if one did. */
+  parentTaskId?: string | null;
   state: TaskState;
   lastSequence: number;
   /** Whether some replica still claims it. */
@@ -21,7 +23,7 @@ const ENDED = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED
 /** Reads the rows and logs of these Tasks, or of all. */
 export async function storedLogs(query: Query, taskIds?: readonly string[]): Promise<StoredLog[]> {
   return query<StoredLog & Record<string, unknown>>(
-    `SELECT task_id AS "taskId", agent, state, last_sequence AS "lastSequence", replica_id IS NOT NULL AS claimed,
+    `SELECT task_id AS "taskId", agent, parent_task_id AS "parentTaskId", state, last_sequence AS "lastSequence", replica_id IS NOT NULL AS claimed,
        coalesce((SELECT json_agg(json_build_object('sequence', e.sequence, 'json', e.payload::text, 'at', e.recorded_at,
                                                     'received', e.received->>'messageId')
                                  ORDER BY e.sequence) FROM task_event e WHERE e.task_id = task.task_id), '[]') AS events

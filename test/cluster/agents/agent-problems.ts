@@ -27,11 +27,13 @@ export interface CallCounts {
  * one only after a question, and either only where a replica was killed between the call and its result.
  * @param called how often each call arrived
  * @param kills when replicas were killed
+ * @param expected how many calls there are to be
  */
 export function agentProblems(
   log: StoredLog,
   called: ReadonlyMap<string, number>,
   kills: readonly number[],
+  expected = 2 * STEPS,
 ): { problems: string[]; counts: CallCounts } {
   const calls = callsOf(log);
   const problems = calls.flatMap((call) => {
@@ -49,7 +51,7 @@ export function agentProblems(
       ...(call.results !== 1 ? [`${name} has ${call.results} results`] : []),
     ];
   });
-  const complete = calls.length === 2 * STEPS ? [] : [`${calls.length} calls, and not ${2 * STEPS}`];
+  const complete = calls.length === expected ? [] : [`${calls.length} calls, and not ${expected}`];
   const sum = (of: (call: LoggedCall) => number): number => calls.reduce((all, call) => all + of(call), 0);
   return {
     problems: [...complete, ...problems].map((it) => `task ${log.taskId} (${log.agent}): ${it}`),

@@ -6,6 +6,8 @@ import type { Api } from '../../support/workflow.js';
 import { killAtEvents, type TrialOptions, type TrialResult } from '../events/kill-trial.js';
 import { AGENT, AGENT_RUNS } from './agent-runs.js';
 import { agentProblems, type CallCounts } from './agent-problems.js';
+import { talkProblems } from './talk-problems.js';
+import { CRITIC, TALK_RUNS } from './talk-runs.js';
 import type { ToolWorld } from './tool-world.js';
 import { YesSayer } from './yes-sayer.js';
 
@@ -21,7 +23,10 @@ export interface AgentTrialResult extends TrialResult {
   counts: CallCounts;
 }
 
-/** Kills the replica that executes an agent with tools, or the run that it works for, at each event of either. */
+/**
+ * Kills the replica that executes an agent with tools, or the run that it works for, at each event of either; and that of
+ * an agent that speaks to another one by a tool, of their conversation, or of a turn of it.
+ */
 export async function killAgents(
   { cluster, api, world, idle }: AgentTrialStage,
   options: Omit<TrialOptions, 'scenarios'>,
@@ -34,7 +39,10 @@ export async function killAgents(
   };
   const person = new YesSayer(api);
   try {
-    const result = await killAtEvents({ cluster, api, agent: idle }, { ...options, scenarios: AGENT_RUNS });
+    const result = await killAtEvents(
+      { cluster, api, agent: idle },
+      { ...options, scenarios: [...AGENT_RUNS, ...TALK_RUNS] },
+    );
     const found = await lookAt(cluster, world, kills);
     const calls = world
       .called()
@@ -51,12 +59,18 @@ async function lookAt(
   world: ToolWorld,
   kills: readonly number[],
 ): Promise<{ problems: string[]; counts: CallCounts }> {
-  const logs = (await storedLogs(query)).filter(({ agent }) => agent.endsWith(`/nodes/${AGENT}`));
+  const all = await storedLogs(query);
   const called = world.called();
-  const found = logs.map((log) => agentProblems(log, called, kills));
+  const found = all
+    .filter(({ agent }) => agent.endsWith(`/nodes/${AGENT}`))
+    .map((log) => agentProblems(log, called, kills));
+  const conversations = new Set(all.filter(({ agent }) => agent === 'conversations').map(({ taskId }) => taskId));
+  const turns = all
+    .filter(({ agent, parentTaskId }) => agent.endsWith(`/nodes/${CRITIC}`) && conversations.has(parentTaskId ?? ''))
+    .flatMap((log) => agentProblems(log, called, kills, 1).problems);
   const sum = (of: (counts: CallCounts) => number): number => found.reduce((all, { counts }) => all + of(counts), 0);
   return {
-    problems: found.flatMap(({ problems }) => problems),
+    problems: [...found.flatMap(({ problems }) => problems), ...turns, ...(await talkProblems(query, all))],
     counts: {
       calls: sum(({ calls }) => calls),
       repeated: sum(({ repeated }) => repeated),

@@ -18,7 +18,9 @@ const TRIGGER = `
   CREATE FUNCTION event_gate() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE gate event_gate;
   BEGIN
-    SELECT it.* INTO gate FROM event_gate it JOIN task USING (agent) WHERE task_id = NEW.task_id;
+    SELECT it.* INTO gate FROM task LEFT JOIN task parent ON parent.task_id = task.parent_task_id
+      JOIN event_gate it ON it.agent IN (task.agent, task.agent || ' of ' || parent.agent)
+      WHERE task.task_id = NEW.task_id;
     IF gate.moment = 'before' AND NEW.sequence > gate.sequence THEN
       PERFORM pg_advisory_xact_lock_shared(${LOCKS}, gate.key);
     ELSIF gate.moment = 'after' AND NEW.sequence >= gate.sequence THEN
@@ -63,7 +65,7 @@ export class EventGates {
   }
 
   /**
-   * @param agent path of an agent with one Task that is yet to come, or goes on
+   * @param agent path of an agent with one Task that is yet to come, or goes on; `A of B`: as in `Scenario.watched`
    * @returns who waits until somebody has come, or `isOver`
    */
   async put(

@@ -49,7 +49,9 @@ export class EventKills {
     const { query } = cluster.database;
     const agent = scenario.watched(workflow);
     const [task] = await query<{ events: number }>(
-      'SELECT last_sequence AS events FROM task WHERE agent = $1 ORDER BY created_at DESC LIMIT 1',
+      `SELECT task.last_sequence AS events FROM task LEFT JOIN task parent ON parent.task_id = task.parent_task_id
+       WHERE $1 IN (task.agent, task.agent || ' of ' || parent.agent)
+       ORDER BY task.created_at DESC LIMIT 1`,
       [agent],
     );
     return { scenario, events: task?.events ?? 0, run, about };

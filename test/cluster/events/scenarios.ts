@@ -9,7 +9,7 @@ import { endOf, insistently } from './insistently.js';
 export interface Scenario {
   name: string;
   define(workflow: string, agentUrl: string): Workflow;
-  /** The path of the agent whose log is counted. */
+  /** The path of the agent whose log is counted; `A of B`: of a Task that agent A made for a Task of agent B. */
   watched(workflow: string): string;
   /** What there is to be before, undisturbed; its result is given to `begin`. */
   prepare?(api: Api, workflow: string, about: string): Promise<string>;
