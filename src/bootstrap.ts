@@ -20,6 +20,7 @@ import {
 import { GatewayAdapter, GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
 import {
+  acceptStreamedBodies,
   type BodyTurn,
   corsOptions,
   endReadsOfGoneClients,
@@ -127,6 +128,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   addRetryAfter(fastify);
   endReadsOfGoneClients(fastify);
   acceptJsonBodies(fastify);
+  acceptStreamedBodies(fastify);
   guardBrowsers(fastify, app.get(BrowserGuard));
   const refused = new RefusedBodies(app.get(InFlight));
   const turns = new LoopTurns(app.get(LoopShares));

@@ -1,5 +1,6 @@
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { STREAMED_BODY_BYTES, streamsBody } from '#libs/http';
 import type { InFlight, InFlightRefusal } from '#libs/service';
 import { ArrivingBody } from './arriving-body.js';
 import { setRetryAfter } from './caller-limits.js';
@@ -9,7 +10,8 @@ import { scopeOf } from './request-caller.js';
 
 /**
  * Refuses a request with a body, before any of it is read, where too much is in flight already (see InFlight); what is let
- * in counts until it was answered. To be called after `guardRoutes`, which says whose request it is.
+ * in counts until it was answered. A body that its handler reads as a stream counts as what of it is in memory at a time.
+ * To be called after `guardRoutes`, which says whose request it is.
  */
 export function admitBodies(
   fastify: FastifyInstance,
@@ -18,9 +20,9 @@ export function admitBodies(
   refused: RefusedBodies,
 ): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    const bytes = Number(request.headers['content-length'] ?? 0);
+    const bytes = streamsBody(request) ? STREAMED_BODY_BYTES : Number(request.headers['content-length'] ?? 0);
     // Nothing is kept of a body that is too large.
-    if (!(bytes > 0 && bytes <= bodyLimit) || isGone(request)) return done();
+    if (!(bytes > 0 && (bytes <= bodyLimit || streamsBody(request))) || isGone(request)) return done();
     const entered = inFlight.enter(scopeOf(request.raw), bytes);
     if (typeof entered === 'string') {
       refused.drop(request.raw);
@@ -30,7 +32,8 @@ export function admitBodies(
     done();
   });
   fastify.addHook('preParsing', (request, reply, payload, done) => {
-    if (request.headers['transfer-encoding'] === undefined || isGone(request)) return done(null, payload);
+    const isWhole = request.headers['transfer-encoding'] === undefined || streamsBody(request);
+    if (isWhole || isGone(request)) return done(null, payload);
     const body = ArrivingBody.enter(inFlight, scopeOf(request.raw), bodyLimit);
     if (typeof body === 'string') return done(setRetryAfterOf(inFlightError(body), reply));
     const counted = new CountedBody(body, bodyLimit);

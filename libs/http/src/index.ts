@@ -32,6 +32,13 @@ export {
 export { cutPage, type NamedPage, namedPage, refuseMoreThan } from './requests/named-page.js';
 export { readQuery } from './requests/read-query.js';
 export { readBody, unknownMembers, withMembers } from './requests/read-body.js';
+export {
+  acceptStreamedBodies,
+  drainBody,
+  STREAMED_BODY_BYTES,
+  StreamedBody,
+  streamsBody,
+} from './requests/streamed-bodies.js';
 export { JWKS_PATH, SIGNATURE_TYPES, SigningKeys } from './signing/signing-keys.js';
 export { SIGNING_MIGRATIONS } from './signing/signing-migrations.js';
 export { sendEvents, type StreamEnd } from './sse/send-events.js';

@@ -2,6 +2,7 @@ export { AppConfig, type CardConfig, type LogLevel } from './config/app-config.j
 export { type AuthMode, CALLER_NAME, type JwtConfig, type SeededKey } from './config/auth-config.js';
 export { ConfigError } from './config/config-error.js';
 export { type ContentLimits, DEFAULT_CONTENT_LIMITS } from './config/content-limits.js';
+export type { S3Config } from './config/files-config.js';
 export { requiredAuth } from './config/database-config.js';
 export { type Environment, loadConfig } from './config/load-config.js';
 export { isLoopbackHost } from './config/loopback.js';

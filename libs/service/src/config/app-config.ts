@@ -1,5 +1,6 @@
 import type { AuthConfig } from './auth-config.js';
 import type { ContentLimits } from './content-limits.js';
+import type { FilesConfig } from './files-config.js';
 import type { LimitsConfig } from './limits-config.js';
 import type { McpServerEntry } from './mcp-config.js';
 import type { MemoryConfig } from './memory-config.js';
@@ -95,6 +96,8 @@ export class AppConfig {
   readonly memory!: MemoryConfig;
   /** How large what goes through may be. */
   readonly content!: ContentLimits;
+  /** Files that callers upload. */
+  readonly files!: FilesConfig;
   readonly tracing!: TracingConfig;
   /** How long a request may take to arrive. */
   readonly requestTimeoutMs!: number;

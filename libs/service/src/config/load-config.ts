@@ -5,6 +5,7 @@ import { AppConfig, type LlmConfig } from './app-config.js';
 import { type AuthConfig, readAuth } from './auth-config.js';
 import { ConfigError } from './config-error.js';
 import { DATABASE_VARIABLES, databaseProblems } from './database-config.js';
+import { FILES_VARIABLES, filesOf, readS3Keys, type S3Keys } from './files-config.js';
 import { HOST_VARIABLES } from './hosts-config.js';
 import { CONTENT_VARIABLES, contentLimitsOf } from './content-limits.js';
 import { LIMIT_VARIABLES, limitsOf } from './limits-config.js';
@@ -36,9 +37,11 @@ export function loadConfig(env: Environment): AppConfig {
   const key = llmApiKey(given);
   const mcp = readMcpServers(given['MCP_SERVERS_FILE']);
   const others = [key.problem, mcp.problem].filter((it) => it !== undefined);
-  lines.push(...auth.problems, ...databaseProblems(given), ...others);
+  const s3 = readS3Keys(given);
+  lines.push(...auth.problems, ...databaseProblems(given), ...others, ...s3.problems);
   if (!parsed.success || !auth.config || lines.length > 0) throw new ConfigError(lines);
-  return new AppConfig(toConfig(parsed.data, auth.config, key.value, mcp.servers));
+  const read = { apiKey: key.value, servers: mcp.servers, s3: s3.keys };
+  return new AppConfig(toConfig(parsed.data, auth.config, read));
 }
 
 const port = z
@@ -153,6 +156,7 @@ const VARIABLES = z.object({
   ...LIMIT_VARIABLES,
   ...MEMORY_VARIABLES,
   ...CONTENT_VARIABLES,
+  ...FILES_VARIABLES,
   ...TRACING_VARIABLES,
   REQUEST_TIMEOUT: requestTimeout.default(120_000),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
@@ -199,12 +203,14 @@ function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
   return value === undefined ? { problem: 'LLM_API_KEY_ENV: names a variable that is not set' } : { value };
 }
 
-function toConfig(
-  values: Variables,
-  auth: AuthConfig,
-  apiKey: string | undefined,
-  servers: readonly McpServerEntry[],
-): AppConfig {
+/** Values of the files and variables that other variables name. */
+interface NamedValues {
+  apiKey: string | undefined;
+  servers: readonly McpServerEntry[];
+  s3: S3Keys | undefined;
+}
+
+function toConfig(values: Variables, auth: AuthConfig, { apiKey, servers, s3 }: NamedValues): AppConfig {
   const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_INPUT_MODES: inputModes } = values;
   const llm: LlmConfig = { baseUrl, apiKey, model, generateModel: values.GENERATE_MODEL, inputModes };
   return {
@@ -241,6 +247,7 @@ function toConfig(
     subscriptionLimit: values.SUBSCRIPTION_LIMIT,
     memory: memoryOf(values, auth.mode !== 'none'),
     content: contentLimitsOf(values, values.BODY_LIMIT),
+    files: filesOf(values, s3),
     tracing: tracingOf(values, values.SERVICE_NAME),
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     shutdownGraceMs: values.SHUTDOWN_GRACE,

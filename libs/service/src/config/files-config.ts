@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { parseBytes, parseDuration } from './quantities.js';
+
+/** Server that speaks the S3 protocol, and a bucket there. */
+export interface S3Config {
+  /** Base URL without a trailing slash. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** Files that callers upload: how large, how long, and where. */
+export interface FilesConfig {
+  /** Bytes of one file. */
+  readonly fileBytes: number;
+  /** Bytes that one owner may store; a content that is stored twice counts once. */
+  readonly ownerBytes: number;
+  /** Milliseconds that a file is kept; absent: until somebody deletes it. */
+  readonly retentionMs?: number;
+  /** True if all replicas see the same folder `DATA_DIR/files`. */
+  readonly isFolderShared: boolean;
+  /** Absent: files lie in `DATA_DIR/files`. */
+  readonly s3?: S3Config;
+}
+
+const GIBIBYTE = 1024 ** 3;
+/** Size of the largest object that an S3 server takes in one request. */
+const MOST_FILE_BYTES = 5 * GIBIBYTE;
+const MOST_OWNER_BYTES = 1024 ** 5;
+const LEAST_RETENTION_MS = 60_000;
+const DAY_MS = 86_400_000;
+const MOST_RETENTION_MS = 36_500 * DAY_MS;
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+const fileLimit = z
+  .string()
+  .transform((text) => parseBytes(text) ?? 0)
+  .refine((bytes) => bytes >= 1024 && bytes <= MOST_FILE_BYTES, 'must be a size such as 100mb, from 1kb to 5gb');
+
+const quota = z
+  .string()
+  .transform((text) => parseBytes(text) ?? 0)
+  .refine((bytes) => bytes >= 1024 && bytes <= MOST_OWNER_BYTES, 'must be a size such as 10gb, from 1kb to 1048576gb');
+
+const retention = z
+  .string()
+  .transform((text) => parseDuration(text) ?? -1)
+  .refine(
+    (ms) => ms >= LEAST_RETENTION_MS && ms <= MOST_RETENTION_MS,
+    'must be a duration such as 30d or 12h, from one minute to 36500d',
+  );
+
+const endpoint = z
+  .string()
+  .refine(isEndpoint, 'must be an http:// or https:// URL without path, query, fragment or credentials')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+/** The variables of `FilesConfig` that stand for themselves; `readS3Keys` reads the files that the others name. */
+export const FILES_VARIABLES = {
+  FILE_LIMIT: fileLimit.default(100 * 1024 ** 2),
+  FILES_QUOTA: quota.default(10 * GIBIBYTE),
+  FILE_RETENTION: retention.optional(),
+  FILES_DIR_SHARED: z.enum(['true', 'false'], 'must be true or false').default('false'),
+  FILES_S3_ENDPOINT: endpoint.optional(),
+  FILES_S3_BUCKET: z
+    .string()
+    .regex(BUCKET, 'must be 3 to 63 lower-case letters, digits, dots and hyphens')
+    .optional(),
+  FILES_S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, such as eu-central-1')
+    .default('us-east-1'),
+};
+
+interface FilesValues {
+  FILE_LIMIT: number;
+  FILES_QUOTA: number;
+  FILE_RETENTION?: number;
+  FILES_DIR_SHARED: 'true' | 'false';
+  FILES_S3_ENDPOINT?: string;
+  FILES_S3_BUCKET?: string;
+  FILES_S3_REGION: string;
+}
+
+/** Keys of an S3 server, as the files that the environment names hold them. */
+export interface S3Keys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+const ACCESS_KEY = 'FILES_S3_ACCESS_KEY_FILE';
+const SECRET_KEY = 'FILES_S3_SECRET_KEY_FILE';
+const NEEDED_BY_S3 = ['FILES_S3_BUCKET', ACCESS_KEY, SECRET_KEY];
+
+/**
+ * Reads the keys of the S3 server from the files that `FILES_S3_ACCESS_KEY_FILE` and `FILES_S3_SECRET_KEY_FILE` name.
+ * @returns no keys without `FILES_S3_ENDPOINT`; `problems` has one line per bad variable, never with a value
+ */
+export function readS3Keys(env: Readonly<Record<string, string | undefined>>): { keys?: S3Keys; problems: string[] } {
+  if (env['FILES_S3_ENDPOINT'] === undefined) {
+    const alone = NEEDED_BY_S3.filter((name) => env[name] !== undefined);
+    return { problems: alone.map((name) => `${name}: needs FILES_S3_ENDPOINT`) };
+  }
+  const missing = NEEDED_BY_S3.filter((name) => env[name] === undefined);
+  if (missing.length > 0) return { problems: missing.map((name) => `${name}: FILES_S3_ENDPOINT needs it`) };
+  const [accessKeyId, secretAccessKey] = [keyIn(env[ACCESS_KEY]!), keyIn(env[SECRET_KEY]!)];
+  if (accessKeyId !== undefined && secretAccessKey !== undefined)
+    return { keys: { accessKeyId, secretAccessKey }, problems: [] };
+  return {
+    problems: [
+      ...(accessKeyId === undefined ? [`${ACCESS_KEY}: ${NO_KEY}`] : []),
+      ...(secretAccessKey === undefined ? [`${SECRET_KEY}: ${NO_KEY}`] : []),
+    ],
+  };
+}
+
+const NO_KEY = 'must name a readable file with a key in one line';
+
+/** Returns the configuration of files. */
+export function filesOf(values: FilesValues, keys: S3Keys | undefined): FilesConfig {
+  const { FILES_S3_ENDPOINT: endpoint, FILES_S3_BUCKET: bucket, FILES_S3_REGION: region } = values;
+  return {
+    fileBytes: values.FILE_LIMIT,
+    ownerBytes: values.FILES_QUOTA,
+    retentionMs: values.FILE_RETENTION,
+    isFolderShared: values.FILES_DIR_SHARED === 'true',
+    ...(keys !== undefined &&
+      endpoint !== undefined &&
+      bucket !== undefined && { s3: { endpoint, bucket, region, ...keys } }),
+  };
+}
+
+function keyIn(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8').trim();
+    return /^[\x21-\x7e]{1,256}$/.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEndpoint(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, search, hash, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && pathname === '/' && `${search}${hash}${username}${password}` === '';
+}
