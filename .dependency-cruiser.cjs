@@ -31,6 +31,7 @@ const LAYERS = {
     'remote-agents': ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     credentials: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     'mcp-client': ['protocol', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
+    files: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access'],
     models: ['protocol', 'expressions', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
     nodes: [
       'protocol',

@@ -20,6 +20,7 @@ import {
   RevisionClaimModule,
   TaskRecovery,
 } from '#libs/executor';
+import { FILE_MIGRATIONS, FilesApiModule } from '#libs/files';
 import { GenerationModule } from '#libs/generation';
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
@@ -70,6 +71,7 @@ export class AppModule {
       ...CREDENTIAL_MIGRATIONS,
       ...MCP_MIGRATIONS,
       ...MODEL_MIGRATIONS,
+      ...FILE_MIGRATIONS,
     ];
     const push = PushModule.with(TasksModule);
     const conversations = ConversationAgentModule.withAgents(AgentsModule);
@@ -112,6 +114,7 @@ export class AppModule {
         CredentialsApiModule.with(namers),
         ModelsApiModule.with(models, namers),
         GenerationModule.with(workflows, models),
+        FilesApiModule,
         A2aServerModule.with(executor, push, RevisionClaimModule),
         gateway,
       ],

@@ -15,6 +15,8 @@ const PUBLIC = [
   /^\/health\//,
   /^\/metrics$/,
   /^\/docs(\/|-json$|-yaml$|$)/,
+  // Who has a signed address needs no key: the handler checks the signature.
+  /^\/files\/:id$/,
   // What definitions may be is no secret, and editors that look it up have no key.
   /^\/schemas\//,
   /\/\.well-known\//,

@@ -1,0 +1,52 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Database, serviceSecret } from '#libs/postgres';
+import type { StoredFile } from './stored-file.js';
+
+/** Name of the secret among those of the service. */
+const SECRET = 'file-addresses';
+const SECOND_MS = 1_000;
+
+/** What an address of a file carries beside the id. */
+export interface FileProof {
+  /** Unix time in seconds. */
+  readonly expires: number;
+  /** base64url. */
+  readonly signature: string;
+}
+
+/**
+ * Signs addresses under which a file is read without a key, until a time. All replicas share the secret. The signature
+ * covers the file's id, its tenant and the time, so it opens no other file, and not for longer.
+ */
+@Injectable()
+export class FileAddresses {
+  private constructor(private readonly secret: Buffer) {}
+
+  /** Learns the secret of the replicas. */
+  static async begin(database: Database): Promise<FileAddresses> {
+    return new FileAddresses(await serviceSecret(database, SECRET));
+  }
+
+  /**
+   * Returns the address of a file.
+   * @param baseUrl of this service, without a trailing slash
+   * @param until rounded down to a second
+   */
+  address(file: Pick<StoredFile, 'id' | 'tenant'>, baseUrl: string, until: Date): string {
+    const expires = Math.floor(until.getTime() / SECOND_MS);
+    return `${baseUrl}/files/${file.id}?expires=${expires}&signature=${this.signature(file, expires)}`;
+  }
+
+  /** True if a proof is of this file, and its time is not over. */
+  isValid(file: Pick<StoredFile, 'id' | 'tenant'>, { expires, signature }: FileProof): boolean {
+    const expected = Buffer.from(this.signature(file, expires));
+    const given = Buffer.from(signature);
+    const matches = given.length === expected.length && timingSafeEqual(given, expected);
+    return matches && expires * SECOND_MS > Date.now();
+  }
+
+  private signature({ id, tenant }: Pick<StoredFile, 'id' | 'tenant'>, expires: number): string {
+    return createHmac('sha256', this.secret).update(JSON.stringify([id, tenant, expires])).digest('base64url');
+  }
+}

@@ -1,0 +1,57 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ProblemError } from '#libs/http';
+import { hasEntityTag, requestedRange } from './byte-range.js';
+import type { FileContents } from './file-contents.js';
+import { attachmentNamed } from './file-label.js';
+import type { ByteRange } from './file-storage.js';
+import type { StoredFile } from './stored-file.js';
+
+/**
+ * Answers a GET or HEAD with the content of a file, or the range that is asked for (RFC 9110): 200, 206, or 304 where the
+ * client has it. A browser saves it and never shows it: what callers upload must not become a page of this service.
+ * @throws ProblemError 416 for a range beyond the content; 404 or 503 where the content cannot be had
+ */
+export async function answerFile(
+  contents: FileContents,
+  file: StoredFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { headers } = request.raw;
+  const tag = `"${file.sha256}"`;
+  if (hasEntityTag(headers['if-none-match'], tag)) return void reply.status(304).header('etag', tag).send();
+  const isSame = headers['if-range'] === undefined || headers['if-range'] === tag;
+  const range = isSame ? requestedRange(headers.range, file.size) : undefined;
+  if (range === 'unsatisfiable') throw unsatisfiable(reply, file.size);
+  const content = request.method === 'HEAD' ? undefined : await contents.open(file, range);
+  setHeaders(reply, file, tag);
+  setLength(reply, file, range);
+  void reply.send(content);
+}
+
+function setHeaders(reply: FastifyReply, { name, mediaType }: StoredFile, tag: string): void {
+  void reply.headers({
+    etag: tag,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'content-type': mediaType,
+    'content-disposition': attachmentNamed(name),
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+  });
+}
+
+function setLength(reply: FastifyReply, { size }: StoredFile, range: ByteRange | undefined): void {
+  if (!range) return void reply.status(200).header('content-length', size);
+  const { first, last } = range;
+  void reply
+    .status(206)
+    .header('content-range', `bytes ${first}-${last}/${size}`)
+    .header('content-length', last - first + 1);
+}
+
+function unsatisfiable(reply: FastifyReply, size: number): ProblemError {
+  void reply.header('content-range', `bytes */${size}`);
+  const detail = `the file has ${size} bytes, none of them in this range`;
+  return new ProblemError(416, `Range: ${detail}`, [{ path: 'Range', detail }], 'RANGE_NOT_SATISFIABLE');
+}

@@ -1,0 +1,39 @@
+import { malformed, ProblemError } from '#libs/http';
+
+const MEGABYTE = 1024 ** 2;
+
+/** 404, also for a file of another owner. */
+export function unknownFile(): ProblemError {
+  return new ProblemError(404, 'file not found');
+}
+
+/** 413: one file is longer than `FILE_LIMIT`. */
+export function fileTooLarge(limit: number, path = 'file'): ProblemError {
+  const detail = `must have at most ${sizeText(limit)}`;
+  return new ProblemError(413, `${path}: ${detail}`, [{ path, detail }]);
+}
+
+/** 422: the owner stores as much as it may. */
+export function quotaExceeded(limit: number): ProblemError {
+  const detail = `a caller stores at most ${sizeText(limit)} of files: delete some first`;
+  return new ProblemError(422, detail, [{ path: '', detail }], 'QUOTA_EXCEEDED');
+}
+
+/** 503: the upload took so long that what it had stored was given up. */
+export function uploadGivenUp(): ProblemError {
+  return new ProblemError(503, 'The upload took too long and was given up; send it again');
+}
+
+/** 503: files cannot be stored or read at the moment. */
+export function storageUnavailable(detail: string): ProblemError {
+  return new ProblemError(503, detail, [], 'STORAGE_UNAVAILABLE');
+}
+
+/** 400: the body is no form that can be read, or broke off. */
+export function unreadableForm(detail: string): ProblemError {
+  return malformed({ path: '', detail });
+}
+
+function sizeText(bytes: number): string {
+  return bytes % MEGABYTE === 0 ? `${bytes / MEGABYTE} MiB` : `${bytes} bytes`;
+}

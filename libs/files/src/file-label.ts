@@ -1,0 +1,70 @@
+import { malformed } from '#libs/http';
+import { briefText } from '#libs/protocol';
+import type { FileLabel } from './stored-file.js';
+
+const LONGEST_NAME = 255;
+const LONGEST_MEDIA_TYPE = 200;
+const DEFAULT_NAME = 'file';
+const DEFAULT_MEDIA_TYPE = 'application/octet-stream';
+const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
+const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(\\s*;\\s*${TOKEN}=(${TOKEN}|"[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`);
+// Control characters, line separators, and what turns the direction of a text around: names are shown to people.
+// oxlint-disable-next-line no-control-regex
+const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+
+interface SentLabel {
+  name?: string | undefined;
+  mediaType?: string | undefined;
+}
+
+/**
+ * Returns how an uploaded file is called: `file` of `application/octet-stream` where its sender does not say. Folders
+ * before the name are left out.
+ * @param path the field at fault
+ * @throws ProblemError 400
+ */
+export function fileLabel({ name: sentName, mediaType: sentType }: SentLabel, path: string): FileLabel {
+  const name = (sentName ?? '').split(/[/\\]/).at(-1)?.trim() || DEFAULT_NAME;
+  if (name.length > LONGEST_NAME || UNSAFE.test(name) || !name.isWellFormed()) {
+    const detail = `the name must have at most ${LONGEST_NAME} characters, and none that controls a terminal or a text`;
+    throw malformed({ path, detail });
+  }
+  const mediaType = (sentType ?? '').trim() || DEFAULT_MEDIA_TYPE;
+  if (mediaType.length > LONGEST_MEDIA_TYPE || !MEDIA_TYPE.test(mediaType))
+    throw malformed({ path, detail: `${briefText(mediaType)} is no media type such as image/png` });
+  return { name, mediaType };
+}
+
+/**
+ * Returns the file name that a `Content-Disposition` has (RFC 6266): that of `filename*`, else that of `filename`.
+ * @throws ProblemError 400 where `filename*` cannot be read
+ */
+export function sentFileName(disposition: string | undefined): string | undefined {
+  if (disposition === undefined) return undefined;
+  const extended = /;\s*filename\*\s*=\s*utf-8'[\w-]*'([^\s;]+)/i.exec(disposition)?.[1];
+  if (extended !== undefined) return decoded(extended);
+  const [, quoted, token] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i.exec(disposition) ?? [];
+  const name = quoted?.replace(/\\(.)/g, '$1') ?? token;
+  // Clients put UTF-8 there; Node hands headers out as Latin-1.
+  return name === undefined ? undefined : utf8Of(name);
+}
+
+/** Returns a `Content-Disposition` that has a browser save a file under its name, whatever is in it. */
+export function attachmentNamed(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw malformed({ path: 'Content-Disposition', detail: 'filename* must be UTF-8 in percent-encoding' });
+  }
+}
+
+function utf8Of(latin1: string): string {
+  const text = Buffer.from(latin1, 'latin1').toString('utf8');
+  return text.includes('\ufffd') ? latin1 : text;
+}

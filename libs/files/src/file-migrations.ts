@@ -1,0 +1,64 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Files of callers: their rows, the contents that rows share, what owners store, and contents that have no row. */
+export class CreateFile1700000000530 implements MigrationInterface {
+  readonly name = 'CreateFile1700000000530';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE file_account (
+        tenant text COLLATE "C" NOT NULL,
+        owner text COLLATE "C" NOT NULL,
+        -- The sum of the owner's contents. Whoever changes files of an owner locks this row first.
+        bytes bigint NOT NULL,
+        PRIMARY KEY (tenant, owner)
+      )`);
+    await runner.query(`
+      CREATE TABLE file_content (
+        tenant text COLLATE "C" NOT NULL,
+        owner text COLLATE "C" NOT NULL,
+        -- Hexadecimal.
+        sha256 text COLLATE "C" NOT NULL,
+        size bigint NOT NULL,
+        -- Where the storage has it.
+        storage_key text COLLATE "C" NOT NULL,
+        PRIMARY KEY (tenant, owner, sha256)
+      )`);
+    await runner.query(`
+      CREATE TABLE file (
+        id text COLLATE "C" PRIMARY KEY,
+        tenant text COLLATE "C" NOT NULL,
+        owner text COLLATE "C" NOT NULL,
+        name text NOT NULL,
+        media_type text NOT NULL,
+        sha256 text COLLATE "C" NOT NULL,
+        size bigint NOT NULL,
+        -- Whole milliseconds: page tokens name it.
+        created_at timestamptz NOT NULL,
+        -- From then on the file may be deleted; null: it is kept.
+        expires_at timestamptz,
+        FOREIGN KEY (tenant, owner, sha256) REFERENCES file_content
+      )`);
+    await runner.query('CREATE INDEX file_newest ON file (tenant, owner, created_at DESC, id DESC)');
+    await runner.query('CREATE INDEX file_of_content ON file (tenant, owner, sha256)');
+    await runner.query('CREATE INDEX file_expiring ON file (expires_at) WHERE expires_at IS NOT NULL');
+    await runner.query(`
+      CREATE TABLE file_leftover (
+        storage_key text COLLATE "C" PRIMARY KEY,
+        -- From then on the upload counts as given up.
+        due_at timestamptz NOT NULL,
+        -- True once its content may be gone: no row may name the key any more.
+        is_doomed boolean NOT NULL DEFAULT false
+      )`);
+    await runner.query('CREATE INDEX file_leftover_due ON file_leftover (due_at)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const table of ['file_leftover', 'file', 'file_content', 'file_account']) {
+      await runner.query(`DROP TABLE ${table}`);
+    }
+  }
+}
+
+/** The schema of this library, in order. */
+export const FILE_MIGRATIONS = [CreateFile1700000000530];

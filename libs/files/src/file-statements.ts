@@ -1,0 +1,61 @@
+/** Far above what a request may take to arrive (REQUEST_TIMEOUT, one hour at most). */
+const GIVEN_UP_AFTER = '2 hours';
+
+export const NOTE_LEFTOVER = `
+  INSERT INTO file_leftover (storage_key, due_at) VALUES ($1, now() + interval '${GIVEN_UP_AFTER}')`;
+
+export const STORED_BYTES = 'SELECT bytes FROM file_account WHERE tenant = $1 AND owner = $2';
+
+/** Makes the account of an owner, or locks it: statements after this one see what others did behind the lock. */
+export const LOCK_ACCOUNT = `
+  INSERT INTO file_account AS account (tenant, owner, bytes) VALUES ($1, $2, 0)
+  ON CONFLICT (tenant, owner) DO UPDATE SET bytes = account.bytes`;
+
+/** Returns the key of the content that the owner has under a digest: the given one where there was none. */
+export const TAKE_CONTENT = `
+  INSERT INTO file_content AS content (tenant, owner, sha256, size, storage_key) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (tenant, owner, sha256) DO UPDATE SET size = content.size
+  RETURNING storage_key`;
+
+export const CLAIM_LEFTOVER = 'DELETE FROM file_leftover WHERE storage_key = $1 AND NOT is_doomed';
+
+export const INSERT_FILE = `
+  INSERT INTO file (id, tenant, owner, name, media_type, sha256, size, created_at, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+
+/** Changes no row above the limit, unless nothing is added: a limit that was lowered refuses no file that is there. */
+export const COUNT_BYTES = `
+  UPDATE file_account SET bytes = bytes + $3
+  WHERE tenant = $1 AND owner = $2 AND ($3::bigint = 0 OR bytes + $3::bigint <= $4::bigint)`;
+
+export const CONTENT_KEY = 'SELECT storage_key FROM file_content WHERE tenant = $1 AND owner = $2 AND sha256 = $3';
+
+export const PAGE = `
+  SELECT * FROM file
+  WHERE tenant = $1 AND owner = $2
+    AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::text))
+    AND ($5::text = '' OR strpos(lower(name), lower($5)) > 0)
+  ORDER BY created_at DESC, id DESC LIMIT $6`;
+
+export const DELETE_FILE = 'DELETE FROM file WHERE tenant = $1 AND owner = $2 AND id = $3 RETURNING sha256';
+
+export const DELETE_UNUSED_CONTENT = `
+  DELETE FROM file_content AS content WHERE tenant = $1 AND owner = $2 AND sha256 = $3
+    AND NOT EXISTS (
+      SELECT FROM file WHERE file.tenant = content.tenant AND file.owner = content.owner AND file.sha256 = content.sha256)
+  RETURNING storage_key, size`;
+
+export const GIVE_BACK_BYTES = `
+  UPDATE file_account SET bytes = greatest(bytes - $3::bigint, 0) WHERE tenant = $1 AND owner = $2`;
+
+export const NOTE_DOOMED = 'INSERT INTO file_leftover (storage_key, due_at, is_doomed) VALUES ($1, now(), true)';
+
+export const EXPIRED = 'SELECT tenant, owner, id FROM file WHERE expires_at < now() ORDER BY expires_at LIMIT $1';
+
+export const DUE = 'SELECT storage_key FROM file_leftover WHERE due_at <= now() ORDER BY due_at LIMIT $1';
+
+export const DOOM = `
+  UPDATE file_leftover SET is_doomed = true, due_at = least(due_at, now())
+  WHERE storage_key = ANY($1::text[]) RETURNING storage_key`;
+
+export const FORGET_LEFTOVERS = 'DELETE FROM file_leftover WHERE storage_key = ANY($1::text[]) AND is_doomed';

@@ -1,0 +1,193 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Database, inTransaction } from '#libs/postgres';
+import { AppConfig } from '#libs/service';
+import type { PoolClient } from 'pg';
+import type { Repository } from 'typeorm';
+import { quotaExceeded, uploadGivenUp } from './file-errors.js';
+import { FileRow } from './file-row.js';
+import {
+  CLAIM_LEFTOVER,
+  CONTENT_KEY,
+  COUNT_BYTES,
+  DELETE_FILE,
+  DELETE_UNUSED_CONTENT,
+  DOOM,
+  DUE,
+  EXPIRED,
+  FORGET_LEFTOVERS,
+  GIVE_BACK_BYTES,
+  INSERT_FILE,
+  LOCK_ACCOUNT,
+  NOTE_DOOMED,
+  NOTE_LEFTOVER,
+  PAGE,
+  STORED_BYTES,
+  TAKE_CONTENT,
+} from './file-statements.js';
+import { type FileDraft, type FileOwner, newFileId, type StoredFile } from './stored-file.js';
+
+/** Which page of an owner's files is read. */
+export interface FilePage {
+  limit: number;
+  /** The last file of the page before; absent: the first page. */
+  before?: { createdAt: Date; id: string };
+  /** Text that names contain, in any case; absent or '': all files. */
+  search?: string;
+}
+
+/**
+ * Rows of files, and of the contents behind them.
+ *
+ * - A content has a row in `file_leftover` before anything of it is stored, until a row of `file_content` names it. What a
+ *   crash leaves is found there, and deleted once it is due.
+ * - Whoever takes a content away marks its leftover as doomed first: an upload that comes to its end later writes nothing.
+ * - One statement after the other changes files of an owner, behind the lock of the row in `file_account`; so no file
+ *   begins to use a content while its last row goes.
+ */
+@Injectable()
+export class FileStore {
+  constructor(
+    private readonly database: Database,
+    private readonly config: AppConfig,
+    @InjectRepository(FileRow) private readonly rows: Repository<FileRow>,
+  ) {}
+
+  /** Notes a key whose content is stored from now on: an upload that ends without `commit` leaves it for the upkeep. */
+  async noteLeftover(storageKey: string): Promise<void> {
+    await this.database.pool.query(NOTE_LEFTOVER, [storageKey]);
+  }
+
+  /** Returns how many bytes an owner stores. A content counts once. */
+  async storedBytes({ tenant, owner }: FileOwner): Promise<number> {
+    const { rows } = await this.database.pool.query<{ bytes: string }>(STORED_BYTES, [tenant, owner]);
+    return Number(rows[0]?.bytes ?? 0);
+  }
+
+  /**
+   * Makes the files of one upload, all or none. Contents that the owner has already are not used: their keys stay leftovers.
+   * @throws ProblemError 422 above FILES_QUOTA; 503 where the contents were given up meanwhile
+   */
+  async commit(owner: FileOwner, drafts: readonly FileDraft[]): Promise<StoredFile[]> {
+    const createdAt = new Date();
+    const { retentionMs } = this.config.files;
+    const expiresAt = retentionMs === undefined ? undefined : new Date(createdAt.getTime() + retentionMs);
+    const files = drafts.map((draft): StoredFile & FileDraft => ({
+      ...draft,
+      ...owner,
+      id: newFileId(createdAt),
+      createdAt,
+      ...(expiresAt !== undefined && { expiresAt }),
+    }));
+    await inTransaction(this.database, (session) => this.insert(session, owner, files));
+    return files.map(({ storageKey: _key, ...file }) => file);
+  }
+
+  async get({ tenant, owner }: FileOwner, id: string): Promise<StoredFile | undefined> {
+    const row = await this.rows.findOneBy({ tenant, owner, id });
+    return row ? fileOf(row) : undefined;
+  }
+
+  /** Returns a file whoever owns it: for those who were given its signed address. */
+  async find(id: string): Promise<StoredFile | undefined> {
+    const row = await this.rows.findOneBy({ id });
+    return row ? fileOf(row) : undefined;
+  }
+
+  /** Returns the key of a file's content; `undefined` where the file was deleted meanwhile. */
+  async storageKey({ tenant, owner, sha256 }: StoredFile): Promise<string | undefined> {
+    const { rows } = await this.database.pool.query<{ storage_key: string }>(CONTENT_KEY, [tenant, owner, sha256]);
+    return rows[0]?.storage_key;
+  }
+
+  /** Returns files of an owner, newest first. @throws ReadEnded */
+  async list(owner: FileOwner, { limit, before, search }: FilePage): Promise<StoredFile[]> {
+    const values = [owner.tenant, owner.owner, before?.createdAt ?? null, before?.id ?? null, search ?? '', limit];
+    const { rows } = await this.database.reads.query<FileRow>(owner, { text: PAGE, values });
+    return rows.map(fileOf);
+  }
+
+  /**
+   * Deletes a file. @returns the key of its content where no other file uses it: the content is doomed, and to be deleted;
+   * `null` where others use it, `undefined` where there is no such file
+   */
+  delete({ tenant, owner }: FileOwner, id: string): Promise<string | null | undefined> {
+    return inTransaction(this.database, async (session) => {
+      await session.query(LOCK_ACCOUNT, [tenant, owner]);
+      const { rows: deleted } = await session.query<{ sha256: string }>(DELETE_FILE, [tenant, owner, id]);
+      if (!deleted[0]) return undefined;
+      const { rows } = await session.query<DeletedContent>(DELETE_UNUSED_CONTENT, [tenant, owner, deleted[0].sha256]);
+      const [content] = rows;
+      if (!content) return null;
+      await session.query(GIVE_BACK_BYTES, [tenant, owner, content.size]);
+      await session.query(NOTE_DOOMED, [content.storage_key]);
+      return content.storage_key;
+    });
+  }
+
+  /** Returns ids of files whose time is over, with their owners. */
+  async expired(limit: number): Promise<(FileOwner & { id: string })[]> {
+    const { rows } = await this.database.pool.query<FileOwner & { id: string }>(EXPIRED, [limit]);
+    return rows;
+  }
+
+  /** Returns leftovers whose uploads count as given up. */
+  async dueLeftovers(limit: number): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ storage_key: string }>(DUE, [limit]);
+    return rows.map(({ storage_key }) => storage_key);
+  }
+
+  /** Dooms those of the keys that are leftovers still, and returns them: no file has or gets them as content. */
+  async doom(storageKeys: readonly string[]): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ storage_key: string }>(DOOM, [storageKeys]);
+    return rows.map(({ storage_key }) => storage_key);
+  }
+
+  /** Forgets doomed keys whose contents are gone. */
+  async forgetLeftovers(storageKeys: readonly string[]): Promise<void> {
+    await this.database.pool.query(FORGET_LEFTOVERS, [storageKeys]);
+  }
+
+  private async insert(
+    session: PoolClient,
+    { tenant, owner }: FileOwner,
+    files: readonly (StoredFile & FileDraft)[],
+  ): Promise<void> {
+    await session.query(LOCK_ACCOUNT, [tenant, owner]);
+    let added = 0;
+    for (const { id, name, mediaType, sha256, size, storageKey, createdAt, expiresAt } of files) {
+      const content = [tenant, owner, sha256, size, storageKey];
+      const { rows } = await session.query<{ storage_key: string }>(TAKE_CONTENT, content);
+      if (rows[0]?.storage_key === storageKey) {
+        const { rowCount } = await session.query(CLAIM_LEFTOVER, [storageKey]);
+        if (rowCount !== 1) throw uploadGivenUp();
+        added += size;
+      }
+      const row = [id, tenant, owner, name, mediaType, sha256, size, createdAt, expiresAt ?? null];
+      await session.query(INSERT_FILE, row);
+    }
+    const { ownerBytes } = this.config.files;
+    const { rowCount } = await session.query(COUNT_BYTES, [tenant, owner, added, ownerBytes]);
+    if (rowCount !== 1) throw quotaExceeded(ownerBytes);
+  }
+}
+
+interface DeletedContent {
+  storage_key: string;
+  size: string;
+}
+
+function fileOf(row: FileRow): StoredFile {
+  const { id, tenant, owner, name, media_type: mediaType, sha256, size, created_at: createdAt } = row;
+  return {
+    id,
+    tenant,
+    owner,
+    name,
+    mediaType,
+    sha256,
+    size: Number(size),
+    createdAt,
+    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+  };
+}

@@ -1,0 +1,56 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { type JobContext, Jobs } from '#libs/jobs';
+import { FileContents } from './file-contents.js';
+import { FileStore } from './file-store.js';
+
+const NAME = 'files.upkeep';
+const EVERY_TEN_MINUTES = '*/10 * * * *';
+const BATCH = 100;
+
+/** Deletes files whose time is over (FILE_RETENTION), and contents that uploads left which never ended. */
+@Injectable()
+export class FileUpkeepJob {
+  private readonly logger = new Logger(FileUpkeepJob.name);
+
+  constructor(
+    jobs: Jobs,
+    private readonly files: FileStore,
+    private readonly contents: FileContents,
+  ) {
+    jobs.register(NAME, {
+      purpose: 'upkeep',
+      read: () => undefined,
+      run: (_payload, { signal }: JobContext) => this.run(signal),
+    });
+    jobs.every({ name: NAME, match: EVERY_TEN_MINUTES });
+  }
+
+  private async run(signal: AbortSignal): Promise<void> {
+    const expired = await this.deleteExpired(signal);
+    await this.discardLeftovers(signal);
+    if (expired > 0) this.logger.log({ files: expired }, 'Deleted files whose time was over');
+    signal.throwIfAborted();
+  }
+
+  private async deleteExpired(signal: AbortSignal): Promise<number> {
+    let deleted = 0;
+    while (!signal.aborted) {
+      const files = await this.files.expired(BATCH);
+      for (const { id, ...owner } of files) {
+        if (signal.aborted) return deleted;
+        if (await this.contents.delete(owner, id)) deleted += 1;
+      }
+      if (files.length < BATCH) return deleted;
+    }
+    return deleted;
+  }
+
+  /** A storage that is out of reach fails the job, which is tried again. */
+  private async discardLeftovers(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const keys = await this.files.dueLeftovers(BATCH);
+      if (keys.length > 0) await this.contents.discard(keys);
+      if (keys.length < BATCH) return;
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import type { Readable } from 'node:stream';
+import { Body, Controller, Delete, Get, Head, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiCreatedResponse,
+  ApiHeader,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
+import { type ApiCall, Call, limitName, Scope, setRetryAfter } from '#libs/access';
+import { ApiProblem, pageTokenAfter, StreamedBody } from '#libs/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FileAddresses } from './file-addresses.js';
+import { answerFile } from './file-answer.js';
+import { FileContents } from './file-contents.js';
+import { unknownFile } from './file-errors.js';
+import { FileQuery } from './file-query.js';
+import { FileStore } from './file-store.js';
+import { FileUrlBody } from './file-url-body.js';
+import { FileListView, FileUrlView, fileView, UploadedView } from './file-views.js';
+import { FILE_ID, type FileOwner, type StoredFile } from './stored-file.js';
+import { Uploads } from './uploads.js';
+
+const SECOND_MS = 1_000;
+const BINARY = { type: 'string', format: 'binary' };
+
+/** Files of callers. Each belongs to the caller that uploaded it; for all others it does not exist. */
+@ApiTags('files')
+@Controller('api')
+export class FilesController {
+  constructor(
+    private readonly uploads: Uploads,
+    private readonly files: FileStore,
+    private readonly contents: FileContents,
+    private readonly addresses: FileAddresses,
+  ) {}
+
+  @Post('upload')
+  @StreamedBody()
+  @ApiOperation({
+    summary: 'Stores files.',
+    description:
+      'A form with 1 to 20 parts named `file`, or one file as the body, called as `filename` of `Content-Disposition`.',
+  })
+  @ApiConsumes('multipart/form-data', 'application/octet-stream')
+  @ApiBody({ schema: { type: 'object', properties: { file: { type: 'array', items: BINARY, maxItems: 20 } } } })
+  @ApiCreatedResponse({ type: UploadedView })
+  @ApiProblem(400, 'The form or a name is malformed, or the body broke off.')
+  @ApiProblem(413, 'A file is larger than FILE_LIMIT.')
+  @ApiProblem(422, 'The caller stores as much as it may (FILES_QUOTA).')
+  @ApiProblem(429, 'Four uploads of the caller are under way.')
+  @ApiProblem(503, 'Files cannot be stored at the moment.')
+  async uploadFiles(
+    @Body() body: Readable,
+    @Call() { scope, baseUrl }: ApiCall,
+    @Req() { raw }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<UploadedView> {
+    const caller = limitName(scope, raw.socket.remoteAddress);
+    const upload = { owner: scope, caller, headers: raw.headers, body: body ?? raw };
+    try {
+      const stored = await this.uploads.receive(upload);
+      return { files: stored.map((it) => fileView(it, baseUrl)) };
+    } catch (error) {
+      setRetryAfter(error, reply);
+      throw error;
+    }
+  }
+
+  @Get('files')
+  @ApiOperation({ summary: 'Lists own files, newest first.' })
+  @ApiOkResponse({ type: FileListView })
+  @ApiProblem(400, 'A parameter is malformed.')
+  async listFiles(@Query() query: FileQuery, @Call() { scope, baseUrl }: ApiCall): Promise<FileListView> {
+    const { pageSize, before, q: search } = query;
+    const after = before && { createdAt: before.updatedAt, id: before.taskId };
+    const page = { limit: pageSize + 1, ...(after && { before: after }), ...(search !== undefined && { search }) };
+    const found = await this.files.list(scope, page);
+    const files = found.slice(0, pageSize);
+    const last = found.length > pageSize ? files.at(-1) : undefined;
+    const nextPageToken = last ? pageTokenAfter({ updatedAt: last.createdAt, taskId: last.id }) : '';
+    return { files: files.map((it) => fileView(it, baseUrl)), nextPageToken };
+  }
+
+  @Get('files/:id')
+  @ApiOperation({ summary: 'Reads a file; also with HEAD.' })
+  @ApiHeader({ name: 'Range', required: false, description: 'One range of bytes.', example: 'bytes=0-1023' })
+  @ApiOkResponse({ description: 'The content.', content: { 'application/octet-stream': { schema: BINARY } } })
+  @ApiResponse({ status: 206, description: 'The range of the content.' })
+  @ApiResponse({ status: 304, description: 'The client has the content already (If-None-Match).' })
+  @ApiProblem(404, 'file not found')
+  @ApiProblem(416, 'The range is beyond the content.')
+  async readFile(
+    @Param('id') id: string,
+    @Scope() owner: FileOwner,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await answerFile(this.contents, await this.known(owner, id), request, reply);
+  }
+
+  @Head('files/:id')
+  async describeFile(
+    @Param('id') id: string,
+    @Scope() owner: FileOwner,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.readFile(id, owner, request, reply);
+  }
+
+  @Delete('files/:id')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Deletes a file.' })
+  @ApiNoContentResponse()
+  @ApiProblem(404, 'file not found')
+  async deleteFile(@Param('id') id: string, @Scope() owner: FileOwner): Promise<void> {
+    if (!FILE_ID.test(id) || !(await this.contents.delete(owner, id))) throw unknownFile();
+  }
+
+  @Post('files/:id/urls')
+  @ApiOperation({ summary: 'Makes an address that opens a file without a key, for a time.' })
+  @ApiBody({ type: FileUrlBody, required: false })
+  @ApiCreatedResponse({ type: FileUrlView })
+  @ApiProblem(400, 'The body is malformed.')
+  @ApiProblem(404, 'file not found')
+  async createFileUrl(
+    @Param('id') id: string,
+    @Body() body: FileUrlBody,
+    @Call() { scope, baseUrl }: ApiCall,
+  ): Promise<FileUrlView> {
+    const file = await this.known(scope, id);
+    const until = new Date(Math.floor((Date.now() + body.durationMs) / SECOND_MS) * SECOND_MS);
+    return { url: this.addresses.address(file, baseUrl, until), expiresAt: until.toISOString() };
+  }
+
+  private async known(owner: FileOwner, id: string): Promise<StoredFile> {
+    const file = FILE_ID.test(id) ? await this.files.get(owner, id) : undefined;
+    if (!file) throw unknownFile();
+    return file;
+  }
+}

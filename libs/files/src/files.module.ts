@@ -1,0 +1,36 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { OutboundHttp } from '#libs/outbound';
+import { Database, ReplicaLife } from '#libs/postgres';
+import { AppConfig } from '#libs/service';
+import { FileAddresses } from './file-addresses.js';
+import { FileContents } from './file-contents.js';
+import { FileRow } from './file-row.js';
+import { FileStorage } from './file-storage.js';
+import { FileStore } from './file-store.js';
+import { FileUpkeepJob } from './file-upkeep-job.js';
+import { FilesController } from './files.controller.js';
+import { openStorage } from './open-storage.js';
+import { SignedFilesController } from './signed-files.controller.js';
+import { Uploads } from './uploads.js';
+
+/** Files of callers, and where they lie. Needs the ground's modules. */
+@Module({
+  imports: [TypeOrmModule.forFeature([FileRow])],
+  providers: [
+    FileStore,
+    FileContents,
+    { provide: FileStorage, inject: [AppConfig, ReplicaLife, OutboundHttp], useFactory: openStorage },
+    { provide: FileAddresses, inject: [Database], useFactory: FileAddresses.begin },
+  ],
+  exports: [FileStore, FileContents, FileAddresses],
+})
+export class FilesModule {}
+
+/** Their management API, and their upkeep. Needs JobsModule and AccessModule. */
+@Module({
+  imports: [FilesModule],
+  controllers: [FilesController, SignedFilesController],
+  providers: [Uploads, FileUpkeepJob],
+})
+export class FilesApiModule {}

@@ -1,0 +1,150 @@
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { malformed } from '#libs/http';
+import { textStart } from '#libs/protocol';
+import type { ArrivingFile } from './file-contents.js';
+import { unreadableForm } from './file-errors.js';
+import { fileLabel } from './file-label.js';
+
+/** Files of one form. */
+const MOST_FILES = 20;
+/** Fields that are no files are refused: no more of one is kept. */
+const FIELD_BYTES = 64;
+const HEADER_BYTES = 8 * 1024;
+const HEADERS = 20;
+const SHOWN_NAME = 64;
+const BROKEN = 'the form is cut off, or no multipart/form-data';
+
+interface FormFile {
+  name: string | undefined;
+  mediaType: string;
+  content: Readable;
+}
+
+/**
+ * The files of a form (multipart/form-data), in its order: each is to be read to its end before the next one. What the
+ * reader does not take waits in the connection.
+ * @throws ProblemError 400 for a form without files, with more than 20, with other fields, or that cannot be read
+ */
+export async function* formFiles(body: Readable, contentType: string): AsyncGenerator<ArrivingFile> {
+  const form = new FormReader(body, contentType);
+  try {
+    let count = 0;
+    for (let file = await form.next(); file; file = await form.next()) {
+      count += 1;
+      const { name, mediaType, content } = file;
+      yield { ...fileLabel({ name, mediaType }, `file[${count - 1}]`), content: form.guarded(content) };
+    }
+    if (count === 0) throw malformed({ path: 'file', detail: 'the form must have 1 to 20 parts of this name' });
+  } finally {
+    form.close();
+  }
+}
+
+/** Turns the events of the parser into files that are asked for one by one. */
+class FormReader {
+  private readonly parser: BusboyInstance;
+  private readonly waiting: FormFile[] = [];
+  private readonly open = new Set<Readable>();
+  private failure: Error | undefined;
+  private isOver = false;
+  private wake: () => void = () => undefined;
+
+  constructor(
+    private readonly body: Readable,
+    contentType: string,
+  ) {
+    this.parser = parserOf(contentType);
+    this.parser
+      .on('file', (_field, content, name, _encoding, mediaType) => this.add({ name, mediaType, content }))
+      .on('field', (name) => this.fail(strangeField(name)))
+      .on('filesLimit', () => this.fail(tooManyFiles()))
+      .on('partsLimit', () => this.fail(tooManyFiles()))
+      .on('error', () => this.fail(unreadableForm(BROKEN)))
+      .on('finish', () => this.end());
+    body.once('error', this.onBodyError).once('close', this.onBodyClose);
+    body.pipe(this.parser);
+  }
+
+  /** The next file; `undefined` after the last one. @throws ProblemError 400 */
+  async next(): Promise<FormFile | undefined> {
+    while (this.waiting.length === 0 && this.failure === undefined && !this.isOver) {
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+    if (this.failure !== undefined) throw this.failure;
+    return this.waiting.shift();
+  }
+
+  /** The content of a file, whose failure is that of the form. */
+  async *guarded(content: Readable): AsyncGenerator<Uint8Array> {
+    try {
+      yield* content as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      throw this.failure ?? (error instanceof Error ? unreadableForm(BROKEN) : error);
+    } finally {
+      this.open.delete(content);
+    }
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  /** Lets go of the body; what is left of it is its owner's. */
+  close(): void {
+    this.body.off('error', this.onBodyError).off('close', this.onBodyClose).unpipe(this.parser);
+    for (const content of this.open) content.destroy();
+    this.parser.destroy();
+  }
+
+  private add(file: FormFile): void {
+    // An error of a content that nobody reads yet would end the process.
+    file.content.on('error', () => this.fail(unreadableForm(BROKEN)));
+    this.open.add(file.content);
+    this.waiting.push(file);
+    this.wake();
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error;
+    // Whoever reads a content that gets no more bytes would wait for them.
+    for (const content of this.open) content.destroy(this.failure);
+    this.wake();
+  }
+
+  private end(): void {
+    this.isOver = true;
+    this.wake();
+  }
+
+  private readonly onBodyError = (): void => this.fail(unreadableForm(BROKEN));
+
+  private readonly onBodyClose = (): void => {
+    if (!this.body.readableEnded) this.fail(unreadableForm(BROKEN));
+  };
+}
+
+function parserOf(contentType: string): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      isPartAFile: (field) => field === 'file',
+      limits: {
+        files: MOST_FILES,
+        parts: MOST_FILES + 1,
+        fields: 1,
+        fieldSize: FIELD_BYTES,
+        headerPairs: HEADERS,
+        headerSize: HEADER_BYTES,
+      },
+    });
+  } catch {
+    throw malformed({ path: 'Content-Type', detail: 'must name the boundary of the form' });
+  }
+}
+
+function strangeField(name: string | undefined): Error {
+  const path = textStart(name ?? '', SHOWN_NAME);
+  return malformed({ path, detail: 'is not a field of an upload, whose parts are all named file' });
+}
+
+function tooManyFiles(): Error {
+  return malformed({ path: 'file', detail: `an upload has at most ${MOST_FILES} files` });
+}

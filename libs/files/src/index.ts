@@ -1,0 +1,2 @@
+export { FILE_MIGRATIONS } from './file-migrations.js';
+export { FilesApiModule } from './files.module.js';

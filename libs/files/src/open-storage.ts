@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import type { OutboundHttp } from '#libs/outbound';
+import type { ReplicaLife } from '#libs/postgres';
+import type { AppConfig } from '#libs/service';
+import type { FileStorage } from './file-storage.js';
+import { FolderStorage } from './folder-storage.js';
+import { S3Storage } from './s3/s3-storage.js';
+
+/** Opens the storage that the configuration names, and removes temporary files that nobody writes any more. */
+export async function openStorage(
+  { files, dataDir }: AppConfig,
+  replica: ReplicaLife,
+  http: OutboundHttp,
+): Promise<FileStorage> {
+  const folder = join(dataDir, 'files');
+  const storage =
+    files.s3 === undefined
+      ? new FolderStorage({ folder, isShared: files.isFolderShared, peers: () => replica.peers })
+      : // The operator named the server: it may be in a private network.
+        new S3Storage({ ...files.s3, folder, http: http.trusting(files.s3.endpoint) });
+  await storage.removeAbandoned();
+  return storage;
+}

@@ -1,0 +1,136 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { OutboundFetch } from '#libs/outbound';
+import type { S3Config } from '#libs/service';
+import { type ByteRange, ContentUnavailable, FileStorage, STORAGE_KEY } from '../file-storage.js';
+import { Spool, type SpooledContent } from '../spooled-content.js';
+import type { StoredContent } from '../stored-file.js';
+import { EMPTY_SHA256, signRequest } from './signature-v4.js';
+
+const TRIES = 3;
+const FIRST_PAUSE_MS = 250;
+const TIMES = { firstByteMs: 60_000, idleMs: 60_000 };
+/** Statuses of S3 servers after which the same request may succeed. */
+const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+
+export interface S3StorageOptions extends S3Config {
+  /** Absolute; contents are there until they have arrived whole. */
+  folder: string;
+  /** A `fetch` that may reach the endpoint. */
+  http: OutboundFetch;
+}
+
+interface S3Request {
+  method: 'GET' | 'PUT' | 'DELETE';
+  headers?: Readonly<Record<string, string>>;
+  content?: SpooledContent;
+}
+
+/**
+ * Keeps contents as objects of an S3-compatible server. A content arrives in a temporary file first: so its length and
+ * digest are known, the server checks both, a cut upload never becomes an object, and a request can be repeated.
+ */
+export class S3Storage extends FileStorage {
+  private readonly spool: Spool;
+
+  constructor(private readonly options: S3StorageOptions) {
+    super();
+    this.spool = new Spool(join(options.folder, 'incoming'));
+  }
+
+  async put(key: string, content: AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
+    const spooled = await this.spool.write(content, limit);
+    try {
+      const { size, sha256 } = spooled;
+      const answer = await this.send(key, { method: 'PUT', headers: { 'content-length': String(size) }, content: spooled });
+      await expectStatus(answer, [200, 201, 204]);
+      await answer.body?.cancel();
+      return { size, sha256 };
+    } finally {
+      await rm(spooled.path, { force: true });
+    }
+  }
+
+  async get(key: string, range?: ByteRange): Promise<Readable> {
+    const headers = range ? { range: `bytes=${range.first}-${range.last}` } : {};
+    const answer = await this.send(key, { method: 'GET', headers });
+    // A server that knows no ranges would send the whole as the part.
+    await expectStatus(answer, [range ? 206 : 200]);
+    return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>);
+  }
+
+  async delete(key: string): Promise<void> {
+    const answer = await this.send(key, { method: 'DELETE' });
+    await expectStatus(answer, [200, 204, 404]);
+    await answer.body?.cancel();
+  }
+
+  refusal(): undefined {
+    return undefined;
+  }
+
+  /** Removes temporary files of uploads that ended with their process. */
+  async removeAbandoned(): Promise<void> {
+    await this.spool.removeAbandoned();
+  }
+
+  /** All requests may be repeated: a PUT of the same content changes nothing. */
+  private async send(key: string, request: S3Request): Promise<Response> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const answer = await this.sendOnce(key, request);
+        if (!PASSING.has(answer.status) || tries === TRIES) return answer;
+        await answer.body?.cancel();
+      } catch (cause) {
+        if (tries === TRIES) throw new ContentUnavailable('The S3 server does not answer', { cause });
+      }
+      await delay(FIRST_PAUSE_MS * 2 ** (tries - 1) * (1 + Math.random()));
+    }
+  }
+
+  private sendOnce(key: string, { method, headers = {}, content }: S3Request): Promise<Response> {
+    if (!STORAGE_KEY.test(key)) throw new RangeError('This is no key of a content');
+    const { endpoint, bucket, http } = this.options;
+    const url = new URL(`${endpoint}/${bucket}/${key}`);
+    const signed = signRequest(
+      { method, url, headers, bodySha256: content?.sha256 ?? EMPTY_SHA256 },
+      this.options,
+      new Date(),
+    );
+    return http(url, {
+      method,
+      headers: signed,
+      redirect: 'error',
+      ...(content && { body: bodyOf(content) }),
+      ...TIMES,
+    });
+  }
+}
+
+function bodyOf({ path, size }: SpooledContent): BodyInit {
+  return size === 0 ? new Uint8Array(0) : (Readable.toWeb(createReadStream(path)) as unknown as BodyInit);
+}
+
+/** @throws ContentUnavailable with the server's own code, for the log */
+async function expectStatus(answer: Response, expected: readonly number[]): Promise<void> {
+  if (expected.includes(answer.status)) return;
+  throw new ContentUnavailable(`The S3 server answered ${answer.status} ${await errorCode(answer)}`.trimEnd());
+}
+
+/** Returns the code in the first piece of an error document; '' where there is none. */
+async function errorCode({ body }: Response): Promise<string> {
+  if (body === null) return '';
+  const reader = body.getReader();
+  try {
+    const { value } = await reader.read();
+    return /<Code>(\w{1,64})<\/Code>/.exec(Buffer.from(value ?? []).toString())?.[1] ?? '';
+  } catch {
+    return '';
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,55 @@
+import { Controller, Get, Head, Param, Query, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiProblem, ProblemError } from '#libs/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FileAddresses } from './file-addresses.js';
+import { answerFile } from './file-answer.js';
+import { FileContents } from './file-contents.js';
+import { FileProofQuery } from './file-proof-query.js';
+import { FileStore } from './file-store.js';
+import { FILE_ID } from './stored-file.js';
+
+/** Files by signed addresses, for those who have no key: agents elsewhere, providers of models, people with a link. */
+@ApiTags('files')
+@Controller('files')
+export class SignedFilesController {
+  constructor(
+    private readonly files: FileStore,
+    private readonly contents: FileContents,
+    private readonly addresses: FileAddresses,
+  ) {}
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Reads a file by an address that its owner had signed; also with HEAD.' })
+  @ApiOkResponse({
+    description: 'The content.',
+    content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+  })
+  @ApiProblem(404, 'There is no such file, or its address is not valid any more.')
+  @ApiProblem(416, 'The range is beyond the content.')
+  async readSignedFile(
+    @Param('id') id: string,
+    @Query() query: FileProofQuery,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const file = FILE_ID.test(id) ? await this.files.find(id) : undefined;
+    // One answer for all reasons: nobody learns which files there are.
+    if (!file || !this.addresses.isValid(file, query.proof)) throw notOpen();
+    await answerFile(this.contents, file, request, reply);
+  }
+
+  @Head(':id')
+  async describeSignedFile(
+    @Param('id') id: string,
+    @Query() query: FileProofQuery,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.readSignedFile(id, query, request, reply);
+  }
+}
+
+function notOpen(): ProblemError {
+  return new ProblemError(404, 'there is no such file, or its address is not valid any more');
+}

@@ -1,0 +1,79 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ContentTooLong, ContentUnavailable } from './file-storage.js';
+import type { StoredContent } from './stored-file.js';
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+/** Age in milliseconds from which a temporary file belongs to no upload: none may take that long (REQUEST_TIMEOUT). */
+const ABANDONED_MS = 2 * 3_600_000;
+
+/** A content that has arrived whole in a temporary file, with what was learned of it on the way. */
+export interface SpooledContent extends StoredContent {
+  readonly path: string;
+}
+
+/** Temporary files for contents that arrive. */
+export class Spool {
+  constructor(private readonly folder: string) {}
+
+  /**
+   * Writes a content to a temporary file and syncs it. At most one chunk is in memory. A rejection leaves no file.
+   * @throws ContentTooLong beyond `limit` bytes; ContentUnavailable where the file cannot be written
+   */
+  async write(content: AsyncIterable<Uint8Array>, limit: number): Promise<SpooledContent> {
+    const path = join(this.folder, randomUUID());
+    const file = await this.create(path).catch(unavailable);
+    try {
+      const written = await copyTo(file, content, limit);
+      await file.sync().catch(unavailable);
+      await file.close();
+      return { path, ...written };
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      await rm(path, { force: true });
+      throw error;
+    }
+  }
+
+  /** Removes what processes left that ended in the middle of an upload. */
+  async removeAbandoned(): Promise<void> {
+    const names = await readdir(this.folder).catch(() => []);
+    for (const name of names) {
+      const path = join(this.folder, name);
+      const modifiedAt = await stat(path).then(({ mtimeMs }) => mtimeMs, () => Infinity);
+      if (Date.now() - modifiedAt > ABANDONED_MS) await rm(path, { force: true });
+    }
+  }
+
+  private async create(path: string): Promise<FileHandle> {
+    await mkdir(this.folder, { recursive: true, mode: FOLDER_MODE });
+    return open(path, 'wx', FILE_MODE);
+  }
+}
+
+async function copyTo(file: FileHandle, content: AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of content) {
+    size += chunk.byteLength;
+    if (size > limit) throw new ContentTooLong(limit);
+    hash.update(chunk);
+    await writeWhole(file, chunk);
+  }
+  return { size, sha256: hash.digest('hex') };
+}
+
+/** A single write may take less than it was given. */
+async function writeWhole(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < chunk.byteLength;) {
+    const { bytesWritten } = await file.write(chunk, offset).catch(unavailable);
+    offset += bytesWritten;
+  }
+}
+
+/** A full disk, say. The failure of a content that arrives is another one, and its reader's. */
+function unavailable(cause: unknown): never {
+  throw new ContentUnavailable('A temporary file cannot be written', { cause });
+}

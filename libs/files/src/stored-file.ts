@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+
+/** Form of the ids of files: a UUID of version 7 (RFC 9562), which begins with the time. */
+export const FILE_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+/** Who owns files. A file of another owner does not exist for a caller. */
+export interface FileOwner {
+  readonly tenant: string;
+  readonly owner: string;
+}
+
+/** How a file is called, and what is in it. */
+export interface FileLabel {
+  /** 1 to 255 characters without control characters and path separators. */
+  readonly name: string;
+  readonly mediaType: string;
+}
+
+/** Content that a storage holds, whole and durable. */
+export interface StoredContent {
+  /** Bytes. */
+  readonly size: number;
+  /** Digest of the content, hexadecimal. */
+  readonly sha256: string;
+}
+
+/** A file as its owner sees it. */
+export interface StoredFile extends FileOwner, FileLabel, StoredContent {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** When the file may be deleted; absent: it is kept. */
+  readonly expiresAt?: Date;
+}
+
+/** A content that is stored and has no row yet. */
+export interface FileDraft extends FileLabel, StoredContent {
+  readonly storageKey: string;
+}
+
+const VARIANT_BITS = 0x3f;
+const VARIANT = 0x80;
+const VERSION_BITS = 0x0f;
+const VERSION = 0x70;
+
+/** Returns a new id, greater than those of earlier milliseconds. */
+export function newFileId(now: Date): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now.getTime(), 0, 6);
+  bytes[6] = (bytes[6]! & VERSION_BITS) | VERSION;
+  bytes[8] = (bytes[8]! & VARIANT_BITS) | VARIANT;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

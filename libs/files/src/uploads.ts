@@ -1,0 +1,85 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { drainBody, malformed } from '#libs/http';
+import { AppConfig } from '#libs/service';
+import { type ArrivingFile, FileContents } from './file-contents.js';
+import { fileTooLarge } from './file-errors.js';
+import { fileLabel, sentFileName } from './file-label.js';
+import { formFiles } from './form-files.js';
+import type { FileOwner, StoredFile } from './stored-file.js';
+import { UploadTurns } from './upload-turns.js';
+
+/** An upload as it comes in. */
+export interface Upload {
+  readonly owner: FileOwner;
+  /** Whose uploads are counted together. */
+  readonly caller: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readable;
+}
+
+const FORM = /^\s*multipart\/form-data\s*(;|$)/i;
+const CUT_OFF = 'the body is cut off';
+
+/** Receives uploads: a form with files, or a body that is one file. */
+@Injectable()
+export class Uploads {
+  private readonly turns = new UploadTurns();
+
+  constructor(
+    private readonly contents: FileContents,
+    private readonly config: AppConfig,
+  ) {}
+
+  /**
+   * Stores the files of an upload. Where it is refused, the rest of the body is read and dropped first: a client that is
+   * still sending would not see the answer.
+   * @throws ProblemError 400, 413, 422, 503; A2AError RATE_LIMITED
+   */
+  async receive(upload: Upload): Promise<StoredFile[]> {
+    try {
+      const leave = this.turns.enter(upload.caller);
+      try {
+        return await this.store(upload);
+      } finally {
+        leave();
+      }
+    } catch (error) {
+      await drainBody(upload.body);
+      throw error;
+    }
+  }
+
+  private async store({ owner, headers, body }: Upload): Promise<StoredFile[]> {
+    const announced = Number(headers['content-length'] ?? 0);
+    const contentType = headers['content-type'];
+    if (contentType !== undefined && FORM.test(contentType))
+      return this.contents.store(owner, formFiles(body, contentType), announced);
+    const { fileBytes } = this.config.files;
+    if (announced > fileBytes) throw fileTooLarge(fileBytes, '');
+    return this.contents.store(owner, bodyFile(body, headers), announced);
+  }
+}
+
+/** The one file that a body is. */
+async function* bodyFile(body: Readable, headers: IncomingHttpHeaders): AsyncGenerator<ArrivingFile> {
+  const name = sentFileName(headers['content-disposition']);
+  const label = fileLabel({ name, mediaType: headers['content-type'] }, name === undefined ? 'Content-Type' : 'file');
+  yield { ...label, content: wholeBody(body) };
+}
+
+/** The bytes of a body that has at least one, and that was sent to its end. */
+async function* wholeBody(body: Readable): AsyncGenerator<Uint8Array> {
+  let isEmpty = true;
+  try {
+    // The iterator would destroy the body, and with it the connection that the answer needs.
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      isEmpty = false;
+      yield chunk as Uint8Array;
+    }
+  } catch {
+    throw malformed({ path: '', detail: CUT_OFF });
+  }
+  if (isEmpty) throw malformed({ path: '', detail: 'the body must be a form with files, or the content of a file' });
+}
