@@ -4,6 +4,7 @@ import {
   ApiBody,
   ApiConsumes,
   ApiCreatedResponse,
+  ApiExcludeEndpoint,
   ApiHeader,
   ApiNoContentResponse,
   ApiOkResponse,
@@ -26,7 +27,8 @@ import { FILE_ID, type FileOwner, type StoredFile } from './stored-file.js';
 import { Uploads } from './uploads.js';
 
 const SECOND_MS = 1_000;
-const BINARY = { type: 'string', format: 'binary' };
+const BINARY = { type: 'string', format: 'binary', example: 'the bytes of the file' };
+const FORM = { type: 'object', required: ['file'], properties: { file: { type: 'array', maxItems: 20, items: BINARY } } };
 
 /** Files of callers. Each belongs to the caller that uploaded it; for all others it does not exist. */
 @ApiTags('files')
@@ -46,8 +48,8 @@ export class FilesController {
     description:
       'A form with 1 to 20 parts named `file`, or one file as the body, called as `filename` of `Content-Disposition`.',
   })
-  @ApiConsumes('multipart/form-data', 'application/octet-stream')
-  @ApiBody({ schema: { type: 'object', properties: { file: { type: 'array', items: BINARY, maxItems: 20 } } } })
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ schema: FORM })
   @ApiCreatedResponse({ type: UploadedView })
   @ApiProblem(400, 'The form or a name is malformed, or the body broke off.')
   @ApiProblem(413, 'A file is larger than FILE_LIMIT.')
@@ -104,6 +106,7 @@ export class FilesController {
   }
 
   @Head('files/:id')
+  @ApiExcludeEndpoint()
   async describeFile(
     @Param('id') id: string,
     @Scope() owner: FileOwner,

@@ -1,5 +1,5 @@
 import { Controller, Get, Head, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblem, ProblemError } from '#libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FileAddresses } from './file-addresses.js';
@@ -8,6 +8,8 @@ import { FileContents } from './file-contents.js';
 import { FileProofQuery } from './file-proof-query.js';
 import { FileStore } from './file-store.js';
 import { FILE_ID } from './stored-file.js';
+
+const BINARY = { type: 'string', format: 'binary', example: 'the bytes of the file' };
 
 /** Files by signed addresses, for those who have no key: agents elsewhere, providers of models, people with a link. */
 @ApiTags('files')
@@ -23,7 +25,7 @@ export class SignedFilesController {
   @ApiOperation({ summary: 'Reads a file by an address that its owner had signed; also with HEAD.' })
   @ApiOkResponse({
     description: 'The content.',
-    content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+    content: { 'application/octet-stream': { schema: BINARY } },
   })
   @ApiProblem(404, 'There is no such file, or its address is not valid any more.')
   @ApiProblem(416, 'The range is beyond the content.')
@@ -40,6 +42,7 @@ export class SignedFilesController {
   }
 
   @Head(':id')
+  @ApiExcludeEndpoint()
   async describeSignedFile(
     @Param('id') id: string,
     @Query() query: FileProofQuery,

@@ -17,6 +17,7 @@ export function corsOptions(origins: readonly string[]) {
     methods: ['GET', 'POST', 'PUT', 'DELETE'],
     allowedHeaders: [
       'Content-Type',
+      'Content-Disposition',
       'Authorization',
       'X-API-Key',
       'A2A-Version',
@@ -26,6 +27,8 @@ export function corsOptions(origins: readonly string[]) {
       'Idempotency-Key',
       'If-Match',
       'If-None-Match',
+      'If-Range',
+      'Range',
       'Mcp-Method',
       'Mcp-Name',
       'Mcp-Protocol-Version',
@@ -35,6 +38,8 @@ export function corsOptions(origins: readonly string[]) {
     ],
     exposedHeaders: [
       'A2A-Extensions',
+      'Content-Disposition',
+      'Content-Range',
       'X-A2A-Extensions',
       'ETag',
       'Link',

@@ -1,0 +1,101 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ContentTooLong, ContentUnavailable, newStorageKey } from './file-storage.js';
+import { FolderStorage } from './folder-storage.js';
+import { breakingOff, inChunks, whole } from './testing/chunks.js';
+
+const owner = { tenant: 'acme', owner: 'ann' };
+const LIMIT = 1_000_000;
+let root: string;
+let folder: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'parley-files-'));
+  folder = join(root, 'files');
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const storage = (peers = 0, isShared = false): FolderStorage =>
+  new FolderStorage({ folder, isShared, peers: () => peers });
+const incoming = (): string[] => (existsSync(join(folder, 'incoming')) ? readdirSync(join(folder, 'incoming')) : []);
+
+describe('FolderStorage', () => {
+  it('gives back what it was given, with its size and digest, and leaves no temporary file', async () => {
+    const content = randomBytes(300_000);
+    const key = newStorageKey(owner);
+    const stored = await storage().put(key, inChunks(content, 64 * 1024), LIMIT);
+    expect(stored).toEqual({ size: content.length, sha256: createHash('sha256').update(content).digest('hex') });
+    expect((await whole(await storage().get(key))).equals(content)).toBe(true);
+    expect(incoming()).toEqual([]);
+  });
+
+  it('gives back a range with both ends', async () => {
+    const key = newStorageKey(owner);
+    await storage().put(key, inChunks(Buffer.from('0123456789'), 4), LIMIT);
+    expect((await whole(await storage().get(key, { first: 2, last: 5 }))).toString()).toBe('2345');
+  });
+
+  it('keeps an empty content', async () => {
+    const key = newStorageKey(owner);
+    expect((await storage().put(key, inChunks(Buffer.alloc(0), 1), LIMIT)).size).toBe(0);
+    expect(await whole(await storage().get(key))).toHaveLength(0);
+  });
+
+  it('takes a content of exactly the limit, and nothing of one that is a byte longer', async () => {
+    const [fits, tooLong] = [newStorageKey(owner), newStorageKey(owner)];
+    await storage().put(fits, inChunks(Buffer.alloc(100), 33), 100);
+    await expect(storage().put(tooLong, inChunks(Buffer.alloc(101), 33), 100)).rejects.toThrow(ContentTooLong);
+    await expect(storage().get(tooLong)).rejects.toThrow(ContentUnavailable);
+    expect(incoming()).toEqual([]);
+  });
+
+  it('leaves nothing of a content that breaks off, and passes its error on', async () => {
+    const broken = new Error('the client left');
+    const key = newStorageKey(owner);
+    await expect(storage().put(key, breakingOff(Buffer.alloc(10), broken), LIMIT)).rejects.toBe(broken);
+    await expect(storage().get(key)).rejects.toThrow(ContentUnavailable);
+    expect(incoming()).toEqual([]);
+  });
+
+  it('deletes a content, and one that is not there', async () => {
+    const key = newStorageKey(owner);
+    await storage().put(key, inChunks(Buffer.from('x'), 1), LIMIT);
+    await storage().delete(key);
+    await storage().delete(key);
+    await expect(storage().get(key)).rejects.toThrow(ContentUnavailable);
+  });
+
+  it.each(['../outside', 'a/b', `${'0'.repeat(32)}/../../x`])('refuses the key %s', async (key) => {
+    await expect(storage().get(key)).rejects.toThrow(RangeError);
+  });
+
+  it('removes temporary files of uploads that ended long ago, and leaves those under way', async () => {
+    await mkdir(join(folder, 'incoming'), { recursive: true });
+    for (const name of ['old', 'new']) writeFileSync(join(folder, 'incoming', name), 'x');
+    const dayAgo = new Date(Date.now() - 86_400_000);
+    utimesSync(join(folder, 'incoming', 'old'), dayAgo, dayAgo);
+    await storage().removeAbandoned();
+    expect(incoming()).toEqual(['new']);
+  });
+
+  it('reports a folder that cannot be written as unavailable', async () => {
+    writeFileSync(folder, 'a file where the folder would be');
+    const put = storage().put(newStorageKey(owner), inChunks(Buffer.from('x'), 1), LIMIT);
+    await expect(put).rejects.toThrow(ContentUnavailable);
+  });
+
+  it('refuses uploads beside other replicas unless they share the folder', () => {
+    expect([storage(0).refusal(), storage(1, true).refusal()]).toEqual([undefined, undefined]);
+    expect(storage(1).refusal()).toMatch(/FILES_DIR_SHARED=true/);
+  });
+
+  it('keeps contents of one owner together, under keys that do not tell the owner', () => {
+    const [one, other] = [newStorageKey(owner), newStorageKey(owner)].map((key) => key.split('/', 1)[0]);
+    expect(one).toBe(other);
+    expect(newStorageKey({ tenant: 'acmea', owner: 'nn' }).startsWith(one!)).toBe(false);
+    expect(one).not.toContain('ann');
+  });
+});

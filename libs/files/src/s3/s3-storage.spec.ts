@@ -1,0 +1,111 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ContentUnavailable, newStorageKey } from '../file-storage.js';
+import { breakingOff, inChunks, whole } from '../testing/chunks.js';
+import { S3Storage } from './s3-storage.js';
+
+const owner = { tenant: 'acme', owner: 'ann' };
+const LIMIT = 10_000_000;
+const objects = new Map<string, Buffer>();
+/** Statuses that the next requests are answered with; then the server works. */
+let failures: number[] = [];
+let requests: IncomingMessage[] = [];
+let server: Server;
+let folder: string;
+let storage: S3Storage;
+
+/** A server with the rules of S3 that the adapter relies on. */
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    requests.push(request);
+    void whole(request).then((body) => {
+      const status = failures.shift();
+      if (status !== undefined) return response.writeHead(status).end('<Error><Code>SlowDown</Code></Error>');
+      const { method, url = '', headers } = request;
+      if (createHash('sha256').update(body).digest('hex') !== headers['x-amz-content-sha256'])
+        return response.writeHead(400).end('<Error><Code>XAmzContentSHA256Mismatch</Code></Error>');
+      if (method === 'PUT') objects.set(url, body);
+      if (method === 'DELETE') objects.delete(url);
+      if (method !== 'GET') return response.writeHead(method === 'PUT' ? 200 : 204).end();
+      const content = objects.get(url);
+      if (!content) return response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>');
+      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
+      if (first === undefined) return response.writeHead(200).end(content);
+      return response.writeHead(206).end(content.subarray(Number(first), Number(last) + 1));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+beforeEach(() => {
+  [failures, requests] = [[], []];
+  folder = mkdtempSync(join(tmpdir(), 'parley-s3-'));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const keys = { accessKeyId: 'key', secretAccessKey: 'secret' };
+  // As OutboundHttp does: the length of a stream is the one that is said.
+  const http: typeof fetch = (input, init) => fetch(input, { ...init, duplex: 'half' } as RequestInit);
+  storage = new S3Storage({ endpoint, bucket: 'files', region: 'eu-central-1', ...keys, folder, http });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const spooled = (): string[] => readdirSync(join(folder, 'incoming'));
+
+describe('S3Storage', () => {
+  it('gives back what it was given, whole and in part, and leaves no temporary file', async () => {
+    const content = randomBytes(700_000);
+    const key = newStorageKey(owner);
+    const stored = await storage.put(key, inChunks(content, 64 * 1024), LIMIT);
+    expect(stored.size).toBe(content.length);
+    expect((await whole(await storage.get(key))).equals(content)).toBe(true);
+    expect((await whole(await storage.get(key, { first: 10, last: 19 }))).equals(content.subarray(10, 20))).toBe(true);
+    expect(spooled()).toEqual([]);
+    expect(requests.map(({ url }) => url)).toEqual([1, 2, 3].map(() => `/files/${key}`));
+    expect(requests[0]!.headers['authorization']).toMatch(/^AWS4-HMAC-SHA256 Credential=key\/\d{8}\/eu-central-1\/s3\//);
+  });
+
+  it('keeps an empty content', async () => {
+    const key = newStorageKey(owner);
+    await storage.put(key, inChunks(Buffer.alloc(0), 1), LIMIT);
+    expect(await whole(await storage.get(key))).toHaveLength(0);
+  });
+
+  it('sends nothing of a content that breaks off', async () => {
+    const put = storage.put(newStorageKey(owner), breakingOff(Buffer.alloc(10), new Error('gone')), LIMIT);
+    await expect(put).rejects.toThrow('gone');
+    expect([requests, spooled()]).toEqual([[], []]);
+  });
+
+  it('repeats a request that may succeed later, with the whole content', async () => {
+    failures = [503, 500];
+    const key = newStorageKey(owner);
+    await storage.put(key, inChunks(Buffer.from('content'), 3), LIMIT);
+    expect(requests).toHaveLength(3);
+    expect((await whole(await storage.get(key))).toString()).toBe('content');
+  });
+
+  it('gives up after three tries, and says with which code', async () => {
+    failures = [503, 503, 503];
+    const put = storage.put(newStorageKey(owner), inChunks(Buffer.from('x'), 1), LIMIT);
+    await expect(put).rejects.toThrow(new ContentUnavailable('The S3 server answered 503 SlowDown'));
+    expect(spooled()).toEqual([]);
+  });
+
+  it('does not repeat what the server refuses', async () => {
+    failures = [403];
+    await expect(storage.get(newStorageKey(owner))).rejects.toThrow(/403/);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('deletes a content, and one that is not there', async () => {
+    const key = newStorageKey(owner);
+    await storage.put(key, inChunks(Buffer.from('x'), 1), LIMIT);
+    await storage.delete(key);
+    await storage.delete(key);
+    await expect(storage.get(key)).rejects.toThrow(/404 NoSuchKey/);
+  });
+});

@@ -1,0 +1,274 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '#libs/protocol';
+import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
+import { Api, type ApiReply, unique } from '../support/workflow.js';
+
+const MEGABYTE = 1024 ** 2;
+const [ann, eve, max] = [testCaller('ann'), testCaller('eve'), testCaller('max')];
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-files-'));
+const stage = useStage({ dataDir, env: { ...apiKeyEnv(ann, eve, max), FILE_LIMIT: '6mb', FILES_QUOTA: '12mb' } });
+let api: Api;
+let others: Api;
+
+beforeAll(() => {
+  api = new Api(stage.parley.url, ann.headers);
+  others = new Api(stage.parley.url, eve.headers);
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+interface SentFile {
+  id: string;
+  name: string;
+  mediaType: string;
+  size: number;
+  sha256: string;
+  url: string;
+}
+
+const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+async function upload(
+  body: BodyInit,
+  headers: Record<string, string> = {},
+  caller = ann,
+): Promise<{ status: number; files: SentFile[]; text: string; headers: Headers }> {
+  const sent = { ...caller.headers, ...headers };
+  const reply = await fetch(`${stage.parley.url}/api/upload`, { method: 'POST', headers: sent, body });
+  const text = await reply.text();
+  const { files = [] } = JSON.parse(text) as { files?: SentFile[] };
+  return { status: reply.status, files, text, headers: reply.headers };
+}
+
+function formOf(...files: [name: string, content: Buffer, type?: string][]): FormData {
+  const form = new FormData();
+  for (const [name, content, type = 'application/octet-stream'] of files)
+    form.append('file', new Blob([content], { type }), name);
+  return form;
+}
+
+async function keep(content: Buffer, name = unique('f')): Promise<SentFile> {
+  const { status, files, text } = await upload(formOf([name, content]));
+  if (status !== 201) throw new Error(`The upload failed: ${status} ${text}`);
+  return files[0]!;
+}
+
+const read = (path: string, headers: Record<string, string> = ann.headers, method = 'GET'): Promise<Response> =>
+  fetch(`${stage.parley.url}${path}`, { headers, method });
+
+/** Contents in the folder, and temporary files. */
+function storedContents(): { contents: number; incoming: number } {
+  const root = join(dataDir, 'files');
+  const owners = existsSync(root) ? readdirSync(root) : [];
+  const countOf = (name: string): number => readdirSync(join(root, name)).length;
+  const contents = owners.filter((it) => it !== 'incoming').reduce((sum, it) => sum + countOf(it), 0);
+  return { contents, incoming: owners.includes('incoming') ? countOf('incoming') : 0 };
+}
+
+const leftovers = async (): Promise<number> =>
+  (await stage.database.query<{ count: number }>('SELECT count(*)::int AS count FROM file_leftover'))[0]!.count;
+
+describe('/api/upload and /api/files', () => {
+  it('keeps the files of a form, lists them newest first, by name too, and page by page', async () => {
+    const name = unique('report');
+    const [first, second] = [randomBytes(10), randomBytes(200_000)];
+    const sent = await upload(formOf([`${name}-1.txt`, first, 'text/plain'], [`${name}-2 ü.bin`, second]));
+    expect(sent.status).toBe(201);
+    expect(sent.files).toMatchObject([
+      { name: `${name}-1.txt`, mediaType: 'text/plain', size: 10, sha256: digest(first) },
+      { name: `${name}-2 ü.bin`, mediaType: 'application/octet-stream', size: 200_000, sha256: digest(second) },
+    ]);
+    const later = await keep(randomBytes(5), `${name}-3`);
+    type List = { files: SentFile[]; nextPageToken: string };
+    const search = `/files?q=${name.toUpperCase()}`;
+    const all = await api.call<List>('GET', search);
+    expect(all.body.files.map(({ id }) => id)[0]).toBe(later.id);
+    expect(new Set(all.body.files.map(({ id }) => id))).toEqual(new Set([later, ...sent.files].map(({ id }) => id)));
+    const pages: string[] = [];
+    for (let token: string | undefined; token !== '';) {
+      const page: ApiReply<List> = await api.call<List>('GET', `${search}&pageSize=1&pageToken=${token ?? ''}`);
+      pages.push(...page.body.files.map(({ id }) => id));
+      token = page.body.nextPageToken;
+    }
+    expect(pages).toEqual(all.body.files.map(({ id }) => id));
+  });
+
+  it.each([
+    ['a picture', 'image/png', randomBytes(1_000)],
+    ['JSON, as it was sent', 'application/json', Buffer.from('{ "a":1 , "__proto__": {} }')],
+    ['more than BODY_LIMIT', 'video/mp4', randomBytes(5 * MEGABYTE)],
+    ['bytes without a type', '', randomBytes(10)],
+  ])('takes one body for a file: %s', async (_what, type, content) => {
+    const headers = { 'content-disposition': `attachment; filename*=UTF-8''gr%C3%BC%C3%9Fe`, 'content-type': type };
+    const { status, files } = await upload(content, type === '' ? {} : headers);
+    expect(status).toBe(201);
+    const { id, sha256, mediaType, name } = files[0]!;
+    expect([mediaType, name]).toEqual(type === '' ? ['application/octet-stream', 'file'] : [type, 'grüße']);
+    expect(sha256).toBe(digest(content));
+    const reply = await read(`/api/files/${id}`);
+    expect(Buffer.from(await reply.arrayBuffer()).equals(content)).toBe(true);
+    expect((await api.call('DELETE', `/files/${id}`)).status).toBe(204);
+  });
+
+  it('answers with the content, its head alone, a range of it, or that the client has it', async () => {
+    const content = Buffer.from('0123456789');
+    const { id, sha256 } = await keep(content, 'ten "x".txt');
+    const path = `/api/files/${id}`;
+    const whole = await read(path);
+    expect(Object.fromEntries(whole.headers)).toMatchObject({
+      'content-length': '10',
+      etag: `"${sha256}"`,
+      'accept-ranges': 'bytes',
+      'content-disposition': expect.stringMatching(/^attachment; filename="ten _x_.txt"/),
+      'x-content-type-options': 'nosniff',
+    });
+    expect(await whole.text()).toBe('0123456789');
+    const head = await read(path, ann.headers, 'HEAD');
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', '']);
+    const part = await read(path, { ...ann.headers, range: 'bytes=2-4' });
+    expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 2-4/10', '234']);
+    const beyond = await read(path, { ...ann.headers, range: 'bytes=10-' });
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */10']);
+    const known = await read(path, { ...ann.headers, 'if-none-match': `"${sha256}"` });
+    expect([known.status, await known.text()]).toEqual([304, '']);
+    const changed = await read(path, { ...ann.headers, range: 'bytes=2-4', 'if-range': '"other"' });
+    expect([changed.status, await changed.text()]).toEqual([200, '0123456789']);
+  });
+
+  it('keeps files from everybody but their owner', async () => {
+    const { id, name } = await keep(randomBytes(10));
+    const foreign = await Promise.all([
+      others.call('GET', `/files/${id}`),
+      others.call('DELETE', `/files/${id}`),
+      others.call('POST', `/files/${id}/urls`, {}),
+      others.call('GET', '/files/unknown'),
+    ]);
+    expect(foreign.map(({ status, body }) => [status, body['detail']])).toEqual(
+      foreign.map(() => [404, 'file not found']),
+    );
+    expect((await others.call<JsonObject>('GET', `/files?q=${name}`)).body).toEqual({ files: [], nextPageToken: '' });
+    expect((await read(`/api/files/${id}`, {})).status).toBe(401);
+    expect((await read(`/api/files/${id}`)).status).toBe(200);
+  });
+
+  it('stores a content of an owner once, until its last file goes, and that of another owner beside it', async () => {
+    const content = randomBytes(1_000);
+    const before = storedContents();
+    const [one, other] = [await keep(content), await keep(content)];
+    const foreign = await upload(formOf(['x', content]), {}, eve);
+    expect(storedContents().contents).toBe(before.contents + 2);
+    await api.call('DELETE', `/files/${one.id}`);
+    expect((await read(`/api/files/${other.id}`)).status).toBe(200);
+    await api.call('DELETE', `/files/${other.id}`);
+    expect(storedContents().contents).toBe(before.contents + 1);
+    expect((await read(`/api/files/${foreign.files[0]!.id}`, eve.headers)).status).toBe(200);
+    expect((await api.call('DELETE', `/files/${other.id}`)).status).toBe(404);
+    expect(await leftovers()).toBe(0);
+  });
+
+  it('opens a file by a signed address without a key, and by no other address', async () => {
+    const [file, another] = [await keep(Buffer.from('signed')), await keep(Buffer.from('another'))];
+    const made = await api.call<{ url: string; expiresAt: string }>('POST', `/files/${file.id}/urls`, {
+      expiresIn: '2h',
+    });
+    expect(made.status).toBe(201);
+    expect(Date.parse(made.body.expiresAt)).toBeGreaterThan(Date.now() + 7_000_000);
+    const { url } = made.body;
+    const reply = await fetch(url);
+    expect([reply.status, await reply.text()]).toEqual([200, 'signed']);
+    expect((await fetch(url, { headers: { range: 'bytes=0-1' } })).status).toBe(206);
+    const wrong = [
+      url.replace(file.id, another.id),
+      url.replace(/expires=(\d)/, 'expires=9'),
+      url.replace(/signature=./, 'signature=_'),
+      url.replace(/&signature=.*/, ''),
+    ];
+    for (const it of wrong.filter((changed) => changed !== url)) {
+      expect([400, 404]).toContain((await fetch(it)).status);
+    }
+    await api.call('DELETE', `/files/${file.id}`);
+    expect((await fetch(url)).status).toBe(404);
+    expect(stage.parley.logs()).not.toContain('signature=');
+  });
+
+  it.each<[JsonObject | string, string]>([
+    [{ expiresIn: '25h' }, 'expiresIn'],
+    [{ expiresIn: 'soon' }, 'expiresIn'],
+    [{ expiresIn: 15 }, 'expiresIn'],
+    [{ until: 'x' }, 'until'],
+  ])('refuses an address for %j', async (body, path) => {
+    const { id } = await keep(randomBytes(3));
+    const reply = await api.call('POST', `/files/${id}/urls`, body);
+    expect([reply.status, reply.body['errors']]).toEqual([400, [{ path, detail: expect.any(String) }]]);
+  });
+
+  it.each<[string, () => Promise<{ status: number; text: string }>, number, RegExp]>([
+    ['an empty body', () => upload(''), 400, /the content of a file/],
+    ['a form without files', () => upload(new FormData()), 400, /1 to 20 parts|cut off/],
+    ['a form with another field', () => upload(withField()), 400, /title/],
+    ['a file beyond FILE_LIMIT', () => upload(formOf(['x', Buffer.alloc(6 * MEGABYTE + 1)])), 413, /at most 6 MiB/],
+    ['a body beyond FILE_LIMIT', () => upload(Buffer.alloc(6 * MEGABYTE + 1)), 413, /at most 6 MiB/],
+    ['a compressed body', () => upload('x', { 'content-encoding': 'gzip' }), 415, /compressed/],
+  ])('refuses %s, and keeps nothing of it', async (_what, send, status, detail) => {
+    const before = storedContents();
+    const reply = await send();
+    expect([reply.status, reply.text]).toEqual([status, expect.stringMatching(detail)]);
+    expect(storedContents()).toEqual({ ...before, incoming: 0 });
+    expect(await leftovers()).toBe(0);
+  });
+
+  it('refuses what is above FILES_QUOTA, as a whole, and takes it once there is room', async () => {
+    const send = (...sizes: number[]) =>
+      upload(formOf(...sizes.map((size, index): [string, Buffer] => [`${index}`, randomBytes(size)])), {}, max);
+    const kept = await send(5 * MEGABYTE, 5 * MEGABYTE);
+    expect(kept.status).toBe(201);
+    const before = storedContents();
+    const refused = await send(MEGABYTE, 2 * MEGABYTE);
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('QUOTA_EXCEEDED')]);
+    expect(storedContents()).toEqual(before);
+    await fetch(`${stage.parley.url}/api/files/${kept.files[0]!.id}`, { method: 'DELETE', headers: max.headers });
+    expect((await send(MEGABYTE, 2 * MEGABYTE)).status).toBe(201);
+  });
+
+  it('leaves nothing of an upload whose client leaves in the middle', async () => {
+    const before = storedContents();
+    const { hostname, port } = new URL(stage.parley.url);
+    const socket = connect(Number(port), hostname);
+    const head = `POST /api/upload HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${ann.key}\r\n`;
+    socket.write(`${head}content-type: video/mp4\r\ncontent-length: 1000000\r\n\r\n`);
+    socket.write(randomBytes(300_000));
+    await until(() => storedContents().incoming === 1, { what: 'the upload to arrive' });
+    expect(await leftovers()).toBe(1);
+    socket.destroy();
+    await until(async () => (await leftovers()) === 0, { what: 'the upload to be given up' });
+    expect(storedContents()).toEqual({ ...before, incoming: 0 });
+  });
+
+  it('takes no body of another type anywhere else', async () => {
+    const types = ['multipart/form-data; boundary=x', 'application/vnd.parley.streamed-body', 'image/png'];
+    for (const type of types) {
+      const reply = await api.call('POST', '/workflows', 'x', { 'content-type': type });
+      expect([type, reply.status]).toEqual([type, 415]);
+    }
+  });
+
+  it('deletes what a process left that died in the middle of an upload', async () => {
+    const key = `${'0'.repeat(32)}/00000000-0000-4000-8000-000000000000`;
+    await stage.database.query('INSERT INTO file_leftover (storage_key, due_at) VALUES ($1, now())', [key]);
+    await stage.database.query(
+      `SELECT graphile_worker.add_job('files.upkeep', queue_name => 'files.upkeep', job_key => 'files.upkeep')`,
+    );
+    await until(async () => (await leftovers()) === 0, { what: 'the upkeep to delete what was left' });
+  });
+});
+
+function withField(): FormData {
+  const form = formOf(['x', randomBytes(5)]);
+  form.append('title', 'x');
+  return form;
+}
