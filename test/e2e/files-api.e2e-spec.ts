@@ -34,12 +34,16 @@ interface SentFile {
 const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 async function upload(
-  body: BodyInit,
+  body: string | Buffer | FormData,
   headers: Record<string, string> = {},
   caller = ann,
 ): Promise<{ status: number; files: SentFile[]; text: string; headers: Headers }> {
   const sent = { ...caller.headers, ...headers };
-  const reply = await fetch(`${stage.parley.url}/api/upload`, { method: 'POST', headers: sent, body });
+  const reply = await fetch(`${stage.parley.url}/api/upload`, {
+    method: 'POST',
+    headers: sent,
+    body: body as RequestInit['body'],
+  });
   const text = await reply.text();
   const { files = [] } = JSON.parse(text) as { files?: SentFile[] };
   return { status: reply.status, files, text, headers: reply.headers };

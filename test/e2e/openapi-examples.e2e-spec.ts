@@ -70,6 +70,11 @@ const TRIED: Record<string, () => string | Promise<string>> = {
     underWay = (await api.call<{ conversationId: string }>('POST', '/conversations', body)).body.conversationId;
     return underWay;
   },
+  'POST /files/{id}/urls': async () => {
+    const sent = { method: 'POST', headers: mary.headers, body: 'the content of a file' };
+    const reply = await fetch(`${stage.parley.url}/api/upload`, sent);
+    return ((await reply.json()) as { files: { id: string }[] }).files[0]!.id;
+  },
   'POST /agent-messages': nothing,
   'POST /brainstorms': nothing,
 };

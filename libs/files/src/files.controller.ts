@@ -28,6 +28,7 @@ import { Uploads } from './uploads.js';
 
 const SECOND_MS = 1_000;
 const BINARY = { type: 'string', format: 'binary', example: 'the bytes of the file' };
+const CONTENT = { 'application/octet-stream': { schema: BINARY } };
 const FORM = { type: 'object', required: ['file'], properties: { file: { type: 'array', maxItems: 20, items: BINARY } } };
 
 /** Files of callers. Each belongs to the caller that uploaded it; for all others it does not exist. */
@@ -91,8 +92,8 @@ export class FilesController {
   @Get('files/:id')
   @ApiOperation({ summary: 'Reads a file; also with HEAD.' })
   @ApiHeader({ name: 'Range', required: false, description: 'One range of bytes.', example: 'bytes=0-1023' })
-  @ApiOkResponse({ description: 'The content.', content: { 'application/octet-stream': { schema: BINARY } } })
-  @ApiResponse({ status: 206, description: 'The range of the content.' })
+  @ApiOkResponse({ description: 'The content.', content: CONTENT })
+  @ApiResponse({ status: 206, description: 'The range of the content.', content: CONTENT })
   @ApiResponse({ status: 304, description: 'The client has the content already (If-None-Match).' })
   @ApiProblem(404, 'file not found')
   @ApiProblem(416, 'The range is beyond the content.')

@@ -56,7 +56,7 @@ export class S3Storage extends FileStorage {
   }
 
   async get(key: string, range?: ByteRange): Promise<Readable> {
-    const headers = range ? { range: `bytes=${range.first}-${range.last}` } : {};
+    const headers: Record<string, string> = range ? { range: `bytes=${range.first}-${range.last}` } : {};
     const answer = await this.send(key, { method: 'GET', headers });
     // A server that knows no ranges would send the whole as the part.
     await expectStatus(answer, [range ? 206 : 200]);
@@ -111,8 +111,10 @@ export class S3Storage extends FileStorage {
   }
 }
 
-function bodyOf({ path, size }: SpooledContent): BodyInit {
-  return size === 0 ? new Uint8Array(0) : (Readable.toWeb(createReadStream(path)) as unknown as BodyInit);
+type RequestBody = NonNullable<RequestInit['body']>;
+
+function bodyOf({ path, size }: SpooledContent): RequestBody {
+  return size === 0 ? new Uint8Array(0) : (Readable.toWeb(createReadStream(path)) as unknown as RequestBody);
 }
 
 /** @throws ContentUnavailable with the server's own code, for the log */
