@@ -31,8 +31,8 @@ const LAYERS = {
     'remote-agents': ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     credentials: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     'mcp-client': ['protocol', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
-    files: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access'],
-    models: ['protocol', 'expressions', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
+    files: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
+    models: ['protocol', 'expressions', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client', 'files'],
     nodes: [
       'protocol',
       'expressions',

@@ -8,19 +8,21 @@ import {
   HttpAgentDirectory,
   isOfService,
   type LocalAgents,
+  OutgoingFiles,
 } from '#libs/a2a-client';
 import { InProcessHandler } from '#libs/a2a-server';
 import { Authentication } from '#libs/access';
 import { RemoteAgentsModule } from '#libs/remote-agents';
 import { CredentialsModule } from '#libs/credentials';
 import { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/executor';
+import { FilesModule } from '#libs/files';
 import { ServiceAddress } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig, Metrics } from '#libs/service';
 
 /** Calls to agents, foreign ones and our own. */
 @Module({
-  imports: [RemoteAgentsModule, CredentialsModule, RevisionClaimModule],
+  imports: [RemoteAgentsModule, CredentialsModule, FilesModule, RevisionClaimModule],
   providers: [
     {
       provide: AgentDirectory,
@@ -34,6 +36,7 @@ import { AppConfig, Metrics } from '#libs/service';
         CardGuard,
         RequestSigners,
         RevisionClaims,
+        OutgoingFiles,
       ],
       useFactory: (
         modules: ModuleRef,
@@ -45,6 +48,7 @@ import { AppConfig, Metrics } from '#libs/service';
         guard: CardGuard,
         signers: RequestSigners,
         claims: RevisionClaims,
+        files: OutgoingFiles,
       ) => {
         const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', [
           'outcome',
@@ -58,6 +62,7 @@ import { AppConfig, Metrics } from '#libs/service';
           credentials,
           guard,
           signers,
+          files,
           calls,
         });
       },

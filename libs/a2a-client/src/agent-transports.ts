@@ -3,6 +3,8 @@ import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { briefText } from '#libs/protocol';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
+import { FileOpeningTransport } from './file-opening-transport.js';
+import type { OutgoingFiles } from './outgoing-files.js';
 import type { RequestSigners } from './request-signers.js';
 import { type CardSecurity, securityOf } from './card-security.js';
 import { agentFetch } from './agent-fetch.js';
@@ -25,6 +27,20 @@ export interface CalledAgent {
   credentials?: CallCredentials;
 }
 
+/** What transports need to know beside the agent. */
+export interface AgentTransportsOptions {
+  /** For calls that name a credential; without it they go out as all others do. */
+  signers?: RequestSigners;
+  /** Opens files of this service to agents elsewhere. */
+  files?: OutgoingFiles;
+  /** How much an agent may answer; the defaults unless set otherwise. */
+  content?: ContentLimits;
+  /** Milliseconds for which the dialect of an agent is remembered whose card does not say it; a minute unless set. */
+  dialectMaxAge?: number;
+}
+
+const DIALECT_MAX_AGE_MS = 60_000;
+
 /**
  * Gives the transport for an agent: of JSON-RPC and HTTP+JSON the one that its card names first (section 8.3.2);
  * version 1 before 0.3.
@@ -35,13 +51,11 @@ export class AgentTransports {
   readonly #ids = new LRUCache<string, () => number>({ max: 1_000 });
   readonly #dialects: SpokenDialects;
 
-  /** @param dialectMaxAge milliseconds for which the dialect of an agent is remembered whose card does not say it */
   constructor(
     http: AgentHttp,
-    private readonly signers?: RequestSigners,
-    content: ContentLimits = DEFAULT_CONTENT_LIMITS,
-    dialectMaxAge = 60_000,
+    private readonly options: AgentTransportsOptions = {},
   ) {
+    const { content = DEFAULT_CONTENT_LIMITS, dialectMaxAge = DIALECT_MAX_AGE_MS } = options;
     this.#dialects = new SpokenDialects(dialectMaxAge);
     this.#request = agentRequest(http.request ?? fetchRequester(http.fetch), content);
     this.#legacy = new LegacyClients(agentFetch(http.fetch, content));
@@ -70,8 +84,9 @@ export class AgentTransports {
    * For an agent that has no card: JSON-RPC at its URL, without streaming.
    * @param first dialect to begin with, where nothing is known of the agent
    */
-  ofUrl({ url, credentials }: CalledAgent, first: SpokenDialect): AgentTransport {
-    return this.#proving(this.#undeclared(url, first, credentials), { url }, url);
+  ofUrl(agent: CalledAgent, first: SpokenDialect): AgentTransport {
+    const { url, credentials } = agent;
+    return this.#proving(this.#undeclared(url, first, credentials), agent, url);
   }
 
   #undeclared(url: string, first: SpokenDialect, credentials?: CallCredentials): AgentTransport {
@@ -87,9 +102,13 @@ export class AgentTransports {
   }
 
   #proving(transport: AgentTransport, agent: CalledAgent, endpoint: string, security?: CardSecurity): AgentTransport {
-    if (this.signers === undefined) return transport;
+    const { signers, files } = this.options;
+    // Agents of this service read the files by their URLs; they are known by the credentials that only they get.
+    const isElsewhere = agent.credentials === undefined;
+    const opening = files && isElsewhere ? new FileOpeningTransport(transport, files) : transport;
+    if (signers === undefined) return opening;
     const signed = { agentUrl: agent.url, endpoint: new URL(endpoint), ...(security && { security }) };
-    return new SigningTransport(transport, this.signers, signed);
+    return new SigningTransport(opening, signers, signed);
   }
 
   #endpoint({ url, tenant, credentials }: Omit<JsonRpcEndpoint, 'nextId'>): JsonRpcEndpoint {

@@ -13,6 +13,7 @@ import type { AgentHttp } from './agent-http.js';
 import type { CardGuard } from './card-guard.js';
 import { CARD_PATH } from './card-places.js';
 import { AgentTransports, type CalledAgent } from './agent-transports.js';
+import type { OutgoingFiles } from './outgoing-files.js';
 import type { RequestSigners } from './request-signers.js';
 import { CallDeadlines } from './call-deadlines.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
@@ -31,6 +32,8 @@ export interface HttpAgentDirectoryOptions {
   guard?: CardGuard;
   /** For calls that name a credential; without it they go out as all others do. */
   signers?: RequestSigners;
+  /** Opens files of this service to agents elsewhere; without it Messages go out with the URLs that they have. */
+  files?: OutgoingFiles;
   /** How much an agent may answer; the defaults unless set otherwise. */
   content?: ContentLimits;
   /** Milliseconds for which the dialect of an agent is remembered whose card does not say it; a minute unless set. */
@@ -61,7 +64,7 @@ export class HttpAgentDirectory extends AgentDirectory {
   constructor(private readonly options: HttpAgentDirectoryOptions) {
     super();
     this.#cards = new AgentCards(options.http, options.content);
-    this.#transports = new AgentTransports(options.http, options.signers, options.content, options.dialectMaxAge);
+    this.#transports = new AgentTransports(options.http, options);
     this.#outcomes = new CallOutcomes(options.calls);
     this.#onCardless =
       options.onCardless ??

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { OutgoingFiles } from '#libs/a2a-client';
 import { OutboundHttp } from '#libs/outbound';
 import { Database, ReplicaLife } from '#libs/postgres';
 import { AppConfig } from '#libs/service';
@@ -11,6 +12,7 @@ import { FileStore } from './file-store.js';
 import { FileUpkeepJob } from './file-upkeep-job.js';
 import { FilesController } from './files.controller.js';
 import { openStorage } from './open-storage.js';
+import { OwnFiles } from './own-files.js';
 import { SignedFilesController } from './signed-files.controller.js';
 import { Uploads } from './uploads.js';
 
@@ -22,8 +24,10 @@ import { Uploads } from './uploads.js';
     FileContents,
     { provide: FileStorage, inject: [AppConfig, ReplicaLife, OutboundHttp], useFactory: openStorage },
     { provide: FileAddresses, inject: [Database], useFactory: FileAddresses.begin },
+    OwnFiles,
+    { provide: OutgoingFiles, useExisting: OwnFiles },
   ],
-  exports: [FileStore, FileContents, FileAddresses],
+  exports: [FileStore, FileContents, FileAddresses, OwnFiles, OutgoingFiles],
 })
 export class FilesModule {}
 

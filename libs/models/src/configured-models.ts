@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
+import { OwnFiles } from '#libs/files';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig, Metrics } from '#libs/service';
 import { ECHO_MODEL, EchoModel } from './echo-model.js';
@@ -22,7 +23,8 @@ export class ConfiguredModels extends Models {
   private readonly echo: Model;
   private readonly named: (name: string, signer?: ModelSigner) => Model;
 
-  constructor({ llm }: AppConfig, http: OutboundHttp, metrics: Metrics) {
+  /** @param ownFiles absent in a stand-alone agent, which keeps no files */
+  constructor({ llm }: AppConfig, http: OutboundHttp, metrics: Metrics, @Optional() ownFiles?: OwnFiles) {
     super();
     const { baseUrl, apiKey, inputModes: input } = llm;
     const counts = new ModelCounts(metrics);
@@ -33,7 +35,8 @@ export class ConfiguredModels extends Models {
       this.named = () => this.echo;
     } else {
       // The operator named the endpoint: it may be in a private network, or on this machine.
-      const ways = { http: http.trusting(baseUrl), files: http.fetch, provider: 'openai-compatible', baseUrl } as const;
+      const outbound = { http: http.trusting(baseUrl), files: http.fetch, ownFiles };
+      const ways = { ...outbound, provider: 'openai-compatible', baseUrl } as const;
       const key = new KeySigner(apiKey);
       this.named = (model, signer = key) =>
         counts.over(new ProviderModel({ ...ways, signer, name: model, model, input }));

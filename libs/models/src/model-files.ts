@@ -9,20 +9,34 @@ const TIMEOUT_MS = 60_000;
 const UNKNOWN = 'application/octet-stream';
 const TEXT = /^(text\/|application\/(json|xml|yaml)$|application\/\S+\+(json|xml)$)/;
 
+/** Returns the content of a file of this service by its URL; `undefined` for any other URL. */
+export type ReadOwnFile = (url: string, maxBytes: number) => Promise<Buffer | undefined>;
+
+/** Where the files of one call come from. */
+export interface FileSources {
+  /** The way to files elsewhere. */
+  send: OutboundFetch;
+  /** The way to files of this service; absent: there are none. */
+  readOwn?: ReadOwnFile | undefined;
+  signal: AbortSignal;
+}
+
 /**
- * Files as a model takes them: by their bytes, or by their address where the provider reads such itself. What an address
- * leads to is read through the guard of outbound calls, by nobody else.
+ * Files as a model takes them: by their bytes, or by their address where the provider reads such itself. A file of this
+ * service is read from its storage: a provider has no key for it. What any other address leads to is read through the
+ * guard of outbound calls, by nobody else.
  */
 export function filesFor(
   { supportedUrls }: LanguageModelV4,
   modes: readonly string[],
-  send: OutboundFetch,
-  signal: AbortSignal,
+  { send, readOwn, signal }: FileSources,
 ): ReadFile {
   return async (part) => {
     const mediaType = (part.mediaType ?? UNKNOWN).split(';', 1)[0]!.trim().toLowerCase();
     if (!modes.some((mode) => covers(mode, mediaType))) return undefined;
     const name = part.filename === undefined ? {} : { filename: part.filename };
+    const own = part.url === undefined ? undefined : await ownContent(part.url, readOwn, signal);
+    if (own !== undefined) return filePart(own.toString('base64'), mediaType, name);
     if (part.url !== undefined && (await reads(supportedUrls, mediaType, part.url)))
       return { type: 'file', data: { type: 'url', url: new URL(part.url) }, mediaType, ...name };
     const base64 = part.raw ?? (await fetched(part.url ?? '', send, signal));
@@ -53,6 +67,20 @@ function matchesSub(range: string, mediaType: string): boolean {
 async function reads(urls: LanguageModelV4['supportedUrls'], mediaType: string, url: string): Promise<boolean> {
   const known = Object.entries(await urls).filter(([range]) => covers(range, mediaType));
   return URL.canParse(url) && known.some(([, patterns]) => patterns.some((it) => it.test(url.toLowerCase())));
+}
+
+async function ownContent(
+  url: string,
+  readOwn: ReadOwnFile | undefined,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  try {
+    return await readOwn?.(url, MAX_ANSWER_BYTES);
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = error instanceof Error && error.name === 'ContentTooLong' ? ': it is too long' : '';
+    throw new ModelError(`a file that the model was to read cannot be had from its URL${reason}`, { cause: error });
+  }
 }
 
 async function fetched(url: string, send: OutboundFetch, signal: AbortSignal): Promise<string> {

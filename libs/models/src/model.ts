@@ -28,6 +28,8 @@ export interface ModelCall {
   isOutputDescribed?: boolean;
   /** Further headers of the provider's HTTP request. */
   headers?: Readonly<Record<string, string>>;
+  /** Whose files of this service the model may read, where Parts name them by their URLs; absent: nobody's. */
+  reader?: { readonly tenant: string; readonly owner: string };
   signal: AbortSignal;
 }
 

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { FilesModule } from '#libs/files';
 import { ConfiguredModels } from './configured-models.js';
 import { ModelRow } from './model-row.js';
 import { ModelStore } from './model-store.js';
@@ -18,7 +19,7 @@ export class ModelsModule {
   static with(signers: NonNullable<ModuleMetadata['imports']>[number]): DynamicModule {
     return {
       module: ModelsModule,
-      imports: [signers, TypeOrmModule.forFeature([ModelRow])],
+      imports: [signers, FilesModule, TypeOrmModule.forFeature([ModelRow])],
       providers: [ModelStore, ConfiguredModels, { provide: Models, useClass: StoredModels }],
       exports: [Models, ModelStore],
     };

@@ -1,9 +1,10 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamResult } from '@ai-sdk/provider';
+import type { OwnFiles } from '#libs/files';
 import type { OutboundFetch } from '#libs/outbound';
 import { AnswerEvents } from './answer-events.js';
 import { boundedFetch, MAX_ANSWER_BYTES } from './bounded-fetch.js';
 import type { Model, ModelCall, ModelEvent } from './model.js';
-import { filesFor } from './model-files.js';
+import { type FileSources, filesFor } from './model-files.js';
 import type { ModelSigner } from './model-signer.js';
 import { inputModes, type ModelSettings, PROVIDER_OPTIONS } from './model-settings.js';
 import { asJson, promptOf } from './prompt.js';
@@ -21,6 +22,8 @@ export interface ProviderModelOptions extends ModelSettings {
   http: OutboundFetch;
   /** The way to files that a model is to read; as closed as that of any caller. */
   files: OutboundFetch;
+  /** Files of this service; absent: there are none. */
+  ownFiles?: Pick<OwnFiles, 'read'> | undefined;
 }
 
 /** A model of a provider, spoken to by the provider's own package. */
@@ -70,7 +73,7 @@ export class ProviderModel implements Model {
 
   async #optionsOf(call: ModelCall, model: LanguageModelV4): Promise<LanguageModelV4CallOptions> {
     const { messages, tools = [], temperature, maxTokens, output, isOutputDescribed, headers, signal } = call;
-    const read = filesFor(model, this.inputModes, this.options.files, signal);
+    const read = filesFor(model, this.inputModes, this.#sourcesOf(call));
     const said = output === undefined || isOutputDescribed ? messages : [...messages, asJson(output)];
     return {
       prompt: await promptOf(said, this.options.provider, read),
@@ -84,6 +87,13 @@ export class ProviderModel implements Model {
       providerOptions: PROVIDER_OPTIONS,
       abortSignal: signal,
     };
+  }
+
+  #sourcesOf({ reader, signal }: ModelCall): FileSources {
+    const { files: send, ownFiles } = this.options;
+    const readOwn =
+      reader && ownFiles && ((url: string, maxBytes: number) => ownFiles.read(url, reader, maxBytes, signal));
+    return { send, readOwn, signal };
   }
 
   #way(wire: SignedFetch): typeof fetch {

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { RequestSigners } from '#libs/a2a-client';
+import { OwnFiles } from '#libs/files';
 import { OutboundHttp } from '#libs/outbound';
 import { Metrics } from '#libs/service';
 import { ConfiguredModels } from './configured-models.js';
@@ -29,6 +30,7 @@ export class StoredModels extends Models {
     private readonly signers: RequestSigners,
     private readonly http: OutboundHttp,
     metrics: Metrics,
+    @Optional() private readonly ownFiles?: OwnFiles,
   ) {
     super();
     this.defaultModel = configured.defaultModel;
@@ -67,8 +69,9 @@ export class StoredModels extends Models {
         ? new KeySigner(undefined)
         : new CredentialSigner(this.signers, { credential: auth, tenant, agentUrl: baseUrl }, rest.provider);
     const signer = this.signerOf(wanted, rest.provider) ?? own();
+    const { ownFiles } = this;
     const { fetch } = this.http;
-    return new ProviderModel({ ...rest, name, baseUrl, signer, http: fetch, files: fetch });
+    return new ProviderModel({ ...rest, name, baseUrl, signer, http: fetch, files: fetch, ownFiles });
   }
 
   private async ofOperator(name: string | undefined, wanted: WantedModel): Promise<Model> {

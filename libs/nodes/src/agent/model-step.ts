@@ -78,6 +78,7 @@ async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(structure && { output: structure.schema, ...(isDescribed(turn) && { isOutputDescribed: true }) }),
     ...(context.trace && { headers: context.trace.headers('chat', step, model.name) }),
+    reader: context.call.scope,
     signal,
   });
   let end: ModelEnd | undefined;

@@ -1,0 +1,56 @@
+import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
+import type { AgentTransport, TransportOptions } from './agent-transport.js';
+import type { OutgoingFiles } from './outgoing-files.js';
+
+const QUARTER_HOUR_MS = 15 * 60_000;
+/** For a call without a limit. */
+const LONGEST_MS = 24 * 60 * 60_000;
+
+/**
+ * Sends Messages with signed addresses of the files that they name. Only what goes over the wire has them: the log of the
+ * caller keeps the URLs that never end.
+ */
+export class FileOpeningTransport implements AgentTransport {
+  constructor(
+    private readonly inner: AgentTransport,
+    private readonly files: OutgoingFiles,
+  ) {}
+
+  get streaming(): boolean {
+    return this.inner.streaming;
+  }
+
+  get timeouts(): AgentTransport['timeouts'] {
+    return this.inner.timeouts;
+  }
+
+  async *send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    yield* this.inner.send(await this.#opened(request, options), options);
+  }
+
+  get post(): AgentTransport['post'] {
+    const { inner } = this;
+    if (inner.post === undefined) return undefined;
+    return async (request, options) => inner.post!(await this.#opened(request, options), options);
+  }
+
+  subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    return this.inner.subscribe(taskId, options);
+  }
+
+  getTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return this.inner.getTask(taskId, options);
+  }
+
+  cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
+    return this.inner.cancelTask(taskId, options);
+  }
+
+  async #opened(request: SendMessageRequest, options: TransportOptions): Promise<SendMessageRequest> {
+    const { message } = request;
+    const { scope, timeouts, signal } = options;
+    if (scope === undefined || message.parts.every(({ url }) => url === undefined)) return request;
+    const forMs = Math.min(timeouts?.total ?? LONGEST_MS, LONGEST_MS) + QUARTER_HOUR_MS;
+    return { ...request, message: { ...message, parts: await this.files.opened(message.parts, scope, forMs, signal) } };
+  }
+}

@@ -1,0 +1,57 @@
+import { Readable } from 'node:stream';
+import { OwnFiles } from './own-files.js';
+import { newFileId, type StoredFile } from './stored-file.js';
+
+const BASE = 'https://parley.example.com';
+const owner = { tenant: 'acme', owner: 'ann' };
+const file: StoredFile = {
+  ...owner,
+  id: newFileId(new Date()),
+  name: 'a.txt',
+  mediaType: 'text/plain',
+  size: 7,
+  sha256: 'x',
+  createdAt: new Date(),
+};
+const url = `${BASE}/api/files/${file.id}`;
+const { signal } = new AbortController();
+
+function ownFiles(): OwnFiles {
+  const isOwner = (scope: { tenant: string; owner: string }): boolean =>
+    scope.tenant === owner.tenant && scope.owner === owner.owner;
+  const files = { get: async (scope: typeof owner, id: string) => (isOwner(scope) && id === file.id ? file : undefined) };
+  const contents = { open: async () => Readable.from([Buffer.from('con'), Buffer.from('tent')]) };
+  const addresses = { address: ({ id }: StoredFile, base: string, until: Date) => `${base}/${id}@${until.getTime()}` };
+  const service = { ownUrls: [BASE], isOwnAddress: () => false, publicBaseUrl: () => BASE };
+  return new OwnFiles(files as never, contents as never, addresses as never, service as never);
+}
+
+describe('OwnFiles', () => {
+  it('reads a file by its URL', async () => {
+    expect((await ownFiles().read(url, owner, 7, signal))?.toString()).toBe('content');
+  });
+
+  it.each([
+    'https://other.example.com/api/files/' + file.id,
+    `${BASE}.evil.example/api/files/${file.id}`,
+    `${url}?x=1`,
+    `${BASE}/api/files/1`,
+    `${BASE}/api/runs/${file.id}`,
+    'data:text/plain,x',
+  ])('takes %s for no file of this service', async (other) => {
+    expect(await ownFiles().read(other, owner, 7, signal)).toBeUndefined();
+  });
+
+  it('reads no file of another owner, and none that is too long', async () => {
+    await expect(ownFiles().read(url, { ...owner, owner: 'eve' }, 7, signal)).rejects.toThrow('file not found');
+    await expect(ownFiles().read(url, owner, 6, signal)).rejects.toThrow('longer than 6 bytes');
+  });
+
+  it('opens the files of their owner alone, and leaves all other Parts as they are', async () => {
+    const parts = [{ text: 'x' }, { url, filename: 'a.txt' }, { url: 'https://elsewhere.example/x' }];
+    const [text, opened, elsewhere] = await ownFiles().opened(parts, owner, 60_000, signal);
+    expect([text, elsewhere]).toEqual([parts[0], parts[2]]);
+    expect(opened).toEqual({ url: expect.stringContaining(`${BASE}/${file.id}@`), filename: 'a.txt' });
+    expect(await ownFiles().opened(parts, { tenant: 'other', owner: 'ann' }, 60_000, signal)).toEqual(parts);
+  });
+});
