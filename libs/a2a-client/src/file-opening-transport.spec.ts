@@ -59,7 +59,8 @@ describe('FileOpeningTransport', () => {
   it('asks for addresses that outlive the call by a quarter of an hour, and a day where the call has no limit', async () => {
     const files = new SignedFiles();
     const transport = new FileOpeningTransport(noting([]), files);
-    for (const total of [60_000, Infinity]) await transport.post!(request({ url: OWN }), options({ timeouts: { total } }));
+    for (const total of [60_000, Infinity])
+      await transport.post!(request({ url: OWN }), options({ timeouts: { total } }));
     await transport.post!(request({ url: OWN }), options());
     const [quarter, day] = [900_000, 86_400_000];
     expect(files.asked).toEqual([60_000, day, day].map((ms) => [scope, ms + quarter]));

@@ -11,7 +11,8 @@ const RANGE = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
 export function requestedRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, from = '', to = ''] = RANGE.exec(header ?? '') ?? [];
   if (from === '' && to === '') return undefined;
-  if (from === '') return Number(to) === 0 || size === 0 ? 'unsatisfiable' : { first: Math.max(size - Number(to), 0), last: size - 1 };
+  if (from === '')
+    return Number(to) === 0 || size === 0 ? 'unsatisfiable' : { first: Math.max(size - Number(to), 0), last: size - 1 };
   const first = Number(from);
   if (to !== '' && Number(to) < first) return undefined;
   if (first >= size) return 'unsatisfiable';

@@ -47,6 +47,8 @@ export class FileAddresses {
   }
 
   private signature({ id, tenant }: Pick<StoredFile, 'id' | 'tenant'>, expires: number): string {
-    return createHmac('sha256', this.secret).update(JSON.stringify([id, tenant, expires])).digest('base64url');
+    return createHmac('sha256', this.secret)
+      .update(JSON.stringify([id, tenant, expires]))
+      .digest('base64url');
   }
 }

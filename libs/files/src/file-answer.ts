@@ -7,8 +7,8 @@ import type { ByteRange } from './file-storage.js';
 import type { StoredFile } from './stored-file.js';
 
 /**
- * Answers a GET or HEAD with the content of a file, or the range that is asked for (RFC 9110): 200, 206, or 304 where the
- * client has it. A browser saves it and never shows it: what callers upload must not become a page of this service.
+ * Answers a GET or HEAD with the content of a file, or the range that is asked for (RFC 9110): 200, 206, or 304 where
+ * the client has it. A browser saves it and never shows it: what callers upload must not become a page of this service.
  * @throws ProblemError 416 for a range beyond the content; 404 or 503 where the content cannot be had
  */
 export async function answerFile(

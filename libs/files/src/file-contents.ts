@@ -27,11 +27,7 @@ export class FileContents {
    * @param announcedBytes how much is coming, where that is known; more than the owner may store is refused unread
    * @throws ProblemError 413 beyond FILE_LIMIT, 422 above FILES_QUOTA, 503 where nothing can be stored
    */
-  async store(
-    owner: FileOwner,
-    files: AsyncIterable<ArrivingFile>,
-    announcedBytes = 0,
-  ): Promise<StoredFile[]> {
+  async store(owner: FileOwner, files: AsyncIterable<ArrivingFile>, announcedBytes = 0): Promise<StoredFile[]> {
     await this.assertRoom(owner, announcedBytes);
     const keys: string[] = [];
     try {

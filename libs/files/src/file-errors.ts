@@ -10,7 +10,7 @@ export function unknownFile(): ProblemError {
 /** 413: one file is longer than `FILE_LIMIT`. */
 export function fileTooLarge(limit: number, path = 'file'): ProblemError {
   const detail = `must have at most ${sizeText(limit)}`;
-  return new ProblemError(413, `${path}: ${detail}`, [{ path, detail }]);
+  return new ProblemError(413, path === '' ? `the body ${detail}` : `${path}: ${detail}`, [{ path, detail }]);
 }
 
 /** 422: the owner stores as much as it may. */

@@ -49,9 +49,12 @@ describe('sentFileName', () => {
     expect(() => sentFileName("attachment; filename*=UTF-8''%ff")).toThrow(/Content-Disposition: filename\*/);
   });
 
-  it.each(['a.txt', 'grüße "x" \\ 50%.txt', "it's (1)*.txt", '日本語.pdf'])('reads %s as attachmentNamed wrote it', (name) => {
-    const header = attachmentNamed(name);
-    expect(header).toMatch(/^[\x20-\x7e]*$/);
-    expect(sentFileName(header)).toBe(name);
-  });
+  it.each(['a.txt', 'grüße "x" \\ 50%.txt', "it's (1)*.txt", '日本語.pdf'])(
+    'reads %s as attachmentNamed wrote it',
+    (name) => {
+      const header = attachmentNamed(name);
+      expect(header).toMatch(/^[\x20-\x7e]*$/);
+      expect(sentFileName(header)).toBe(name);
+    },
+  );
 });

@@ -7,7 +7,9 @@ const LONGEST_MEDIA_TYPE = 200;
 const DEFAULT_NAME = 'file';
 const DEFAULT_MEDIA_TYPE = 'application/octet-stream';
 const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
-const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(\\s*;\\s*${TOKEN}=(${TOKEN}|"[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`);
+const MEDIA_TYPE = new RegExp(
+  `^${TOKEN}/${TOKEN}(\\s*;\\s*${TOKEN}=(${TOKEN}|"[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`,
+);
 // Control characters, line separators, and what turns the direction of a text around: names are shown to people.
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
@@ -52,7 +54,10 @@ export function sentFileName(disposition: string | undefined): string | undefine
 /** Returns a `Content-Disposition` that has a browser save a file under its name, whatever is in it. */
 export function attachmentNamed(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 

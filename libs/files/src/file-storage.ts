@@ -53,7 +53,7 @@ export const STORAGE_KEY = /^[\da-f]{32}\/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}
 
 const OWNER_DIGITS = 32;
 
-/** Returns a key that no content has. Keys of one owner begin with the same digits, which do not tell the owner's name. */
+/** Returns a new key. Keys of one owner begin with the same digits, which do not tell the owner's name. */
 export function newStorageKey({ tenant, owner }: FileOwner): string {
   const digest = createHash('sha256').update(`${tenant.length}:${tenant}${owner}`).digest('hex');
   return `${digest.slice(0, OWNER_DIGITS)}/${randomUUID()}`;

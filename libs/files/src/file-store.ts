@@ -39,9 +39,9 @@ export interface FilePage {
 /**
  * Rows of files, and of the contents behind them.
  *
- * - A content has a row in `file_leftover` before anything of it is stored, until a row of `file_content` names it. What a
- *   crash leaves is found there, and deleted once it is due.
- * - Whoever takes a content away marks its leftover as doomed first: an upload that comes to its end later writes nothing.
+ * - A content has a row in `file_leftover` before anything of it is stored, until a row of `file_content` names it. What
+ *   a crash leaves is found there, and deleted once it is due.
+ * - A content that is to be deleted has its leftover marked as doomed first: an upload that ends later writes nothing.
  * - One statement after the other changes files of an owner, behind the lock of the row in `file_account`; so no file
  *   begins to use a content while its last row goes.
  */
@@ -53,7 +53,7 @@ export class FileStore {
     @InjectRepository(FileRow) private readonly rows: Repository<FileRow>,
   ) {}
 
-  /** Notes a key whose content is stored from now on: an upload that ends without `commit` leaves it for the upkeep. */
+  /** Notes a key whose content is stored next: an upload that ends without `commit` leaves it for the upkeep. */
   async noteLeftover(storageKey: string): Promise<void> {
     await this.database.pool.query(NOTE_LEFTOVER, [storageKey]);
   }
@@ -65,7 +65,8 @@ export class FileStore {
   }
 
   /**
-   * Makes the files of one upload, all or none. Contents that the owner has already are not used: their keys stay leftovers.
+   * Makes the files of one upload, all or none. Contents that the owner has already are not used: their keys stay
+   * leftovers.
    * @throws ProblemError 422 above FILES_QUOTA; 503 where the contents were given up meanwhile
    */
   async commit(owner: FileOwner, drafts: readonly FileDraft[]): Promise<StoredFile[]> {
@@ -108,8 +109,8 @@ export class FileStore {
   }
 
   /**
-   * Deletes a file. @returns the key of its content where no other file uses it: the content is doomed, and to be deleted;
-   * `null` where others use it, `undefined` where there is no such file
+   * Deletes a file. @returns the key of its content where no other file uses it: the content is doomed, and to be
+   * deleted; `null` where others use it, `undefined` where there is no such file
    */
   delete({ tenant, owner }: FileOwner, id: string): Promise<string | null | undefined> {
     return inTransaction(this.database, async (session) => {

@@ -29,7 +29,11 @@ import { Uploads } from './uploads.js';
 const SECOND_MS = 1_000;
 const BINARY = { type: 'string', format: 'binary', example: 'the bytes of the file' };
 const CONTENT = { 'application/octet-stream': { schema: BINARY } };
-const FORM = { type: 'object', required: ['file'], properties: { file: { type: 'array', maxItems: 20, items: BINARY } } };
+const FORM = {
+  type: 'object',
+  required: ['file'],
+  properties: { file: { type: 'array', maxItems: 20, items: BINARY } },
+};
 
 /** Files of callers. Each belongs to the caller that uploaded it; for all others it does not exist. */
 @ApiTags('files')

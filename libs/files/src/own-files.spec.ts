@@ -19,7 +19,9 @@ const { signal } = new AbortController();
 function ownFiles(): OwnFiles {
   const isOwner = (scope: { tenant: string; owner: string }): boolean =>
     scope.tenant === owner.tenant && scope.owner === owner.owner;
-  const files = { get: async (scope: typeof owner, id: string) => (isOwner(scope) && id === file.id ? file : undefined) };
+  const files = {
+    get: async (scope: typeof owner, id: string) => (isOwner(scope) && id === file.id ? file : undefined),
+  };
   const contents = { open: async () => Readable.from([Buffer.from('con'), Buffer.from('tent')]) };
   const addresses = { address: ({ id }: StoredFile, base: string, until: Date) => `${base}/${id}@${until.getTime()}` };
   const service = { ownUrls: [BASE], isOwnAddress: () => false, publicBaseUrl: () => BASE };

@@ -42,7 +42,10 @@ export class Spool {
     const names = await readdir(this.folder).catch(() => []);
     for (const name of names) {
       const path = join(this.folder, name);
-      const modifiedAt = await stat(path).then(({ mtimeMs }) => mtimeMs, () => Infinity);
+      const modifiedAt = await stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => Infinity,
+      );
       if (Date.now() - modifiedAt > ABANDONED_MS) await rm(path, { force: true });
     }
   }

@@ -33,8 +33,8 @@ export class Uploads {
   ) {}
 
   /**
-   * Stores the files of an upload. Where it is refused, the rest of the body is read and dropped first: a client that is
-   * still sending would not see the answer.
+   * Stores the files of an upload. Where it is refused, the rest of the body is read and dropped first: a client that
+   * is still sending would not see the answer.
    * @throws ProblemError 400, 413, 422, 503; A2AError RATE_LIMITED
    */
   async receive(upload: Upload): Promise<StoredFile[]> {

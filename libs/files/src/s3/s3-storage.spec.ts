@@ -4,6 +4,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OutboundHttp } from '#libs/outbound';
+import { loadConfig } from '#libs/service';
 import { ContentUnavailable, newStorageKey } from '../file-storage.js';
 import { breakingOff, inChunks, whole } from '../testing/chunks.js';
 import { S3Storage } from './s3-storage.js';
@@ -14,6 +16,7 @@ const objects = new Map<string, Buffer>();
 /** Statuses that the next requests are answered with; then the server works. */
 let failures: number[] = [];
 let requests: IncomingMessage[] = [];
+const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
 let server: Server;
 let folder: string;
 let storage: S3Storage;
@@ -40,16 +43,17 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
-afterAll(() => new Promise((resolve) => server.close(resolve)));
+afterAll(async () => {
+  await outbound.close();
+  await new Promise((resolve) => server.close(resolve));
+});
 
 beforeEach(() => {
   [failures, requests] = [[], []];
   folder = mkdtempSync(join(tmpdir(), 'parley-s3-'));
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const keys = { accessKeyId: 'key', secretAccessKey: 'secret' };
-  // As OutboundHttp does: the length of a stream is the one that is said.
-  const http: typeof fetch = (input, init) => fetch(input, { ...init, duplex: 'half' } as RequestInit);
-  storage = new S3Storage({ endpoint, bucket: 'files', region: 'eu-central-1', ...keys, folder, http });
+  storage = new S3Storage({ endpoint, bucket: 'files', region: 'eu-central-1', ...keys, folder, http: outbound.fetch });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -64,8 +68,12 @@ describe('S3Storage', () => {
     expect((await whole(await storage.get(key))).equals(content)).toBe(true);
     expect((await whole(await storage.get(key, { first: 10, last: 19 }))).equals(content.subarray(10, 20))).toBe(true);
     expect(spooled()).toEqual([]);
+    expect(requests[0]!.headers).toMatchObject({ 'content-length': '700000' });
+    expect(requests[0]!.headers).not.toHaveProperty('transfer-encoding');
     expect(requests.map(({ url }) => url)).toEqual([1, 2, 3].map(() => `/files/${key}`));
-    expect(requests[0]!.headers['authorization']).toMatch(/^AWS4-HMAC-SHA256 Credential=key\/\d{8}\/eu-central-1\/s3\//);
+    expect(requests[0]!.headers['authorization']).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=key\/\d{8}\/eu-central-1\/s3\//,
+    );
   });
 
   it('keeps an empty content', async () => {

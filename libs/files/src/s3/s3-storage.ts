@@ -46,7 +46,11 @@ export class S3Storage extends FileStorage {
     const spooled = await this.spool.write(content, limit);
     try {
       const { size, sha256 } = spooled;
-      const answer = await this.send(key, { method: 'PUT', headers: { 'content-length': String(size) }, content: spooled });
+      const answer = await this.send(key, {
+        method: 'PUT',
+        headers: { 'content-length': String(size) },
+        content: spooled,
+      });
       await expectStatus(answer, [200, 201, 204]);
       await answer.body?.cancel();
       return { size, sha256 };

@@ -65,10 +65,7 @@ export const FILES_VARIABLES = {
   FILE_RETENTION: retention.optional(),
   FILES_DIR_SHARED: z.enum(['true', 'false'], 'must be true or false').default('false'),
   FILES_S3_ENDPOINT: endpoint.optional(),
-  FILES_S3_BUCKET: z
-    .string()
-    .regex(BUCKET, 'must be 3 to 63 lower-case letters, digits, dots and hyphens')
-    .optional(),
+  FILES_S3_BUCKET: z.string().regex(BUCKET, 'must be 3 to 63 lower-case letters, digits, dots and hyphens').optional(),
   FILES_S3_REGION: z
     .string()
     .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, such as eu-central-1')
