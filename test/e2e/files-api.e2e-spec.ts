@@ -200,6 +200,17 @@ describe('/api/upload and /api/files', () => {
     expect(stage.parley.logs()).not.toContain('signature=');
   });
 
+  it('sends an agent elsewhere an address that opens the file of the caller, and of nobody else', async () => {
+    const agent = await stage.fake();
+    const { url } = await keep(Buffer.from('for the agent'));
+    const message = { messageId: unique('m'), role: 'ROLE_USER', parts: [{ url, mediaType: 'text/plain' }] };
+    for (const caller of [api, others]) await caller.call('POST', '/agent-messages', { url: agent.url, message });
+    const [opened = '', closed] = agent.sends.map(({ message: sent }) => sent?.parts[0]?.url);
+    const reply = await fetch(opened);
+    expect([reply.status, await reply.text()]).toEqual([200, 'for the agent']);
+    expect(closed).toBe(url);
+  });
+
   it.each<[JsonObject | string, string]>([
     [{ expiresIn: '25h' }, 'expiresIn'],
     [{ expiresIn: 'soon' }, 'expiresIn'],

@@ -34,7 +34,7 @@ describe('OwnFiles', () => {
   });
 
   it.each([
-    'https://other.example.com/api/files/' + file.id,
+    `https://other.example.com/api/files/${file.id}`,
     `${BASE}.evil.example/api/files/${file.id}`,
     `${url}?x=1`,
     `${BASE}/api/files/1`,

@@ -10,7 +10,7 @@ const UNKNOWN = 'application/octet-stream';
 const TEXT = /^(text\/|application\/(json|xml|yaml)$|application\/\S+\+(json|xml)$)/;
 
 /** Returns the content of a file of this service by its URL; `undefined` for any other URL. */
-export type ReadOwnFile = (url: string, maxBytes: number) => Promise<Buffer | undefined>;
+type ReadOwnFile = (url: string, maxBytes: number) => Promise<Buffer | undefined>;
 
 /** Where the files of one call come from. */
 export interface FileSources {
