@@ -9,7 +9,7 @@ export class CreateFile1700000000530 implements MigrationInterface {
       CREATE TABLE file_account (
         tenant text COLLATE "C" NOT NULL,
         owner text COLLATE "C" NOT NULL,
-        -- The sum of the owner's contents. Whoever changes files of an owner locks this row first.
+        -- What the owner's contents and files count for. Whoever changes files of an owner locks this row first.
         bytes bigint NOT NULL,
         PRIMARY KEY (tenant, owner)
       )`);

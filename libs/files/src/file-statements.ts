@@ -23,10 +23,10 @@ export const INSERT_FILE = `
   INSERT INTO file (id, tenant, owner, name, media_type, sha256, size, created_at, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-/** Changes no row above the limit, unless nothing is added: a limit that was lowered refuses no file that is there. */
+/** Changes no row above the limit. */
 export const COUNT_BYTES = `
   UPDATE file_account SET bytes = bytes + $3
-  WHERE tenant = $1 AND owner = $2 AND ($3::bigint = 0 OR bytes + $3::bigint <= $4::bigint)`;
+  WHERE tenant = $1 AND owner = $2 AND bytes + $3::bigint <= $4::bigint`;
 
 export const CONTENT_KEY = 'SELECT storage_key FROM file_content WHERE tenant = $1 AND owner = $2 AND sha256 = $3';
 

@@ -27,6 +27,9 @@ import {
 } from './file-statements.js';
 import { type FileDraft, type FileOwner, newFileId, type StoredFile } from './stored-file.js';
 
+/** Bytes that a file counts for beside its content: rows cost room too, also those of empty files. */
+const ROW_BYTES = 4096;
+
 /** Which page of an owner's files is read. */
 export interface FilePage {
   limit: number;
@@ -58,7 +61,7 @@ export class FileStore {
     await this.database.pool.query(NOTE_LEFTOVER, [storageKey]);
   }
 
-  /** Returns how many bytes an owner stores. A content counts once. */
+  /** Returns how many bytes an owner stores: each content once, and 4 KiB for each file. */
   async storedBytes({ tenant, owner }: FileOwner): Promise<number> {
     const { rows } = await this.database.pool.query<{ bytes: string }>(STORED_BYTES, [tenant, owner]);
     return Number(rows[0]?.bytes ?? 0);
@@ -119,8 +122,8 @@ export class FileStore {
       if (!deleted[0]) return undefined;
       const { rows } = await session.query<DeletedContent>(DELETE_UNUSED_CONTENT, [tenant, owner, deleted[0].sha256]);
       const [content] = rows;
+      await session.query(GIVE_BACK_BYTES, [tenant, owner, ROW_BYTES + Number(content?.size ?? 0)]);
       if (!content) return null;
-      await session.query(GIVE_BACK_BYTES, [tenant, owner, content.size]);
       await session.query(NOTE_DOOMED, [content.storage_key]);
       return content.storage_key;
     });
@@ -155,7 +158,7 @@ export class FileStore {
     files: readonly (StoredFile & FileDraft)[],
   ): Promise<void> {
     await session.query(LOCK_ACCOUNT, [tenant, owner]);
-    let added = 0;
+    let added = files.length * ROW_BYTES;
     for (const { id, name, mediaType, sha256, size, storageKey, createdAt, expiresAt } of files) {
       const content = [tenant, owner, sha256, size, storageKey];
       const { rows } = await session.query<{ storage_key: string }>(TAKE_CONTENT, content);

@@ -16,7 +16,7 @@ export interface S3Config {
 export interface FilesConfig {
   /** Bytes of one file. */
   readonly fileBytes: number;
-  /** Bytes that one owner may store; a content that is stored twice counts once. */
+  /** Bytes that one owner may store: each content once, and 4 KiB for each file. */
   readonly ownerBytes: number;
   /** Milliseconds that a file is kept; absent: until somebody deletes it. */
   readonly retentionMs?: number;
@@ -56,7 +56,7 @@ const retention = z
 const endpoint = z
   .string()
   .refine(isEndpoint, 'must be an http:// or https:// URL without path, query, fragment or credentials')
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform((text) => (URL.canParse(text) ? new URL(text).origin : text));
 
 /** The variables of `FilesConfig` that stand for themselves; `readS3Keys` reads the files that the others name. */
 export const FILES_VARIABLES = {
