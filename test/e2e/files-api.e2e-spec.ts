@@ -193,10 +193,10 @@ describe('/api/upload and /api/files', () => {
       url.replace(/&signature=.*/, ''),
     ];
     for (const it of wrong.filter((changed) => changed !== url)) {
-      expect([400, 404]).toContain((await fetch(it)).status);
+      expect([400, 403]).toContain((await fetch(it)).status);
     }
     await api.call('DELETE', `/files/${file.id}`);
-    expect((await fetch(url)).status).toBe(404);
+    expect((await fetch(url)).status).toBe(403);
     expect(stage.parley.logs()).not.toContain('signature=');
   });
 
@@ -244,7 +244,7 @@ describe('/api/upload and /api/files', () => {
     expect(kept.status).toBe(201);
     const before = storedContents();
     const refused = await send(MEGABYTE, 2 * MEGABYTE);
-    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('QUOTA_EXCEEDED')]);
+    expect([refused.status, refused.text]).toEqual([413, expect.stringContaining('QUOTA_EXCEEDED')]);
     expect(storedContents()).toEqual(before);
     await fetch(`${stage.parley.url}/api/files/${kept.files[0]!.id}`, { method: 'DELETE', headers: max.headers });
     expect((await send(MEGABYTE, 2 * MEGABYTE)).status).toBe(201);

@@ -25,7 +25,7 @@ export class FileContents {
   /**
    * Stores files as they arrive, all or none.
    * @param announcedBytes how much is coming, where that is known; more than the owner may store is refused unread
-   * @throws ProblemError 413 beyond FILE_LIMIT, 422 above FILES_QUOTA, 503 where nothing can be stored
+   * @throws ProblemError 413 beyond FILE_LIMIT or FILES_QUOTA, 503 where nothing can be stored
    */
   async store(owner: FileOwner, files: AsyncIterable<ArrivingFile>, announcedBytes = 0): Promise<StoredFile[]> {
     await this.assertRoom(owner, announcedBytes);

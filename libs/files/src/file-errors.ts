@@ -10,13 +10,13 @@ export function unknownFile(): ProblemError {
 /** 413: one file is longer than `FILE_LIMIT`. */
 export function fileTooLarge(limit: number, path = 'file'): ProblemError {
   const detail = `must have at most ${sizeText(limit)}`;
-  return new ProblemError(413, path === '' ? `the body ${detail}` : `${path}: ${detail}`, [{ path, detail }]);
+  return new ProblemError(413, path === '' ? `the body ${detail}` : `${path}: ${detail}`, [{ path, detail }], 'FILE_TOO_LARGE');
 }
 
-/** 422: the owner stores as much as it may. */
+/** 413: the owner stores as much as it may. */
 export function quotaExceeded(limit: number): ProblemError {
   const detail = `a caller stores at most ${sizeText(limit)} of files: delete some first`;
-  return new ProblemError(422, detail, [{ path: '', detail }], 'QUOTA_EXCEEDED');
+  return new ProblemError(413, detail, [{ path: '', detail }], 'QUOTA_EXCEEDED');
 }
 
 /** 503: the upload took so long that what it had stored was given up. */

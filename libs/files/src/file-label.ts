@@ -1,18 +1,18 @@
 import { malformed } from '#libs/http';
-import { briefText } from '#libs/protocol';
 import type { FileLabel } from './stored-file.js';
 
+/** Bytes in UTF-8. */
 const LONGEST_NAME = 255;
 const LONGEST_MEDIA_TYPE = 200;
 const DEFAULT_NAME = 'file';
 const DEFAULT_MEDIA_TYPE = 'application/octet-stream';
 const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
 const MEDIA_TYPE = new RegExp(
-  `^${TOKEN}/${TOKEN}(\\s*;\\s*${TOKEN}=(${TOKEN}|"[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`,
+  `^${TOKEN}/${TOKEN}([ \\t]*;[ \\t]*${TOKEN}=(${TOKEN}|"[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`,
 );
 // Control characters, line separators, and what turns the direction of a text around: names are shown to people.
 // oxlint-disable-next-line no-control-regex
-const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 interface SentLabel {
   name?: string | undefined;
@@ -20,21 +20,19 @@ interface SentLabel {
 }
 
 /**
- * Returns how an uploaded file is called: `file` of `application/octet-stream` where its sender does not say. Folders
- * before the name are left out.
+ * Returns how an uploaded file is called: `file` of `application/octet-stream` where its sender does not say, or sends no
+ * media type that can be one. Folders before the name are left out, and characters that control a terminal or a text.
  * @param path the field at fault
- * @throws ProblemError 400
+ * @throws ProblemError 400 for a name of more than 255 bytes
  */
 export function fileLabel({ name: sentName, mediaType: sentType }: SentLabel, path: string): FileLabel {
-  const name = (sentName ?? '').split(/[/\\]/).at(-1)?.trim() || DEFAULT_NAME;
-  if (name.length > LONGEST_NAME || UNSAFE.test(name) || !name.isWellFormed()) {
-    const detail = `the name must have at most ${LONGEST_NAME} characters, and none that controls a terminal or a text`;
-    throw malformed({ path, detail });
-  }
-  const mediaType = (sentType ?? '').trim() || DEFAULT_MEDIA_TYPE;
-  if (mediaType.length > LONGEST_MEDIA_TYPE || !MEDIA_TYPE.test(mediaType))
-    throw malformed({ path, detail: `${briefText(mediaType)} is no media type such as image/png` });
-  return { name, mediaType };
+  const last = (sentName ?? '').split(/[/\\]/).at(-1) ?? '';
+  const name = last.toWellFormed().replace(UNSAFE, '').trim() || DEFAULT_NAME;
+  if (Buffer.byteLength(name) > LONGEST_NAME)
+    throw malformed({ path, detail: `the name must have at most ${LONGEST_NAME} bytes` });
+  const mediaType = (sentType ?? '').trim();
+  const isValid = mediaType.length <= LONGEST_MEDIA_TYPE && MEDIA_TYPE.test(mediaType);
+  return { name, mediaType: isValid ? mediaType : DEFAULT_MEDIA_TYPE };
 }
 
 /**

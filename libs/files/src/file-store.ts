@@ -70,7 +70,7 @@ export class FileStore {
   /**
    * Makes the files of one upload, all or none. Contents that the owner has already are not used: their keys stay
    * leftovers.
-   * @throws ProblemError 422 above FILES_QUOTA; 503 where the contents were given up meanwhile
+   * @throws ProblemError 413 above FILES_QUOTA; 503 where the contents were given up meanwhile
    */
   async commit(owner: FileOwner, drafts: readonly FileDraft[]): Promise<StoredFile[]> {
     const createdAt = new Date();

@@ -57,10 +57,9 @@ export class FilesController {
   @ApiBody({ schema: FORM })
   @ApiCreatedResponse({ type: UploadedView })
   @ApiProblem(400, 'The form or a name is malformed, or the body broke off.')
-  @ApiProblem(413, 'A file is larger than FILE_LIMIT.')
-  @ApiProblem(422, 'The caller stores as much as it may (FILES_QUOTA).')
-  @ApiProblem(429, 'Four uploads of the caller are under way.')
-  @ApiProblem(503, 'Files cannot be stored at the moment.')
+  @ApiProblem(413, 'A file is larger than FILE_LIMIT, or the caller stores as much as it may (FILES_QUOTA).')
+  @ApiProblem(429, 'Four uploads of the caller, or 48 of its tenant, are under way.')
+  @ApiProblem(503, 'Files cannot be stored at the moment, or 64 uploads of all callers are under way.')
   async uploadFiles(
     @Body() body: Readable,
     @Call() { scope, baseUrl }: ApiCall,

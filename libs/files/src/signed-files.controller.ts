@@ -27,7 +27,7 @@ export class SignedFilesController {
     description: 'The content.',
     content: { 'application/octet-stream': { schema: BINARY } },
   })
-  @ApiProblem(404, 'There is no such file, or its address is not valid any more.')
+  @ApiProblem(403, 'The address is of no file, was altered, or is not valid any more.')
   @ApiProblem(416, 'The range is beyond the content.')
   async readSignedFile(
     @Param('id') id: string,
@@ -54,5 +54,5 @@ export class SignedFilesController {
 }
 
 function notOpen(): ProblemError {
-  return new ProblemError(404, 'there is no such file, or its address is not valid any more');
+  return new ProblemError(403, 'the address is of no file, was altered, or is not valid any more');
 }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DiskReserve } from './disk-reserve.js';
 import { ContentTooLong, ContentUnavailable } from './file-storage.js';
 import type { StoredContent } from './stored-file.js';
 
@@ -20,13 +21,13 @@ export class Spool {
 
   /**
    * Writes a content to a temporary file and syncs it. At most one chunk is in memory. A rejection leaves no file.
-   * @throws ContentTooLong beyond `limit` bytes; ContentUnavailable where the file cannot be written
+   * @throws ContentTooLong beyond `limit` bytes; ContentUnavailable where the file cannot be written, or the disk is almost full
    */
   async write(content: AsyncIterable<Uint8Array>, limit: number): Promise<SpooledContent> {
     const path = join(this.folder, randomUUID());
     const file = await this.create(path).catch(unavailable);
     try {
-      const written = await copyTo(file, content, limit);
+      const written = await copyTo(file, content, limit, new DiskReserve(this.folder));
       await file.sync().catch(unavailable);
       await file.close();
       return { path, ...written };
@@ -56,12 +57,18 @@ export class Spool {
   }
 }
 
-async function copyTo(file: FileHandle, content: AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
+async function copyTo(
+  file: FileHandle,
+  content: AsyncIterable<Uint8Array>,
+  limit: number,
+  reserve: DiskReserve,
+): Promise<StoredContent> {
   const hash = createHash('sha256');
   let size = 0;
   for await (const chunk of content) {
     size += chunk.byteLength;
     if (size > limit) throw new ContentTooLong(limit);
+    await reserve.take(chunk.byteLength);
     hash.update(chunk);
     await writeWhole(file, chunk);
   }

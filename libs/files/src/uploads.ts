@@ -25,21 +25,20 @@ const CUT_OFF = 'the body is cut off';
 /** Receives uploads: a form with files, or a body that is one file. */
 @Injectable()
 export class Uploads {
-  private readonly turns = new UploadTurns();
-
   constructor(
     private readonly contents: FileContents,
     private readonly config: AppConfig,
+    private readonly turns: UploadTurns,
   ) {}
 
   /**
    * Stores the files of an upload. Where it is refused, the rest of the body is read and dropped first: a client that
    * is still sending would not see the answer.
-   * @throws ProblemError 400, 413, 422, 503; A2AError RATE_LIMITED
+   * @throws ProblemError 400, 413, 503; A2AError RATE_LIMITED
    */
   async receive(upload: Upload): Promise<StoredFile[]> {
     try {
-      const leave = this.turns.enter(upload.caller);
+      const leave = this.turns.enter({ caller: upload.caller, tenant: upload.owner.tenant });
       try {
         return await this.store(upload);
       } finally {

@@ -1,0 +1,44 @@
+import { statfs } from 'node:fs/promises';
+import { ContentUnavailable } from './file-storage.js';
+
+const RESERVED_SHARE = 1 / 20;
+const MOST_RESERVED_BYTES = 1024 ** 3;
+/** Bytes that are written between two looks at the disk. */
+const LOOK_EVERY_BYTES = 16 * 1024 ** 2;
+
+/** Free and total bytes of a disk. */
+export interface DiskSpace {
+  readonly free: number;
+  readonly total: number;
+}
+
+/**
+ * Keeps part of a disk free of uploads: a twentieth, at most 1 GiB. The database of a single service may lie on the same
+ * disk, and cannot commit on a full one.
+ */
+export class DiskReserve {
+  private unseen = LOOK_EVERY_BYTES;
+
+  constructor(
+    private readonly folder: string,
+    private readonly measure: (folder: string) => Promise<DiskSpace> = diskSpace,
+  ) {}
+
+  /**
+   * Counts bytes that are written next, and looks at the disk now and then: before the first ones, and every 16 MiB.
+   * @throws ContentUnavailable where the disk has no more than the reserve
+   */
+  async take(bytes: number): Promise<void> {
+    this.unseen += bytes;
+    if (this.unseen < LOOK_EVERY_BYTES) return;
+    this.unseen = 0;
+    const { free, total } = await this.measure(this.folder);
+    if (free - LOOK_EVERY_BYTES < Math.min(total * RESERVED_SHARE, MOST_RESERVED_BYTES))
+      throw new ContentUnavailable('The disk of DATA_DIR is almost full');
+  }
+}
+
+async function diskSpace(folder: string): Promise<DiskSpace> {
+  const { bsize, bavail, blocks } = await statfs(folder);
+  return { free: bsize * bavail, total: bsize * blocks };
+}
