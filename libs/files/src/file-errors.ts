@@ -10,7 +10,12 @@ export function unknownFile(): ProblemError {
 /** 413: one file is longer than `FILE_LIMIT`. */
 export function fileTooLarge(limit: number, path = 'file'): ProblemError {
   const detail = `must have at most ${sizeText(limit)}`;
-  return new ProblemError(413, path === '' ? `the body ${detail}` : `${path}: ${detail}`, [{ path, detail }], 'FILE_TOO_LARGE');
+  return new ProblemError(
+    413,
+    path === '' ? `the body ${detail}` : `${path}: ${detail}`,
+    [{ path, detail }],
+    'FILE_TOO_LARGE',
+  );
 }
 
 /** 413: the owner stores as much as it may. */

@@ -19,7 +19,8 @@ describe('UploadTurns', () => {
 
   it('refuses a tenant with 429 before it has all turns, and everybody with 503 once the process has none', () => {
     const of = (tenant: string) => (index: number) => turns.enter({ caller: `${tenant}-${index}`, tenant });
-    const turnsOf = (count: number, tenant: string): void => Array.from({ length: count }, (_, i) => i).forEach(of(tenant));
+    const turnsOf = (count: number, tenant: string): void =>
+      Array.from({ length: count }, (_, i) => i).forEach(of(tenant));
     turnsOf(48, 'acme');
     expect(() => of('acme')(99)).toThrow(expect.objectContaining({ status: 429 }));
     turnsOf(16, '');

@@ -71,7 +71,8 @@ function turnError(refusal: TurnRefusal): A2AError {
     const message = 'Too many uploads are under way; try again later';
     return new A2AError('INTERNAL', { message, metadata, detailReason: 'OVERLOADED', status: 503 });
   }
-  const whose = refusal === 'caller' ? `${MOST_OF_CALLER} uploads of yours` : `${MOST_OF_TENANT} uploads of your tenant`;
+  const whose =
+    refusal === 'caller' ? `${MOST_OF_CALLER} uploads of yours` : `${MOST_OF_TENANT} uploads of your tenant`;
   const message = `${whose} are under way; try again later`;
   return new A2AError('RATE_LIMITED', { message, metadata, detailReason: 'RATE_LIMITED' });
 }
