@@ -11,6 +11,7 @@ export { inFlightError } from './in-flight-error.js';
 export { BrowserGuard } from './browsers/browser-guard.js';
 export { guardBrowsers } from './browsers/browser-hook.js';
 export { CallerLimits, limitName, retryAfter, setRetryAfter } from './caller-limits.js';
+export { CallerSlots } from './caller-slots.js';
 export { LoopTurns } from './loop-turns.js';
 export { Authentication } from './authentication.js';
 export { type ApiCall, Call, Caller, Scope } from './caller.decorator.js';

@@ -15,7 +15,7 @@ import { openStorage } from './open-storage.js';
 import { OwnFiles } from './own-files.js';
 import { SignedFilesController } from './signed-files.controller.js';
 import { Uploads } from './uploads.js';
-import { UploadTurns } from './upload-turns.js';
+import { UploadSlots } from './upload-slots.js';
 
 /** Files of callers, and where they lie. Needs the ground's modules. */
 @Module({
@@ -36,6 +36,6 @@ export class FilesModule {}
 @Module({
   imports: [FilesModule],
   controllers: [FilesController, SignedFilesController],
-  providers: [Uploads, UploadTurns, FileUpkeepJob],
+  providers: [Uploads, UploadSlots, FileUpkeepJob],
 })
 export class FilesApiModule {}

@@ -8,7 +8,7 @@ import { fileTooLarge } from './file-errors.js';
 import { fileLabel, sentFileName } from './file-label.js';
 import { formFiles } from './form-files.js';
 import type { FileOwner, StoredFile } from './stored-file.js';
-import { UploadTurns } from './upload-turns.js';
+import { UploadSlots } from './upload-slots.js';
 
 /** An upload as it comes in. */
 export interface Upload {
@@ -28,7 +28,7 @@ export class Uploads {
   constructor(
     private readonly contents: FileContents,
     private readonly config: AppConfig,
-    private readonly turns: UploadTurns,
+    private readonly slots: UploadSlots,
   ) {}
 
   /**
@@ -38,7 +38,7 @@ export class Uploads {
    */
   async receive(upload: Upload): Promise<StoredFile[]> {
     try {
-      const leave = this.turns.enter({ caller: upload.caller, tenant: upload.owner.tenant });
+      const leave = this.slots.enter({ caller: upload.caller, tenant: upload.owner.tenant });
       try {
         return await this.store(upload);
       } finally {

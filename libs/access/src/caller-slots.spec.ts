@@ -1,14 +1,23 @@
 import type { A2AError } from '#libs/protocol';
 import { Metrics } from '#libs/service';
-import { MOST_AT_A_TIME, MOST_IN_PROCESS, MOST_OF_TENANT } from './generation-limits.js';
-import { GenerationSlots, type SlotOwner } from './generation-slots.js';
+import { CallerSlots, type SlotOwner } from './caller-slots.js';
 
-let slots: GenerationSlots;
+const most = { caller: 2, tenant: 4, service: 6 };
+let slots: CallerSlots;
 let metrics: Metrics;
 
 beforeEach(() => {
   metrics = new Metrics();
-  slots = new GenerationSlots(metrics);
+  slots = new CallerSlots(metrics, {
+    most,
+    refusals: { caller: 'Two of yours are under way', tenant: 'Your tenant has four', service: 'There are too many' },
+    limit: 'tries',
+    retryAfterSeconds: 5,
+    metrics: {
+      taken: { name: 'parley_tries', help: 'Tries at the moment' },
+      refused: { name: 'parley_tries_refused_total', help: 'Tries refused' },
+    },
+  });
 });
 
 /** Enters for as many callers, each with one request. @returns what gives each slot back */
@@ -18,7 +27,7 @@ function fill(count: number, tenantOf: (index: number) => string): (() => void)[
   );
 }
 
-function refusal(owner: SlotOwner): Pick<A2AError, 'status' | 'detailReason'> {
+function refusal(owner: SlotOwner): A2AError {
   try {
     slots.enter(owner);
   } catch (error) {
@@ -27,10 +36,10 @@ function refusal(owner: SlotOwner): Pick<A2AError, 'status' | 'detailReason'> {
   throw new Error('was let in');
 }
 
-describe('the slots of generations', () => {
+describe('the slots of callers', () => {
   it('refuse a caller at its own limit with 429, and let others in', () => {
     const caller = { caller: 'ann', tenant: 'acme' };
-    const leave = Array.from({ length: MOST_AT_A_TIME }, () => slots.enter(caller));
+    const leave = Array.from({ length: most.caller }, () => slots.enter(caller));
     expect(refusal(caller)).toMatchObject({ status: 429, detailReason: 'RATE_LIMITED' });
     slots.enter({ caller: 'bob', tenant: 'acme' });
     leave[0]?.();
@@ -41,25 +50,33 @@ describe('the slots of generations', () => {
   });
 
   it('refuse all callers of one tenant with 429 before they have all slots of the process', () => {
-    fill(MOST_OF_TENANT, () => 'acme');
+    fill(most.tenant, () => 'acme');
     expect(refusal({ caller: 'new', tenant: 'acme' })).toMatchObject({ status: 429 });
     slots.enter({ caller: 'new', tenant: 'other' });
   });
 
   it('refuse any caller with 503 at the limit of the process, whether there are tenants or none', () => {
-    const leave = fill(MOST_IN_PROCESS, (index) => (index % 2 === 0 ? '' : `tenant-${index}`));
+    const leave = fill(most.service, (index) => (index % 2 === 0 ? '' : `tenant-${index}`));
     for (const tenant of ['', 'new'])
       expect(refusal({ caller: 'new', tenant })).toMatchObject({ status: 503, detailReason: 'OVERLOADED' });
     leave[0]?.();
     slots.enter({ caller: 'new', tenant: '' });
   });
 
+  it('say in the words of their rules what is under way, and when to come back', () => {
+    fill(1, () => '');
+    for (let taken = 0; taken < most.caller; taken += 1) slots.enter({ caller: 'ann', tenant: '' });
+    const { message, metadata } = refusal({ caller: 'ann', tenant: '' });
+    expect(message).toBe('Two of yours are under way; try again later');
+    expect(metadata).toEqual({ limit: 'tries', retryAfterSeconds: '5' });
+  });
+
   it('tell how many are taken, and whose limits refused how many', async () => {
-    const leave = fill(MOST_IN_PROCESS, () => '');
+    const leave = fill(most.service, () => '');
     refusal({ caller: 'new', tenant: '' });
     for (const it of leave.slice(1)) it();
     const text = await metrics.read();
-    expect(text).toMatch(/^parley_generations 1$/m);
-    expect(text).toMatch(/^parley_generations_refused_total\{whose="service"\} 1$/m);
+    expect(text).toMatch(/^parley_tries 1$/m);
+    expect(text).toMatch(/^parley_tries_refused_total\{whose="service"\} 1$/m);
   });
 });
