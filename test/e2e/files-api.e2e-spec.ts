@@ -68,10 +68,18 @@ const read = (path: string, headers: Record<string, string> = ann.headers, metho
 /** Contents in the folder, and temporary files. */
 function storedContents(): { contents: number; incoming: number } {
   const root = join(dataDir, 'files');
-  const owners = existsSync(root) ? readdirSync(root) : [];
-  const countOf = (name: string): number => readdirSync(join(root, name)).length;
-  const contents = owners.filter((it) => it !== 'incoming').reduce((sum, it) => sum + countOf(it), 0);
-  return { contents, incoming: owners.includes('incoming') ? countOf('incoming') : 0 };
+  const incoming = join(root, 'incoming');
+  const folders = places().flatMap((place) => readdirSync(join(root, place)).map((owner) => join(root, place, owner)));
+  return {
+    contents: folders.reduce((sum, folder) => sum + readdirSync(folder).length, 0),
+    incoming: existsSync(incoming) ? readdirSync(incoming).length : 0,
+  };
+}
+
+/** Places of contents in the folder. */
+function places(): string[] {
+  const root = join(dataDir, 'files');
+  return existsSync(root) ? readdirSync(root).filter((it) => it !== 'incoming') : [];
 }
 
 const leftovers = async (): Promise<number> =>
@@ -119,6 +127,33 @@ describe('/api/upload and /api/files', () => {
     expect((await api.call('DELETE', `/files/${id}`)).status).toBe(204);
   });
 
+  it('takes uploads under the name of what they make, too', async () => {
+    const reply = await fetch(`${stage.parley.url}/api/files`, { method: 'POST', headers: ann.headers, body: 'x' });
+    const { files } = (await reply.json()) as { files: SentFile[] };
+    expect([reply.status, files[0]?.size]).toEqual([201, 1]);
+  });
+
+  it.each([
+    ['text/html; charset=utf-8', 'text/html; charset=utf-8'],
+    ['image/svg+xml', 'image/svg+xml'],
+    ['text/javascript; charset=utf-8', 'text/plain; charset=utf-8'],
+    ['text/css', 'text/plain'],
+  ])('has a browser save a file of the type %s, and never show or run it', async (type, shown) => {
+    const { files } = await upload('<script>alert(1)</script>', { 'content-type': type });
+    const { id, mediaType } = files[0]!;
+    const made = await api.call<{ url: string }>('POST', `/files/${id}/urls`);
+    for (const reply of [await read(`/api/files/${id}`), await fetch(made.body.url)]) {
+      expect(Object.fromEntries(reply.headers)).toMatchObject({
+        'content-type': shown,
+        'content-disposition': expect.stringMatching(/^attachment;/),
+        'content-security-policy': expect.stringMatching(/^sandbox;/),
+        'x-content-type-options': 'nosniff',
+      });
+      await reply.arrayBuffer();
+    }
+    expect(mediaType).toBe(type);
+  });
+
   it('answers with the content, its head alone, a range of it, or that the client has it', async () => {
     const content = Buffer.from('0123456789');
     const { id, sha256 } = await keep(content, 'ten "x".txt');
@@ -134,6 +169,8 @@ describe('/api/upload and /api/files', () => {
     expect(await whole.text()).toBe('0123456789');
     const head = await read(path, ann.headers, 'HEAD');
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', '']);
+    const headOfPart = await read(path, { ...ann.headers, range: 'bytes=2-4' }, 'HEAD');
+    expect([headOfPart.status, headOfPart.headers.get('content-length')]).toEqual([200, '10']);
     const part = await read(path, { ...ann.headers, range: 'bytes=2-4' });
     expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 2-4/10', '234']);
     const beyond = await read(path, { ...ann.headers, range: 'bytes=10-' });
@@ -186,15 +223,15 @@ describe('/api/upload and /api/files', () => {
     const reply = await fetch(url);
     expect([reply.status, await reply.text()]).toEqual([200, 'signed']);
     expect((await fetch(url, { headers: { range: 'bytes=0-1' } })).status).toBe(206);
-    const wrong = [
+    const altered = [
       url.replace(file.id, another.id),
-      url.replace(/expires=(\d)/, 'expires=9'),
-      url.replace(/signature=./, 'signature=_'),
-      url.replace(/&signature=.*/, ''),
+      url.replace(/expires=\d/, 'expires=9'),
+      url.replace(/signature=.*/, (it) => `${it.slice(0, -2)}${it.endsWith('A') ? 'E' : 'A'}`),
+      url.slice(0, -1),
+      `${url}x`,
     ];
-    for (const it of wrong.filter((changed) => changed !== url)) {
-      expect([400, 403]).toContain((await fetch(it)).status);
-    }
+    for (const it of altered) expect((await fetch(it)).status).toBe(403);
+    expect((await fetch(url.replace(/&signature=.*/, ''))).status).toBe(400);
     await api.call('DELETE', `/files/${file.id}`);
     expect((await fetch(url)).status).toBe(403);
     expect(stage.parley.logs()).not.toContain('signature=');
@@ -272,13 +309,18 @@ describe('/api/upload and /api/files', () => {
     }
   });
 
-  it('deletes what a process left that died in the middle of an upload', async () => {
-    const key = `${'0'.repeat(32)}/00000000-0000-4000-8000-000000000000`;
-    await stage.database.query('INSERT INTO file_leftover (storage_key, due_at) VALUES ($1, now())', [key]);
+  it('deletes what a process left that died in the middle of an upload, and leaves the folders of others', async () => {
+    await keep(randomBytes(3));
+    const keyIn = (place: string): string => `${place}/${'0'.repeat(32)}/00000000-0000-4000-8000-000000000000`;
+    const [here, elsewhere] = [keyIn(places()[0]!), keyIn('ffffffff')];
+    const insert = 'INSERT INTO file_leftover (storage_key, due_at) VALUES ($1, now())';
+    for (const key of [here, elsewhere]) await stage.database.query(insert, [key]);
     await stage.database.query(
       `SELECT graphile_worker.add_job('files.upkeep', queue_name => 'files.upkeep', job_key => 'files.upkeep')`,
     );
-    await until(async () => (await leftovers()) === 0, { what: 'the upkeep to delete what was left' });
+    await until(async () => (await leftovers()) === 1, { what: 'the upkeep to delete what was left' });
+    const left = await stage.database.query<{ storage_key: string }>('SELECT storage_key FROM file_leftover');
+    expect(left.map(({ storage_key }) => storage_key)).toEqual([elsewhere]);
   });
 });
 

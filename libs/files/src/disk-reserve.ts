@@ -14,10 +14,11 @@ export interface DiskSpace {
 
 /**
  * Keeps part of a disk free of uploads: a twentieth, at most 1 GiB. The database of a single service may lie on the same
- * disk, and cannot commit on a full one.
+ * disk, and cannot commit on a full one. All uploads of a process share one: together they write 16 MiB between two looks.
  */
 export class DiskReserve {
-  private unseen = LOOK_EVERY_BYTES;
+  /** Bytes that all uploads wrote since the last look. */
+  private unseen = 0;
 
   constructor(
     private readonly folder: string,
@@ -25,16 +26,24 @@ export class DiskReserve {
   ) {}
 
   /**
-   * Counts bytes that are written next, and looks at the disk now and then: before the first ones, and every 16 MiB.
+   * Counts bytes that are written next, and looks at the disk every 16 MiB; with each of them once it is almost full.
    * @throws ContentUnavailable where the disk has no more than the reserve
    */
   async take(bytes: number): Promise<void> {
     this.unseen += bytes;
-    if (this.unseen < LOOK_EVERY_BYTES) return;
+    if (this.unseen >= LOOK_EVERY_BYTES) await this.look();
+  }
+
+  /** Looks at the disk: to be called before an upload writes anything. @throws ContentUnavailable */
+  async look(): Promise<void> {
     this.unseen = 0;
-    const { free, total } = await this.measure(this.folder);
-    if (free - LOOK_EVERY_BYTES < Math.min(total * RESERVED_SHARE, MOST_RESERVED_BYTES))
-      throw new ContentUnavailable('The disk of DATA_DIR is almost full');
+    const { free, total } = await this.measure(this.folder).catch((cause: unknown) => {
+      throw new ContentUnavailable('The disk of DATA_DIR cannot be measured', { cause });
+    });
+    if (free - LOOK_EVERY_BYTES >= Math.min(total * RESERVED_SHARE, MOST_RESERVED_BYTES)) return;
+    // All uploads under way find the disk full, not only one of every 16 MiB.
+    this.unseen = LOOK_EVERY_BYTES;
+    throw new ContentUnavailable('The disk of DATA_DIR is almost full');
   }
 }
 

@@ -2,13 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '#libs/http';
 import { hasEntityTag, requestedRange } from './byte-range.js';
 import type { FileContents } from './file-contents.js';
-import { attachmentNamed } from './file-label.js';
+import { attachmentNamed, harmlessMediaType } from './file-label.js';
 import type { ByteRange } from './file-storage.js';
 import type { StoredFile } from './stored-file.js';
 
 /**
  * Answers a GET or HEAD with the content of a file, or the range that is asked for (RFC 9110): 200, 206, or 304 where
- * the client has it. A browser saves it and never shows it: what callers upload must not become a page of this service.
+ * the client has it. A browser saves it and never shows or runs it: what callers upload must not become a page, a script
+ * or a style sheet of this service.
  * @throws ProblemError 416 for a range beyond the content; 404 or 503 where the content cannot be had
  */
 export async function answerFile(
@@ -21,9 +22,11 @@ export async function answerFile(
   const tag = `"${file.sha256}"`;
   if (hasEntityTag(headers['if-none-match'], tag)) return void reply.status(304).header('etag', tag).send();
   const isSame = headers['if-range'] === undefined || headers['if-range'] === tag;
-  const range = isSame ? requestedRange(headers.range, file.size) : undefined;
+  // A range is of a GET alone (RFC 9110, section 14.2).
+  const isHead = request.method === 'HEAD';
+  const range = isSame && !isHead ? requestedRange(headers.range, file.size) : undefined;
   if (range === 'unsatisfiable') throw unsatisfiable(reply, file.size);
-  const content = request.method === 'HEAD' ? undefined : await contents.open(file, range);
+  const content = isHead ? undefined : await contents.open(file, range);
   setHeaders(reply, file, tag);
   setLength(reply, file, range);
   void reply.send(content);
@@ -34,7 +37,7 @@ function setHeaders(reply: FastifyReply, { name, mediaType }: StoredFile, tag: s
     etag: tag,
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
-    'content-type': mediaType,
+    'content-type': harmlessMediaType(mediaType),
     'content-disposition': attachmentNamed(name),
     'content-security-policy': "sandbox; default-src 'none'",
     'x-content-type-options': 'nosniff',

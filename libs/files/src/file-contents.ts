@@ -2,9 +2,9 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { AppConfig } from '#libs/service';
 import { fileTooLarge, quotaExceeded, storageUnavailable, unknownFile } from './file-errors.js';
-import { type ByteRange, ContentTooLong, ContentUnavailable, FileStorage, newStorageKey } from './file-storage.js';
+import { type ByteRange, ContentTooLong, ContentUnavailable, FileStorage } from './file-storage.js';
 import { FileStore } from './file-store.js';
-import type { FileDraft, FileLabel, FileOwner, StoredFile } from './stored-file.js';
+import type { FileDraft, FileLabel, FileOwner, StoredContent, StoredFile } from './stored-file.js';
 
 /** One file of an upload, as it arrives. */
 export interface ArrivingFile extends FileLabel {
@@ -30,19 +30,27 @@ export class FileContents {
   async store(owner: FileOwner, files: AsyncIterable<ArrivingFile>, announcedBytes = 0): Promise<StoredFile[]> {
     await this.assertRoom(owner, announcedBytes);
     const keys: string[] = [];
+    let isReachable = true;
     try {
       const drafts: FileDraft[] = [];
+      let arrived = 0;
       for await (const { content, ...label } of files) {
-        const storageKey = newStorageKey(owner);
+        const storageKey = await this.storage.newKey(owner);
         await this.files.noteLeftover(storageKey);
         keys.push(storageKey);
-        drafts.push({ ...label, storageKey, ...(await this.put(storageKey, content)) });
+        const stored = await this.put(storageKey, content, this.config.files.ownerBytes - arrived);
+        arrived += stored.size;
+        drafts.push({ ...label, storageKey, ...stored });
       }
       return await this.files.commit(owner, drafts);
+    } catch (error) {
+      isReachable = !(error instanceof ContentUnavailable);
+      return this.reportUnavailable(error);
     } finally {
       // Of an upload that failed all, of one that succeeded what the owner had already. A commit of which nobody knows
-      // whether it came about is told by its leftovers, too.
-      await this.discardQuietly(keys);
+      // whether it came about is told by its leftovers, too. An answer does not wait for a storage that is out of reach.
+      if (isReachable) await this.discardQuietly(keys);
+      else await this.doomQuietly(keys);
     }
   }
 
@@ -60,18 +68,28 @@ export class FileContents {
     return key !== undefined;
   }
 
-  /** Deletes those contents that no file has, and that no upload will have any more. */
+  /**
+   * Deletes those contents that no file has, and that no upload will have any more. Contents in a folder that this replica
+   * does not reach stay leftovers: another replica deletes them.
+   * @throws the first failure, once all were tried
+   */
   async discard(storageKeys: readonly string[]): Promise<void> {
-    const doomed = await this.files.doom(storageKeys);
-    await Promise.all(doomed.map((key) => this.storage.delete(key)));
-    if (doomed.length > 0) await this.files.forgetLeftovers(doomed);
+    const doomed = storageKeys.length === 0 ? [] : await this.files.doom(storageKeys);
+    const outcomes = await Promise.allSettled(doomed.map((key) => this.storage.delete(key)));
+    const deleted = doomed.filter((_key, index) => isDeleted(outcomes[index]!));
+    if (deleted.length > 0) await this.files.forgetLeftovers(deleted);
+    const failure = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+    if (failure) throw failure.reason;
+    if (deleted.length < doomed.length)
+      this.logger.warn({ contents: doomed.length - deleted.length }, 'Contents to delete lie in a folder elsewhere');
   }
 
-  private async put(key: string, content: AsyncIterable<Uint8Array>): Promise<{ size: number; sha256: string }> {
-    const { fileBytes } = this.config.files;
-    return this.storage.put(key, content, fileBytes).catch((error: unknown) => {
-      if (error instanceof ContentTooLong) throw fileTooLarge(fileBytes);
-      return this.reportUnavailable(error);
+  /** @param room bytes that the upload may still bring: those of one upload are never more than FILES_QUOTA */
+  private async put(key: string, content: AsyncIterable<Uint8Array>, room: number): Promise<StoredContent> {
+    const { fileBytes, ownerBytes } = this.config.files;
+    return this.storage.put(key, content, Math.min(fileBytes, room)).catch((error: unknown) => {
+      if (error instanceof ContentTooLong) throw room < fileBytes ? quotaExceeded(ownerBytes) : fileTooLarge(fileBytes);
+      throw error;
     });
   }
 
@@ -90,9 +108,20 @@ export class FileContents {
     });
   }
 
+  /** Leaves contents to the upkeep. */
+  private async doomQuietly(keys: readonly string[]): Promise<void> {
+    await this.files.doom(keys).catch((error: unknown) => {
+      this.logger.warn({ err: error, contents: keys.length }, 'Contents of files could not be given up yet');
+    });
+  }
+
   private reportUnavailable(error: unknown): never {
     if (!(error instanceof ContentUnavailable)) throw error;
     this.logger.error({ err: error }, 'The storage of files does not answer as it should');
     throw storageUnavailable('Files cannot be stored or read at the moment; try again later');
   }
+}
+
+function isDeleted(outcome: PromiseSettledResult<boolean>): boolean {
+  return outcome.status === 'fulfilled' && outcome.value;
 }

@@ -1,4 +1,4 @@
-import { attachmentNamed, fileLabel, sentFileName } from './file-label.js';
+import { attachmentNamed, fileLabel, harmlessMediaType, sentFileName } from './file-label.js';
 
 describe('fileLabel', () => {
   it('takes the name and the media type that were sent', () => {
@@ -15,6 +15,9 @@ describe('fileLabel', () => {
     ['/etc/passwd', 'passwd'],
     ['../../a.txt', 'a.txt'],
     ['folder/', 'file'],
+    ['folder/..', 'file'],
+    ['.', 'file'],
+    ['.env', '.env'],
   ])('leaves out the folders of %s', (name, expected) => {
     expect(fileLabel({ name }, 'file').name).toBe(expected);
   });
@@ -37,6 +40,28 @@ describe('fileLabel', () => {
     'takes a content of the media type %j for bytes',
     (mediaType) => {
       expect(fileLabel({ mediaType }, 'Content-Type').mediaType).toBe('application/octet-stream');
+    },
+  );
+});
+
+describe('harmlessMediaType', () => {
+  it.each([
+    'text/javascript',
+    'application/javascript',
+    'Text/JavaScript; charset=utf-8',
+    'application/x-ecmascript',
+    'text/javascript1.5',
+    'text/jscript',
+    'text/livescript',
+    'text/css',
+  ])('gives %s as plain text', (mediaType) => {
+    expect(harmlessMediaType(mediaType)).toMatch(/^text\/plain(; charset=utf-8)?$/);
+  });
+
+  it.each(['text/html', 'image/svg+xml', 'text/csv', 'application/json', 'text/css-like', 'video/mp4'])(
+    'gives %s as it is',
+    (mediaType) => {
+      expect(harmlessMediaType(mediaType)).toBe(mediaType);
     },
   );
 });

@@ -14,6 +14,9 @@ const MEDIA_TYPE = new RegExp(
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
+/** Types that a page runs as a script or applies as a style sheet, however they are sent (WHATWG MIME Sniffing, 4.6). */
+const RUN_BY_PAGES = /^(?:(?:application|text)\/(?:x-)?(?:java|ecma|j|live)script[\d.]*|text\/css)(?=[ \t;]|$)/i;
+
 interface SentLabel {
   name?: string | undefined;
   mediaType?: string | undefined;
@@ -27,7 +30,8 @@ interface SentLabel {
  */
 export function fileLabel({ name: sentName, mediaType: sentType }: SentLabel, path: string): FileLabel {
   const last = (sentName ?? '').split(/[/\\]/).at(-1) ?? '';
-  const name = last.toWellFormed().replace(UNSAFE, '').trim() || DEFAULT_NAME;
+  const cleaned = last.toWellFormed().replace(UNSAFE, '').trim();
+  const name = /^\.*$/.test(cleaned) ? DEFAULT_NAME : cleaned;
   if (Buffer.byteLength(name) > LONGEST_NAME)
     throw malformed({ path, detail: `the name must have at most ${LONGEST_NAME} bytes` });
   const mediaType = (sentType ?? '').trim();
@@ -47,6 +51,14 @@ export function sentFileName(disposition: string | undefined): string | undefine
   const name = quoted?.replace(/\\(.)/g, '$1') ?? token;
   // Clients put UTF-8 there; Node hands headers out as Latin-1.
   return name === undefined ? undefined : utf8Of(name);
+}
+
+/**
+ * Returns the `Content-Type` of a file for its readers: scripts and style sheets are plain text there. A page loads those
+ * whatever the `Content-Disposition` is; with `nosniff` it takes no other type for them.
+ */
+export function harmlessMediaType(mediaType: string): string {
+  return mediaType.replace(RUN_BY_PAGES, 'text/plain');
 }
 
 /** Returns a `Content-Disposition` that has a browser save a file under its name, whatever is in it. */

@@ -52,7 +52,9 @@ export const NOTE_DOOMED = 'INSERT INTO file_leftover (storage_key, due_at, is_d
 
 export const EXPIRED = 'SELECT tenant, owner, id FROM file WHERE expires_at < now() ORDER BY expires_at LIMIT $1';
 
-export const DUE = 'SELECT storage_key FROM file_leftover WHERE due_at <= now() ORDER BY due_at LIMIT $1';
+/** In pages: contents that cannot be deleted stay due, and are not in the way of others. */
+export const DUE = `
+  SELECT storage_key FROM file_leftover WHERE due_at <= now() AND storage_key > $2 ORDER BY storage_key LIMIT $1`;
 
 export const DOOM = `
   UPDATE file_leftover SET is_doomed = true, due_at = least(due_at, now())

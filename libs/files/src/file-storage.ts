@@ -23,10 +23,13 @@ export class ContentUnavailable extends Error {
 }
 
 /**
- * Keeps contents of files under keys that `newStorageKey` made. A key is written once and never changes its content.
+ * Keeps contents of files under keys that it made. A key is written once and never changes its content.
  * Implementations: `FolderStorage`, `S3Storage`.
  */
 export abstract class FileStorage {
+  /** Returns a new key for a content of an owner. @throws ContentUnavailable */
+  abstract newKey(owner: FileOwner): Promise<string>;
+
   /**
    * Stores a content. When the promise resolves the content is whole, and survives a crash of this machine.
    * A rejection leaves nothing under the key, or what `delete` removes.
@@ -41,20 +44,36 @@ export abstract class FileStorage {
    */
   abstract get(key: string, range?: ByteRange): Promise<Readable>;
 
-  /** Removes a content; one that is not there counts as removed. @throws ContentUnavailable */
-  abstract delete(key: string): Promise<void>;
+  /**
+   * Removes a content; one that is not there counts as removed.
+   * @returns false where the key is of a place that this storage does not reach: its content may still be there
+   * @throws ContentUnavailable
+   */
+  abstract delete(key: string): Promise<boolean>;
 
   /** Why nothing can be stored at the moment, as one sentence for callers; `undefined` where it can. */
   abstract refusal(): string | undefined;
 }
 
-/** Form of the keys: the digest of the owner, and an id of the content. */
-export const STORAGE_KEY = /^[\da-f]{32}\/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+/** Place of the contents that a bucket of an S3 server has. Places in folders are hexadecimal. */
+export const S3_PLACE = 's3';
+
+/** Form of the keys: the place, the digest of the owner, and an id of the content. */
+const STORAGE_KEY = /^(s3|[\da-f]{8})\/[\da-f]{32}\/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 const OWNER_DIGITS = 32;
 
-/** Returns a new key. Keys of one owner begin with the same digits, which do not tell the owner's name. */
-export function newStorageKey({ tenant, owner }: FileOwner): string {
+/**
+ * Returns a new key. Keys of one owner in one place begin with the same digits, which do not tell the owner's name.
+ * @param place `S3_PLACE`, or eight hexadecimal digits
+ */
+export function newStorageKey(place: string, { tenant, owner }: FileOwner): string {
   const digest = createHash('sha256').update(`${tenant.length}:${tenant}${owner}`).digest('hex');
-  return `${digest.slice(0, OWNER_DIGITS)}/${randomUUID()}`;
+  return `${place}/${digest.slice(0, OWNER_DIGITS)}/${randomUUID()}`;
+}
+
+/** Returns the place of a key. @throws RangeError for a text that `newStorageKey` cannot have made */
+export function placeOfKey(key: string): string {
+  if (!STORAGE_KEY.test(key)) throw new RangeError('This is no key of a content');
+  return key.slice(0, key.indexOf('/'));
 }

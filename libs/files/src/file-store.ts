@@ -135,9 +135,9 @@ export class FileStore {
     return rows;
   }
 
-  /** Returns leftovers whose uploads count as given up. */
-  async dueLeftovers(limit: number): Promise<string[]> {
-    const { rows } = await this.database.pool.query<{ storage_key: string }>(DUE, [limit]);
+  /** Returns leftovers whose uploads count as given up, by their keys, behind a given one. */
+  async dueLeftovers(limit: number, after: string): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ storage_key: string }>(DUE, [limit, after]);
     return rows.map(({ storage_key }) => storage_key);
   }
 

@@ -5,7 +5,9 @@ import { FileStore } from './file-store.js';
 
 const NAME = 'files.upkeep';
 const EVERY_TEN_MINUTES = '*/10 * * * *';
-const BATCH = 100;
+const BATCH = 20;
+/** Batches that may fail until the storage counts as out of reach. */
+const MOST_FAILURES = 3;
 
 /** Deletes files whose time is over (FILE_RETENTION), and contents that uploads left which never ended. */
 @Injectable()
@@ -32,25 +34,28 @@ export class FileUpkeepJob {
     signal.throwIfAborted();
   }
 
+  /** Their contents are leftovers then. */
   private async deleteExpired(signal: AbortSignal): Promise<number> {
     let deleted = 0;
     while (!signal.aborted) {
       const files = await this.files.expired(BATCH);
       for (const { id, ...owner } of files) {
         if (signal.aborted) return deleted;
-        if (await this.contents.delete(owner, id)) deleted += 1;
+        if ((await this.files.delete(owner, id)) !== undefined) deleted += 1;
       }
       if (files.length < BATCH) return deleted;
     }
     return deleted;
   }
 
-  /** A storage that is out of reach fails the job, which is tried again. */
+  /** A storage that is out of reach fails the job, which is tried again; contents that it refuses to delete do not stop it. */
   private async discardLeftovers(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const keys = await this.files.dueLeftovers(BATCH);
-      if (keys.length > 0) await this.contents.discard(keys);
-      if (keys.length < BATCH) return;
+    const failures: unknown[] = [];
+    for (let after: string | undefined = ''; after !== undefined && !signal.aborted;) {
+      const keys: string[] = await this.files.dueLeftovers(BATCH, after);
+      if (keys.length > 0) await this.contents.discard(keys).catch((error: unknown) => failures.push(error));
+      after = keys.length < BATCH || failures.length >= MOST_FAILURES ? undefined : keys.at(-1);
     }
+    if (failures.length > 0) throw failures[0];
   }
 }

@@ -51,7 +51,8 @@ export class FilesController {
   @ApiOperation({
     summary: 'Stores files.',
     description:
-      'A form with 1 to 20 parts named `file`, or one file as the body, called as `filename` of `Content-Disposition`.',
+      'A form with 1 to 20 parts named `file`, or one file as the body, called as `filename` of `Content-Disposition`. ' +
+      'Also as `POST /api/files`.',
   })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ schema: FORM })
@@ -75,6 +76,19 @@ export class FilesController {
       setRetryAfter(error, reply);
       throw error;
     }
+  }
+
+  /** `POST /api/upload` under the name of what it makes. */
+  @Post('files')
+  @StreamedBody()
+  @ApiExcludeEndpoint()
+  async createFiles(
+    @Body() body: Readable,
+    @Call() call: ApiCall,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<UploadedView> {
+    return this.uploadFiles(body, call, request, reply);
   }
 
   @Get('files')

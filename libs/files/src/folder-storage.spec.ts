@@ -25,7 +25,7 @@ const incoming = (): string[] => (existsSync(join(folder, 'incoming')) ? readdir
 describe('FolderStorage', () => {
   it('gives back what it was given, with its size and digest, and leaves no temporary file', async () => {
     const content = randomBytes(300_000);
-    const key = newStorageKey(owner);
+    const key = await storage().newKey(owner);
     const stored = await storage().put(key, inChunks(content, 64 * 1024), LIMIT);
     expect(stored).toEqual({ size: content.length, sha256: createHash('sha256').update(content).digest('hex') });
     expect((await whole(await storage().get(key))).equals(content)).toBe(true);
@@ -33,19 +33,19 @@ describe('FolderStorage', () => {
   });
 
   it('gives back a range with both ends', async () => {
-    const key = newStorageKey(owner);
+    const key = await storage().newKey(owner);
     await storage().put(key, inChunks(Buffer.from('0123456789'), 4), LIMIT);
     expect((await whole(await storage().get(key, { first: 2, last: 5 }))).toString()).toBe('2345');
   });
 
   it('keeps an empty content', async () => {
-    const key = newStorageKey(owner);
+    const key = await storage().newKey(owner);
     expect((await storage().put(key, inChunks(Buffer.alloc(0), 1), LIMIT)).size).toBe(0);
     expect(await whole(await storage().get(key))).toHaveLength(0);
   });
 
   it('takes a content of exactly the limit, and nothing of one that is a byte longer', async () => {
-    const [fits, tooLong] = [newStorageKey(owner), newStorageKey(owner)];
+    const [fits, tooLong] = [await storage().newKey(owner), await storage().newKey(owner)];
     await storage().put(fits, inChunks(Buffer.alloc(100), 33), 100);
     await expect(storage().put(tooLong, inChunks(Buffer.alloc(101), 33), 100)).rejects.toThrow(ContentTooLong);
     await expect(storage().get(tooLong)).rejects.toThrow(ContentUnavailable);
@@ -54,21 +54,35 @@ describe('FolderStorage', () => {
 
   it('leaves nothing of a content that breaks off, and passes its error on', async () => {
     const broken = new Error('the client left');
-    const key = newStorageKey(owner);
+    const key = await storage().newKey(owner);
     await expect(storage().put(key, breakingOff(Buffer.alloc(10), broken), LIMIT)).rejects.toBe(broken);
     await expect(storage().get(key)).rejects.toThrow(ContentUnavailable);
     expect(incoming()).toEqual([]);
   });
 
   it('deletes a content, and one that is not there', async () => {
-    const key = newStorageKey(owner);
+    const key = await storage().newKey(owner);
     await storage().put(key, inChunks(Buffer.from('x'), 1), LIMIT);
-    await storage().delete(key);
-    await storage().delete(key);
+    expect([await storage().delete(key), await storage().delete(key)]).toEqual([true, true]);
     await expect(storage().get(key)).rejects.toThrow(ContentUnavailable);
   });
 
-  it.each(['../outside', 'a/b', `${'0'.repeat(32)}/../../x`])('refuses the key %s', async (key) => {
+  it('takes no content of the folder of another replica for deleted', async () => {
+    const elsewhere = new FolderStorage({ folder: join(root, 'elsewhere'), isShared: false, peers: () => 0 });
+    const key = await elsewhere.newKey(owner);
+    await elsewhere.put(key, inChunks(Buffer.from('x'), 1), LIMIT);
+    await storage().newKey(owner);
+    expect(await storage().delete(key)).toBe(false);
+    expect((await whole(await elsewhere.get(key))).toString()).toBe('x');
+    expect(await elsewhere.delete(key)).toBe(true);
+  });
+
+  it('keeps to the place of a folder that another process made', async () => {
+    const [one, other] = [await storage().newKey(owner), await storage().newKey(owner)];
+    expect(other.split('/', 1)).toEqual(one.split('/', 1));
+  });
+
+  it.each(['../outside', 'a/b', `0a1b2c3d/${'0'.repeat(32)}/../../x`, `../0a1b2c3d/${'0'.repeat(32)}/x`])('refuses the key %s', async (key) => {
     await expect(storage().get(key)).rejects.toThrow(RangeError);
   });
 
@@ -83,8 +97,9 @@ describe('FolderStorage', () => {
 
   it('reports a folder that cannot be written as unavailable', async () => {
     writeFileSync(folder, 'a file where the folder would be');
-    const put = storage().put(newStorageKey(owner), inChunks(Buffer.from('x'), 1), LIMIT);
+    const put = storage().put(newStorageKey('0a1b2c3d', owner), inChunks(Buffer.from('x'), 1), LIMIT);
     await expect(put).rejects.toThrow(ContentUnavailable);
+    await expect(storage().newKey(owner)).rejects.toThrow(ContentUnavailable);
   });
 
   it('refuses uploads beside other replicas unless they share the folder', () => {
@@ -93,9 +108,10 @@ describe('FolderStorage', () => {
   });
 
   it('keeps contents of one owner together, under keys that do not tell the owner', () => {
-    const [one, other] = [newStorageKey(owner), newStorageKey(owner)].map((key) => key.split('/', 1)[0]);
-    expect(one).toBe(other);
-    expect(newStorageKey({ tenant: 'acmea', owner: 'nn' }).startsWith(one!)).toBe(false);
+    const digestOf = (it: typeof owner): string | undefined => newStorageKey('0a1b2c3d', it).split('/')[1];
+    const one = digestOf(owner);
+    expect(digestOf(owner)).toBe(one);
+    expect(digestOf({ tenant: 'acmea', owner: 'nn' })).not.toBe(one);
     expect(one).not.toContain('ann');
   });
 });

@@ -1,11 +1,14 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type ByteRange, ContentUnavailable, FileStorage, STORAGE_KEY } from './file-storage.js';
+import { type ByteRange, ContentUnavailable, FileStorage, newStorageKey, placeOfKey } from './file-storage.js';
 import { Spool } from './spooled-content.js';
-import type { StoredContent } from './stored-file.js';
+import type { FileOwner, StoredContent } from './stored-file.js';
 
 const FOLDER_MODE = 0o700;
+const PLACE = /^[\da-f]{8}$/;
+const PLACE_BYTES = 4;
 const NOT_SHARED =
   'Several replicas serve here, and files lie in a folder of one of them: set FILES_DIR_SHARED=true where all replicas ' +
   'share DATA_DIR/files, or FILES_S3_ENDPOINT';
@@ -19,13 +22,29 @@ export interface FolderStorageOptions {
   peers: () => number;
 }
 
-/** Keeps contents as files of a folder. A content is written to a temporary file, synced, and renamed to its key. */
+/**
+ * Keeps contents as files of a folder. A content is written to a temporary file, synced, and renamed to its key.
+ *
+ * A place is a folder within that one, with a random name: a replica with a folder of its own does not have the place of
+ * another replica's contents, and takes none of them for deleted.
+ */
 export class FolderStorage extends FileStorage {
   private readonly spool: Spool;
+  private place: Promise<string> | undefined;
 
   constructor(private readonly options: FolderStorageOptions) {
     super();
     this.spool = new Spool(join(options.folder, 'incoming'));
+  }
+
+  async newKey(owner: FileOwner): Promise<string> {
+    this.place ??= this.findPlace();
+    try {
+      return newStorageKey(await this.place, owner);
+    } catch (cause) {
+      this.place = undefined;
+      throw new ContentUnavailable('The folder of files cannot be made', { cause });
+    }
   }
 
   async put(key: string, content: AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
@@ -34,9 +53,8 @@ export class FolderStorage extends FileStorage {
     try {
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
       await rename(from, path);
-      // The names are durable only when their folders are: that of the content, and that of the owner's folder.
-      await syncFolder(dirname(path));
-      await syncFolder(this.options.folder);
+      // The names are durable only when their folders are: of the content, of the owner's folder, and of the place.
+      for (const name of [path, dirname(path), dirname(dirname(path))]) await syncFolder(dirname(name));
     } catch (cause) {
       await rm(from, { force: true });
       throw new ContentUnavailable(`The content ${key} cannot be written`, { cause });
@@ -51,10 +69,15 @@ export class FolderStorage extends FileStorage {
     return file.createReadStream(range && { start: range.first, end: range.last });
   }
 
-  async delete(key: string): Promise<void> {
-    await rm(this.pathOf(key), { force: true }).catch((cause: unknown) => {
+  async delete(key: string): Promise<boolean> {
+    const path = this.pathOf(key);
+    try {
+      if (!(await exists(join(this.options.folder, placeOfKey(key))))) return false;
+      await rm(path, { force: true });
+      return true;
+    } catch (cause) {
       throw new ContentUnavailable(`The content ${key} cannot be deleted`, { cause });
-    });
+    }
   }
 
   refusal(): string | undefined {
@@ -66,10 +89,30 @@ export class FolderStorage extends FileStorage {
     await this.spool.removeAbandoned();
   }
 
+  /** Replicas that share the folder may make two places at once: all of them reach both. */
+  private async findPlace(): Promise<string> {
+    const { folder } = this.options;
+    await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    const known = (await readdir(folder)).filter((name) => PLACE.test(name)).toSorted();
+    const place = known[0] ?? randomBytes(PLACE_BYTES).toString('hex');
+    await mkdir(join(folder, place), { recursive: true, mode: FOLDER_MODE });
+    return place;
+  }
+
   private pathOf(key: string): string {
-    if (!STORAGE_KEY.test(key)) throw new RangeError('This is no key of a content');
+    placeOfKey(key);
     return join(this.options.folder, key);
   }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    },
+  );
 }
 
 /** Windows knows no such thing: opening a folder is refused there, and names are durable without it. */

@@ -9,6 +9,7 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** Age in milliseconds from which a temporary file belongs to no upload: none may take that long (REQUEST_TIMEOUT). */
 const ABANDONED_MS = 2 * 3_600_000;
+const SWEEP_EVERY_MS = 3_600_000;
 
 /** A content that has arrived whole in a temporary file, with what was learned of it on the way. */
 export interface SpooledContent extends StoredContent {
@@ -17,29 +18,38 @@ export interface SpooledContent extends StoredContent {
 
 /** Temporary files for contents that arrive. */
 export class Spool {
-  constructor(private readonly folder: string) {}
+  private readonly reserve: DiskReserve;
+  private sweptAt = 0;
+
+  constructor(private readonly folder: string) {
+    this.reserve = new DiskReserve(folder);
+  }
 
   /**
    * Writes a content to a temporary file and syncs it. At most one chunk is in memory. A rejection leaves no file.
+   * Removes abandoned files first, once an hour.
    * @throws ContentTooLong beyond `limit` bytes; ContentUnavailable where the file cannot be written, or the disk is almost full
    */
   async write(content: AsyncIterable<Uint8Array>, limit: number): Promise<SpooledContent> {
+    if (Date.now() - this.sweptAt > SWEEP_EVERY_MS) await this.removeAbandoned();
     const path = join(this.folder, randomUUID());
     const file = await this.create(path).catch(unavailable);
     try {
-      const written = await copyTo(file, content, limit, new DiskReserve(this.folder));
+      await this.reserve.look();
+      const written = await copyTo(file, content, limit, this.reserve);
       await file.sync().catch(unavailable);
       await file.close();
       return { path, ...written };
     } catch (error) {
       await file.close().catch(() => undefined);
-      await rm(path, { force: true });
+      await rm(path, { force: true }).catch(() => undefined);
       throw error;
     }
   }
 
-  /** Removes what processes left that ended in the middle of an upload. */
+  /** Removes files of processes that ended in the middle of an upload. A file that cannot be removed stays. */
   async removeAbandoned(): Promise<void> {
+    this.sweptAt = Date.now();
     const names = await readdir(this.folder).catch(() => []);
     for (const name of names) {
       const path = join(this.folder, name);
@@ -47,7 +57,7 @@ export class Spool {
         ({ mtimeMs }) => mtimeMs,
         () => Infinity,
       );
-      if (Date.now() - modifiedAt > ABANDONED_MS) await rm(path, { force: true });
+      if (Date.now() - modifiedAt > ABANDONED_MS) await rm(path, { force: true }).catch(() => undefined);
     }
   }
 

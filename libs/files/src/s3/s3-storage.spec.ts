@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OutboundHttp } from '#libs/outbound';
 import { loadConfig } from '#libs/service';
-import { ContentUnavailable, newStorageKey } from '../file-storage.js';
+import { ContentUnavailable, newStorageKey, S3_PLACE } from '../file-storage.js';
 import { breakingOff, inChunks, whole } from '../testing/chunks.js';
 import { S3Storage } from './s3-storage.js';
 
@@ -57,12 +57,25 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Resolves once this process has no file of a folder open; at once where the system does not show that. */
+async function closed(path: string): Promise<void> {
+  const shown = '/proc/self/fd';
+  const isOpen = (fd: string): boolean => {
+    try {
+      return readlinkSync(join(shown, fd)).startsWith(path);
+    } catch {
+      return false;
+    }
+  };
+  while (existsSync(shown) && readdirSync(shown).some(isOpen)) await new Promise((resolve) => setImmediate(resolve));
+}
+
 const spooled = (): string[] => readdirSync(join(folder, 'incoming'));
 
 describe('S3Storage', () => {
   it('gives back what it was given, whole and in part, and leaves no temporary file', async () => {
     const content = randomBytes(700_000);
-    const key = newStorageKey(owner);
+    const key = newStorageKey(S3_PLACE, owner);
     const stored = await storage.put(key, inChunks(content, 64 * 1024), LIMIT);
     expect(stored.size).toBe(content.length);
     expect((await whole(await storage.get(key))).equals(content)).toBe(true);
@@ -77,20 +90,20 @@ describe('S3Storage', () => {
   });
 
   it('keeps an empty content', async () => {
-    const key = newStorageKey(owner);
+    const key = newStorageKey(S3_PLACE, owner);
     await storage.put(key, inChunks(Buffer.alloc(0), 1), LIMIT);
     expect(await whole(await storage.get(key))).toHaveLength(0);
   });
 
   it('sends nothing of a content that breaks off', async () => {
-    const put = storage.put(newStorageKey(owner), breakingOff(Buffer.alloc(10), new Error('gone')), LIMIT);
+    const put = storage.put(newStorageKey(S3_PLACE, owner), breakingOff(Buffer.alloc(10), new Error('gone')), LIMIT);
     await expect(put).rejects.toThrow('gone');
     expect([requests, spooled()]).toEqual([[], []]);
   });
 
   it('repeats a request that may succeed later, with the whole content', async () => {
     failures = [503, 500];
-    const key = newStorageKey(owner);
+    const key = newStorageKey(S3_PLACE, owner);
     await storage.put(key, inChunks(Buffer.from('content'), 3), LIMIT);
     expect(requests).toHaveLength(3);
     expect((await whole(await storage.get(key))).toString()).toBe('content');
@@ -98,22 +111,40 @@ describe('S3Storage', () => {
 
   it('gives up after three tries, and says with which code', async () => {
     failures = [503, 503, 503];
-    const put = storage.put(newStorageKey(owner), inChunks(Buffer.from('x'), 1), LIMIT);
+    const put = storage.put(newStorageKey(S3_PLACE, owner), inChunks(Buffer.from('x'), 1), LIMIT);
     await expect(put).rejects.toThrow(new ContentUnavailable('The S3 server answered 503 SlowDown'));
     expect(spooled()).toEqual([]);
   });
 
   it('does not repeat what the server refuses', async () => {
     failures = [403];
-    await expect(storage.get(newStorageKey(owner))).rejects.toThrow(/403/);
+    await expect(storage.get(newStorageKey(S3_PLACE, owner))).rejects.toThrow(/403/);
     expect(requests).toHaveLength(1);
   });
 
   it('deletes a content, and one that is not there', async () => {
-    const key = newStorageKey(owner);
+    const key = newStorageKey(S3_PLACE, owner);
     await storage.put(key, inChunks(Buffer.from('x'), 1), LIMIT);
-    await storage.delete(key);
-    await storage.delete(key);
+    expect([await storage.delete(key), await storage.delete(key)]).toEqual([true, true]);
     await expect(storage.get(key)).rejects.toThrow(/404 NoSuchKey/);
+  });
+
+  it('deletes nothing of a folder, and does not count it as deleted', async () => {
+    expect(await storage.delete(newStorageKey('0a1b2c3d', owner))).toBe(false);
+    expect(requests).toEqual([]);
+  });
+
+  it('closes the file of a content that it could not send', async () => {
+    const opened: string[] = [];
+    const http = async (_url: unknown, { body }: RequestInit = {}): Promise<Response> => {
+      opened.push((body as ReadableStream).locked ? 'locked' : 'unread');
+      throw new Error('connect ECONNREFUSED');
+    };
+    const options = { endpoint: 'http://127.0.0.1:1', bucket: 'files', region: 'us-east-1', folder };
+    const broken = new S3Storage({ ...options, accessKeyId: 'key', secretAccessKey: 'secret', http });
+    const put = broken.put(newStorageKey(S3_PLACE, owner), inChunks(Buffer.from('content'), 3), LIMIT);
+    await expect(put).rejects.toThrow(ContentUnavailable);
+    expect(opened).toEqual(['unread', 'unread', 'unread']);
+    await closed(folder);
   });
 });

@@ -6,9 +6,16 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OutboundFetch } from '#libs/outbound';
 import type { S3Config } from '#libs/service';
-import { type ByteRange, ContentUnavailable, FileStorage, STORAGE_KEY } from '../file-storage.js';
+import {
+  type ByteRange,
+  ContentUnavailable,
+  FileStorage,
+  newStorageKey,
+  placeOfKey,
+  S3_PLACE,
+} from '../file-storage.js';
 import { Spool, type SpooledContent } from '../spooled-content.js';
-import type { StoredContent } from '../stored-file.js';
+import type { FileOwner, StoredContent } from '../stored-file.js';
 import { EMPTY_SHA256, signRequest } from './signature-v4.js';
 
 const TRIES = 3;
@@ -42,6 +49,10 @@ export class S3Storage extends FileStorage {
     this.spool = new Spool(join(options.folder, 'incoming'));
   }
 
+  async newKey(owner: FileOwner): Promise<string> {
+    return newStorageKey(S3_PLACE, owner);
+  }
+
   async put(key: string, content: AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
     const spooled = await this.spool.write(content, limit);
     try {
@@ -67,10 +78,13 @@ export class S3Storage extends FileStorage {
     return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>);
   }
 
-  async delete(key: string): Promise<void> {
+  async delete(key: string): Promise<boolean> {
+    // Of a time when files lay in a folder.
+    if (placeOfKey(key) !== S3_PLACE) return false;
     const answer = await this.send(key, { method: 'DELETE' });
     await expectStatus(answer, [200, 204, 404]);
     await answer.body?.cancel();
+    return true;
   }
 
   refusal(): undefined {
@@ -84,6 +98,7 @@ export class S3Storage extends FileStorage {
 
   /** All requests may be repeated: a PUT of the same content changes nothing. */
   private async send(key: string, request: S3Request): Promise<Response> {
+    placeOfKey(key);
     for (let tries = 1; ; tries += 1) {
       try {
         const answer = await this.sendOnce(key, request);
@@ -96,8 +111,7 @@ export class S3Storage extends FileStorage {
     }
   }
 
-  private sendOnce(key: string, { method, headers = {}, content }: S3Request): Promise<Response> {
-    if (!STORAGE_KEY.test(key)) throw new RangeError('This is no key of a content');
+  private async sendOnce(key: string, { method, headers = {}, content }: S3Request): Promise<Response> {
     const { endpoint, bucket, http } = this.options;
     const url = new URL(`${endpoint}/${bucket}/${key}`);
     const signed = signRequest(
@@ -105,21 +119,19 @@ export class S3Storage extends FileStorage {
       this.options,
       new Date(),
     );
-    return http(url, {
-      method,
-      headers: signed,
-      redirect: 'error',
-      ...(content && { body: bodyOf(content) }),
-      ...TIMES,
-    });
+    const file = content && content.size > 0 ? createReadStream(content.path) : undefined;
+    const body = file ? (Readable.toWeb(file) as unknown as RequestBody) : content && new Uint8Array(0);
+    try {
+      return await http(url, { method, headers: signed, redirect: 'error', ...(body && { body }), ...TIMES });
+    } catch (error) {
+      // A call that did not reach the server has not read the file, and leaves it open.
+      file?.destroy();
+      throw error;
+    }
   }
 }
 
 type RequestBody = NonNullable<RequestInit['body']>;
-
-function bodyOf({ path, size }: SpooledContent): RequestBody {
-  return size === 0 ? new Uint8Array(0) : (Readable.toWeb(createReadStream(path)) as unknown as RequestBody);
-}
 
 /** @throws ContentUnavailable with the server's own code, for the log */
 async function expectStatus(answer: Response, expected: readonly number[]): Promise<void> {

@@ -1,0 +1,107 @@
+import { Readable } from 'node:stream';
+import { FileContents } from './file-contents.js';
+import { ContentTooLong, ContentUnavailable, FileStorage, newStorageKey } from './file-storage.js';
+import type { FileDraft, StoredContent } from './stored-file.js';
+
+const owner = { tenant: 'acme', owner: 'ann' };
+const [HERE, ELSEWHERE] = ['0a1b2c3d', 'ffffffff'];
+
+/** Keeps the bytes in memory; fails where it is told to. */
+class MemoryStorage extends FileStorage {
+  readonly contents = new Map<string, Buffer>();
+  readonly deleted: string[] = [];
+  readonly undeletable = new Set<string>();
+  isFull = false;
+
+  override async newKey(): Promise<string> {
+    return newStorageKey(HERE, owner);
+  }
+
+  override async put(key: string, content: AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of content) pieces.push(piece);
+    const whole = Buffer.concat(pieces);
+    if (whole.length > limit) throw new ContentTooLong(limit);
+    if (this.isFull) throw new ContentUnavailable('The disk is full');
+    this.contents.set(key, whole);
+    return { size: whole.length, sha256: whole.toString('hex') };
+  }
+
+  override async get(key: string): Promise<Readable> {
+    return Readable.from([this.contents.get(key)]);
+  }
+
+  override async delete(key: string): Promise<boolean> {
+    if (this.undeletable.has(key)) throw new ContentUnavailable('The server answered 403');
+    this.deleted.push(key);
+    this.contents.delete(key);
+    return key.startsWith(HERE);
+  }
+
+  override refusal(): undefined {
+    return undefined;
+  }
+}
+
+/** The part of a `FileStore` that contents need, without a database. */
+class MemoryStore {
+  readonly leftovers = new Set<string>();
+  readonly committed: FileDraft[] = [];
+  stored = 0;
+
+  noteLeftover = async (key: string): Promise<void> => void this.leftovers.add(key);
+  storedBytes = async (): Promise<number> => this.stored;
+  doom = async (keys: readonly string[]): Promise<string[]> => keys.filter((key) => this.leftovers.has(key));
+  forgetLeftovers = async (keys: readonly string[]): Promise<void> => keys.forEach((key) => this.leftovers.delete(key));
+  commit = async (_owner: unknown, drafts: readonly FileDraft[]): Promise<FileDraft[]> => {
+    for (const draft of drafts) {
+      this.leftovers.delete(draft.storageKey);
+      this.committed.push(draft);
+    }
+    return [...drafts];
+  };
+}
+
+let storage: MemoryStorage;
+let store: MemoryStore;
+let contents: FileContents;
+
+beforeEach(() => {
+  storage = new MemoryStorage();
+  store = new MemoryStore();
+  const config = { files: { fileBytes: 10, ownerBytes: 16 } };
+  contents = new FileContents(store as never, storage, config as never);
+});
+
+async function* files(...sizes: number[]) {
+  for (const size of sizes) yield { name: 'x', mediaType: 'text/plain', content: Readable.from([Buffer.alloc(size)]) };
+}
+
+describe('FileContents', () => {
+  it('stores the files of an upload, and leaves nothing that no file has', async () => {
+    expect(await contents.store(owner, files(10, 6))).toHaveLength(2);
+    expect([store.leftovers.size, storage.contents.size, storage.deleted]).toEqual([0, 2, []]);
+  });
+
+  it.each([
+    ['a file beyond FILE_LIMIT', [11], 'FILE_TOO_LARGE'],
+    ['an upload that brings more than FILES_QUOTA', [10, 7], 'QUOTA_EXCEEDED'],
+  ])('refuses %s before its end, and deletes what it brought', async (_what, sizes, reason) => {
+    await expect(contents.store(owner, files(...sizes, 1))).rejects.toMatchObject({ status: 413, reason });
+    expect([store.committed, store.leftovers.size, storage.contents.size]).toEqual([[], 0, 0]);
+  });
+
+  it('answers 503 where nothing can be written, and leaves the rest to the upkeep', async () => {
+    storage.isFull = true;
+    await expect(contents.store(owner, files(1))).rejects.toMatchObject({ status: 503, reason: 'STORAGE_UNAVAILABLE' });
+    expect([storage.deleted, store.leftovers.size]).toEqual([[], 1]);
+  });
+
+  it('deletes all contents that can be deleted, and forgets those alone', async () => {
+    const [gone, failing, other, elsewhere] = [HERE, HERE, HERE, ELSEWHERE].map((it) => newStorageKey(it, owner));
+    for (const key of [gone, failing, other, elsewhere]) store.leftovers.add(key!);
+    storage.undeletable.add(failing!);
+    await expect(contents.discard([gone!, failing!, other!, elsewhere!])).rejects.toThrow('The server answered 403');
+    expect([...store.leftovers]).toEqual([failing, elsewhere]);
+  });
+});
