@@ -1,0 +1,87 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installOwnPackages } from '../../scripts/own-packages.mjs';
+import { freePort } from './parley.js';
+import { before } from './until.js';
+
+const FOLDER = join(import.meta.dirname, '../s3');
+/** Where a registry answers at all, it takes a fraction of that. */
+const LONGEST_INSTALL_MS = 90_000;
+
+export const S3_BUCKET = 'parley-files';
+/** The one key pair that the server knows. */
+export const S3_KEYS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+
+/**
+ * A group of tests with an S3 server, which is installed where it is missing; where it cannot be had they are reported as
+ * skipped, with the reason.
+ */
+export function describeWithS3(name: string, tests: () => void): void {
+  const failure = installOwnPackages(FOLDER, 'an S3 server for tests', LONGEST_INSTALL_MS);
+  if (failure === undefined) describe(name, tests);
+  else describe['skip'](`${name} (skipped: no S3 server can be installed: ${failure.split('\n', 1)[0]})`, tests);
+}
+
+/** An S3 server on loopback with one bucket, which can be stopped and started again on its port. */
+export class S3Server {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'parley-s3-server-'));
+  private child: ChildProcess | undefined;
+
+  private constructor(private readonly port: number) {}
+
+  static async start(): Promise<S3Server> {
+    const server = new S3Server(await freePort());
+    await server.restart();
+    return server;
+  }
+
+  /** Base URL without a trailing slash. */
+  get endpoint(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Variables of a service that keeps its files there. */
+  env(): Record<string, string> {
+    const [access, secret] = [join(this.folder, 'access-key'), join(this.folder, 'secret-key')];
+    writeFileSync(access, S3_KEYS.accessKeyId);
+    writeFileSync(secret, S3_KEYS.secretAccessKey);
+    return {
+      FILES_S3_ENDPOINT: this.endpoint,
+      FILES_S3_BUCKET: S3_BUCKET,
+      FILES_S3_ACCESS_KEY_FILE: access,
+      FILES_S3_SECRET_KEY_FILE: secret,
+    };
+  }
+
+  /** Starts it with what it had stored. */
+  async restart(): Promise<void> {
+    const args = [join(this.folder, 'buckets'), S3_BUCKET, String(this.port)];
+    const child = fork(join(FOLDER, 'server.mjs'), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    this.child = child;
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`The S3 server ended with ${String(code)}`);
+    });
+    // It ends with every test.
+    ended.catch(() => undefined);
+    await before(Promise.race([once(child, 'message'), ended]), { what: 'the S3 server' });
+  }
+
+  /** Ends it; what it stored stays. */
+  async stop(): Promise<void> {
+    const { child } = this;
+    this.child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  }
+
+  /** Ends it, and removes what it stored. */
+  async remove(): Promise<void> {
+    await this.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
