@@ -13,8 +13,14 @@ import { ROOT, runNpm } from './prepare.mjs';
 /** Of what is installed for a test alone. */
 const TEST_LOCKS = ['bench', 'interop', 's3'].map((name) => `test/${name}/package-lock.json`);
 const PERMISSIVE = /^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC0-1\.0|Python-2\.0|Unlicense)$/;
-/** Their licence is a file that comes with them, and no word in package.json: Apache-2.0; parts of the inspector MIT. */
-const LICENSED_BY_FILE = new Set(['@a2a-js/sdk', '@modelcontextprotocol/inspector']);
+/** Their licence is a file or a line that comes with them, and no word in package.json: Apache-2.0, or MIT for the last ones. */
+const LICENSED_BY_FILE = new Set([
+  '@a2a-js/sdk',
+  '@modelcontextprotocol/inspector',
+  'busboy',
+  'humanize-number',
+  'streamsearch',
+]);
 
 /**
  * Packages that have an install script, and work without it: links of the embedded PostgreSQL are made at the first start,
