@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '#libs/protocol';
@@ -289,15 +289,26 @@ describe('/api/upload and /api/files', () => {
 
   it('leaves nothing of an upload whose client leaves in the middle', async () => {
     const before = storedContents();
-    const { hostname, port } = new URL(stage.parley.url);
-    const socket = connect(Number(port), hostname);
-    const head = `POST /api/upload HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${ann.key}\r\n`;
-    socket.write(`${head}content-type: video/mp4\r\ncontent-length: 1000000\r\n\r\n`);
-    socket.write(randomBytes(300_000));
-    await until(() => storedContents().incoming === 1, { what: 'the upload to arrive' });
+    const socket = await beginUpload(1_000_000);
     expect(await leftovers()).toBe(1);
     socket.destroy();
     await until(async () => (await leftovers()) === 0, { what: 'the upload to be given up' });
+    expect(storedContents()).toEqual({ ...before, incoming: 0 });
+  });
+
+  it('leaves nothing of an upload that the upkeep has given up before its end', async () => {
+    const before = storedContents();
+    const socket = await beginUpload(400_000);
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    await stage.database.query('UPDATE file_leftover SET due_at = now()');
+    await runUpkeep();
+    await until(async () => (await leftovers()) === 0, { what: 'the upload to be given up' });
+    socket.write(randomBytes(100_000));
+    await until(() => answer.includes('\r\n\r\n'), { what: 'the answer' });
+    expect(answer).toMatch(/^HTTP\/1\.1 503 .*took too long/s);
+    socket.destroy();
+    await until(async () => (await leftovers()) === 0, { what: 'the content to be deleted' });
     expect(storedContents()).toEqual({ ...before, incoming: 0 });
   });
 
@@ -315,14 +326,29 @@ describe('/api/upload and /api/files', () => {
     const [here, elsewhere] = [keyIn(places()[0]!), keyIn('ffffffff')];
     const insert = 'INSERT INTO file_leftover (storage_key, due_at) VALUES ($1, now())';
     for (const key of [here, elsewhere]) await stage.database.query(insert, [key]);
-    await stage.database.query(
-      `SELECT graphile_worker.add_job('files.upkeep', queue_name => 'files.upkeep', job_key => 'files.upkeep')`,
-    );
+    await runUpkeep();
     await until(async () => (await leftovers()) === 1, { what: 'the upkeep to delete what was left' });
     const left = await stage.database.query<{ storage_key: string }>('SELECT storage_key FROM file_leftover');
     expect(left.map(({ storage_key }) => storage_key)).toEqual([elsewhere]);
   });
 });
+
+/** Sends the first 300,000 bytes of an upload by Ann. @returns the connection, once they have arrived */
+async function beginUpload(length: number): Promise<Socket> {
+  const { hostname, port } = new URL(stage.parley.url);
+  const socket = connect(Number(port), hostname);
+  const head = `POST /api/upload HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${ann.key}\r\n`;
+  socket.write(`${head}content-type: video/mp4\r\ncontent-length: ${length}\r\n\r\n`);
+  socket.write(randomBytes(300_000));
+  await until(() => storedContents().incoming === 1, { what: 'the upload to arrive' });
+  return socket;
+}
+
+async function runUpkeep(): Promise<void> {
+  await stage.database.query(
+    `SELECT graphile_worker.add_job('files.upkeep', queue_name => 'files.upkeep', job_key => 'files.upkeep')`,
+  );
+}
 
 function withField(): FormData {
   const form = formOf(['x', randomBytes(5)]);

@@ -48,9 +48,9 @@ export class FileContents {
       return this.reportUnavailable(error);
     } finally {
       // Of an upload that failed all, of one that succeeded what the owner had already. A commit of which nobody knows
-      // whether it came about is told by its leftovers, too. An answer does not wait for a storage that is out of reach.
+      // whether it came about is told by its leftovers, too. A storage that is out of reach may still do what it was asked:
+      // those leftovers stay until they are due.
       if (isReachable) await this.discardQuietly(keys);
-      else await this.doomQuietly(keys);
     }
   }
 
@@ -105,13 +105,6 @@ export class FileContents {
   private async discardQuietly(keys: readonly string[]): Promise<void> {
     await this.discard(keys).catch((error: unknown) => {
       this.logger.warn({ err: error, contents: keys.length }, 'Contents of files could not be deleted yet');
-    });
-  }
-
-  /** Leaves contents to the upkeep. */
-  private async doomQuietly(keys: readonly string[]): Promise<void> {
-    await this.files.doom(keys).catch((error: unknown) => {
-      this.logger.warn({ err: error, contents: keys.length }, 'Contents of files could not be given up yet');
     });
   }
 

@@ -25,8 +25,10 @@ export function quotaExceeded(limit: number): ProblemError {
 }
 
 /** 503: the upload took so long that what it had stored was given up. */
-export function uploadGivenUp(): ProblemError {
-  return new ProblemError(503, 'The upload took too long and was given up; send it again');
+export class UploadGivenUp extends ProblemError {
+  constructor() {
+    super(503, 'The upload took too long and was given up; send it again');
+  }
 }
 
 /** 503: files cannot be stored or read at the moment. */

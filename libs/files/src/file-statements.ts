@@ -48,7 +48,10 @@ export const DELETE_UNUSED_CONTENT = `
 export const GIVE_BACK_BYTES = `
   UPDATE file_account SET bytes = greatest(bytes - $3::bigint, 0) WHERE tenant = $1 AND owner = $2`;
 
-export const NOTE_DOOMED = 'INSERT INTO file_leftover (storage_key, due_at, is_doomed) VALUES ($1, now(), true)';
+/** Also of keys whose leftovers were forgotten: a content that was stored after that is found again. */
+export const NOTE_DOOMED = `
+  INSERT INTO file_leftover (storage_key, due_at, is_doomed) SELECT key, now(), true FROM unnest($1::text[]) AS key
+  ON CONFLICT (storage_key) DO UPDATE SET is_doomed = true, due_at = now()`;
 
 export const EXPIRED = 'SELECT tenant, owner, id FROM file WHERE expires_at < now() ORDER BY expires_at LIMIT $1';
 

@@ -4,7 +4,7 @@ import { Database, inTransaction } from '#libs/postgres';
 import { AppConfig } from '#libs/service';
 import type { PoolClient } from 'pg';
 import type { Repository } from 'typeorm';
-import { quotaExceeded, uploadGivenUp } from './file-errors.js';
+import { quotaExceeded, UploadGivenUp } from './file-errors.js';
 import { FileRow } from './file-row.js';
 import {
   CLAIM_LEFTOVER,
@@ -83,7 +83,13 @@ export class FileStore {
       createdAt,
       ...(expiresAt !== undefined && { expiresAt }),
     }));
-    await inTransaction(this.database, (session) => this.insert(session, owner, files));
+    try {
+      await inTransaction(this.database, (session) => this.insert(session, owner, files));
+    } catch (error) {
+      // The upkeep has deleted what there was then; what came later it does not know any more.
+      if (error instanceof UploadGivenUp) await this.noteDoomed(this.database.pool, keysOf(files));
+      throw error;
+    }
     return files.map(({ storageKey: _key, ...file }) => file);
   }
 
@@ -124,7 +130,7 @@ export class FileStore {
       const [content] = rows;
       await session.query(GIVE_BACK_BYTES, [tenant, owner, ROW_BYTES + Number(content?.size ?? 0)]);
       if (!content) return null;
-      await session.query(NOTE_DOOMED, [content.storage_key]);
+      await this.noteDoomed(session, [content.storage_key]);
       return content.storage_key;
     });
   }
@@ -152,6 +158,10 @@ export class FileStore {
     await this.database.pool.query(FORGET_LEFTOVERS, [storageKeys]);
   }
 
+  private async noteDoomed(session: Pick<PoolClient, 'query'>, storageKeys: readonly string[]): Promise<void> {
+    await session.query(NOTE_DOOMED, [storageKeys]);
+  }
+
   private async insert(
     session: PoolClient,
     { tenant, owner }: FileOwner,
@@ -164,7 +174,7 @@ export class FileStore {
       const { rows } = await session.query<{ storage_key: string }>(TAKE_CONTENT, content);
       if (rows[0]?.storage_key === storageKey) {
         const { rowCount } = await session.query(CLAIM_LEFTOVER, [storageKey]);
-        if (rowCount !== 1) throw uploadGivenUp();
+        if (rowCount !== 1) throw new UploadGivenUp();
         added += size;
       }
       const row = [id, tenant, owner, name, mediaType, sha256, size, createdAt, expiresAt ?? null];
@@ -174,6 +184,10 @@ export class FileStore {
     const { rowCount } = await session.query(COUNT_BYTES, [tenant, owner, added, ownerBytes]);
     if (rowCount !== 1) throw quotaExceeded(ownerBytes);
   }
+}
+
+function keysOf(drafts: readonly FileDraft[]): string[] {
+  return drafts.map(({ storageKey }) => storageKey);
 }
 
 interface DeletedContent {
