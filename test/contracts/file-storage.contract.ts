@@ -17,13 +17,16 @@ async function whole(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 /** What `FileStorage` promises, wherever contents lie. */
 export function fileStorageContract(storage: () => FileStorage): void {
-  it.each([0, 1, 64 * 1024, 20 * MEBIBYTE])('gives back a content of %i bytes with its size and digest', async (size) => {
-    const content = randomBytes(size);
-    const key = await storage().newKey(OWNER);
-    const stored = await storage().put(key, inChunks(content, 100_000), LIMIT);
-    expect(stored).toEqual({ size, sha256: createHash('sha256').update(content).digest('hex') });
-    expect((await whole(await storage().get(key))).equals(content)).toBe(true);
-  });
+  it.each([0, 1, 64 * 1024, 20 * MEBIBYTE])(
+    'gives back a content of %i bytes with its size and digest',
+    async (size) => {
+      const content = randomBytes(size);
+      const key = await storage().newKey(OWNER);
+      const stored = await storage().put(key, inChunks(content, 100_000), LIMIT);
+      expect(stored).toEqual({ size, sha256: createHash('sha256').update(content).digest('hex') });
+      expect((await whole(await storage().get(key))).equals(content)).toBe(true);
+    },
+  );
 
   it('gives back a range with both ends', async () => {
     const key = await storage().newKey(OWNER);
