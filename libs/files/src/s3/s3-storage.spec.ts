@@ -16,6 +16,8 @@ const objects = new Map<string, Buffer>();
 /** Statuses that the next requests are answered with; then the server works. */
 let failures: number[] = [];
 let requests: IncomingMessage[] = [];
+/** By how many bytes the ends of a range differ from what was asked for. */
+let rangeError = { first: 0, last: 0 };
 const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
 let server: Server;
 let folder: string;
@@ -38,7 +40,9 @@ beforeAll(async () => {
       if (!content) return response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>');
       const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
       if (first === undefined) return response.writeHead(200).end(content);
-      return response.writeHead(206).end(content.subarray(Number(first), Number(last) + 1));
+      const [from, to] = [Number(first) + rangeError.first, Number(last) + rangeError.last];
+      response.setHeader('content-range', `bytes ${from}-${to}/${content.length}`);
+      return response.writeHead(206).end(content.subarray(from, to + 1));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -50,6 +54,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   [failures, requests] = [[], []];
+  rangeError = { first: 0, last: 0 };
   folder = mkdtempSync(join(tmpdir(), 'parley-s3-'));
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const keys = { accessKeyId: 'key', secretAccessKey: 'secret' };
@@ -87,6 +92,22 @@ describe('S3Storage', () => {
     expect(requests[0]!.headers['authorization']).toMatch(
       /^AWS4-HMAC-SHA256 Credential=key\/\d{8}\/eu-central-1\/s3\//,
     );
+  });
+
+  it('gives no more of a content than it was asked for where the server sends more, and nothing of another part', async () => {
+    const key = newStorageKey(S3_PLACE, owner);
+    await storage.put(key, inChunks(randomBytes(300_000), 64 * 1024), LIMIT);
+    const all = await whole(await storage.get(key));
+    rangeError = { first: 0, last: 150_000 };
+    const part = await whole(await storage.get(key, { first: 5, last: 100_004 }));
+    expect(part.equals(all.subarray(5, 100_005))).toBe(true);
+    for (const wrong of [
+      { first: 1, last: 1 },
+      { first: 0, last: -1 },
+    ]) {
+      rangeError = wrong;
+      await expect(storage.get(key, { first: 5, last: 10 })).rejects.toThrow(ContentUnavailable);
+    }
   });
 
   it('keeps an empty content', async () => {

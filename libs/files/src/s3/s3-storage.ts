@@ -75,7 +75,9 @@ export class S3Storage extends FileStorage {
     const answer = await this.send(key, { method: 'GET', headers });
     // A server that knows no ranges would send the whole as the part.
     await expectStatus(answer, [range ? 206 : 200]);
-    return answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>);
+    const body =
+      answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>);
+    return range ? sentRange(body, answer.headers.get('content-range'), range) : body;
   }
 
   async delete(key: string): Promise<boolean> {
@@ -132,6 +134,28 @@ export class S3Storage extends FileStorage {
 }
 
 type RequestBody = NonNullable<RequestInit['body']>;
+
+/**
+ * Returns the part of a body that was asked for: a server may send more than that (RFC 9110, section 14.4).
+ * @throws ContentUnavailable where it sent another part
+ */
+function sentRange(body: Readable, header: string | null, { first, last }: ByteRange): Readable {
+  const [, from, to] = /^bytes (\d{1,15})-(\d{1,15})\//.exec(header ?? '') ?? [];
+  if (from !== undefined && Number(from) === first && Number(to) === last) return body;
+  if (from !== undefined && Number(from) === first && Number(to) > last)
+    return Readable.from(firstBytes(body, last - first + 1), { objectMode: false });
+  body.destroy();
+  throw new ContentUnavailable('The S3 server sent another range than it was asked for');
+}
+
+async function* firstBytes(body: Readable, count: number): AsyncGenerator<Uint8Array> {
+  let left = count;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    yield chunk.subarray(0, left);
+    left -= chunk.byteLength;
+    if (left <= 0) return;
+  }
+}
 
 /** @throws ContentUnavailable with the server's own code, for the log */
 async function expectStatus(answer: Response, expected: readonly number[]): Promise<void> {
