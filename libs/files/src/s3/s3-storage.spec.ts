@@ -163,7 +163,8 @@ describe('S3Storage', () => {
     };
     const options = { endpoint: 'http://127.0.0.1:1', bucket: 'files', region: 'us-east-1', folder };
     const broken = new S3Storage({ ...options, accessKeyId: 'key', secretAccessKey: 'secret', http });
-    const put = broken.put(newStorageKey(S3_PLACE, owner), inChunks(Buffer.from('content'), 3), LIMIT);
+    // More than a stream takes in before it is read: a shorter file is closed at its end.
+    const put = broken.put(newStorageKey(S3_PLACE, owner), inChunks(Buffer.alloc(2_000_000), 64 * 1024), LIMIT);
     await expect(put).rejects.toThrow(ContentUnavailable);
     expect(opened).toEqual(['unread', 'unread', 'unread']);
     await closed(folder);
