@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installOwnPackages } from '../../scripts/own-packages.mjs';
+import { endChild } from './end-child.js';
 import { freePort } from './parley.js';
 import { before } from './until.js';
 
@@ -73,10 +74,7 @@ export class S3Server {
   async stop(): Promise<void> {
     const { child } = this;
     this.child = undefined;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exit;
+    if (child) await endChild(child, 'SIGKILL');
   }
 
   /** Ends it, and removes what it stored. */
