@@ -106,6 +106,18 @@ export class FilesController {
     return { files: files.map((it) => fileView(it, baseUrl)), nextPageToken };
   }
 
+  // Before the GET, for which Fastify would make a HEAD of its own.
+  @Head('files/:id')
+  @ApiExcludeEndpoint()
+  async describeFile(
+    @Param('id') id: string,
+    @Scope() owner: FileOwner,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.readFile(id, owner, request, reply);
+  }
+
   @Get('files/:id')
   @ApiOperation({ summary: 'Reads a file; also with HEAD.' })
   @ApiHeader({ name: 'Range', required: false, description: 'One range of bytes.', example: 'bytes=0-1023' })
@@ -121,17 +133,6 @@ export class FilesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     await answerFile(this.contents, await this.known(owner, id), request, reply);
-  }
-
-  @Head('files/:id')
-  @ApiExcludeEndpoint()
-  async describeFile(
-    @Param('id') id: string,
-    @Scope() owner: FileOwner,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    await this.readFile(id, owner, request, reply);
   }
 
   @Delete('files/:id')

@@ -21,6 +21,18 @@ export class SignedFilesController {
     private readonly addresses: FileAddresses,
   ) {}
 
+  // Before the GET, for which Fastify would make a HEAD of its own.
+  @Head(':id')
+  @ApiExcludeEndpoint()
+  async describeSignedFile(
+    @Param('id') id: string,
+    @Query() query: FileProofQuery,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.readSignedFile(id, query, request, reply);
+  }
+
   @Get(':id')
   @ApiOperation({ summary: 'Reads a file by an address that its owner had signed; also with HEAD.' })
   @ApiOkResponse({
@@ -39,17 +51,6 @@ export class SignedFilesController {
     // One answer for all reasons: nobody learns which files there are.
     if (!file || !this.addresses.isValid(file, query.proof)) throw notOpen();
     await answerFile(this.contents, file, request, reply);
-  }
-
-  @Head(':id')
-  @ApiExcludeEndpoint()
-  async describeSignedFile(
-    @Param('id') id: string,
-    @Query() query: FileProofQuery,
-    @Req() request: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    await this.readSignedFile(id, query, request, reply);
   }
 }
 
