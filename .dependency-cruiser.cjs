@@ -256,7 +256,8 @@ module.exports = {
     },
     {
       name: 'everything-resolves',
-      comment: 'What has packages of its own has them only where it was run: the benchmark, the frameworks, the S3 server.',
+      comment:
+        'What has packages of its own has them only where it was run: the benchmark, the frameworks, the S3 server.',
       severity: 'error',
       from: { pathNot: '^test/(bench|interop|s3)/' },
       to: { couldNotResolve: true },

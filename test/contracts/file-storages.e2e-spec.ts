@@ -20,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('a folder as the storage of files', () => {
   let storage: FolderStorage;
   beforeEach(() => {
-    storage = new FolderStorage({ folder, isShared: false, peers: () => 0 });
+    storage = new FolderStorage({ folder, isShared: false, peers: async () => 0 });
   });
 
   fileStorageContract(() => storage);

@@ -38,7 +38,7 @@ class MemoryStorage extends FileStorage {
     return key.startsWith(HERE);
   }
 
-  override refusal(): undefined {
+  override async refusal(): Promise<undefined> {
     return undefined;
   }
 }

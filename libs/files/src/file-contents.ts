@@ -94,7 +94,7 @@ export class FileContents {
   }
 
   private async assertRoom(owner: FileOwner, bytes: number): Promise<void> {
-    const refusal = this.storage.refusal();
+    const refusal = await this.storage.refusal();
     if (refusal !== undefined) throw storageUnavailable(refusal);
     const { ownerBytes } = this.config.files;
     const stored = await this.files.storedBytes(owner);

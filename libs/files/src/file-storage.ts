@@ -52,7 +52,7 @@ export abstract class FileStorage {
   abstract delete(key: string): Promise<boolean>;
 
   /** Why nothing can be stored at the moment, as one sentence for callers; `undefined` where it can. */
-  abstract refusal(): string | undefined;
+  abstract refusal(): Promise<string | undefined>;
 }
 
 /** Place of the contents that a bucket of an S3 server has. Places in folders are hexadecimal. */

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const storage = (peers = 0, isShared = false): FolderStorage =>
-  new FolderStorage({ folder, isShared, peers: () => peers });
+  new FolderStorage({ folder, isShared, peers: async () => peers });
 const incoming = (): string[] => (existsSync(join(folder, 'incoming')) ? readdirSync(join(folder, 'incoming')) : []);
 
 describe('FolderStorage', () => {
@@ -68,7 +68,7 @@ describe('FolderStorage', () => {
   });
 
   it('takes no content of the folder of another replica for deleted', async () => {
-    const elsewhere = new FolderStorage({ folder: join(root, 'elsewhere'), isShared: false, peers: () => 0 });
+    const elsewhere = new FolderStorage({ folder: join(root, 'elsewhere'), isShared: false, peers: async () => 0 });
     const key = await elsewhere.newKey(owner);
     await elsewhere.put(key, inChunks(Buffer.from('x'), 1), LIMIT);
     await storage().newKey(owner);
@@ -105,9 +105,9 @@ describe('FolderStorage', () => {
     await expect(storage().newKey(owner)).rejects.toThrow(ContentUnavailable);
   });
 
-  it('refuses uploads beside other replicas unless they share the folder', () => {
-    expect([storage(0).refusal(), storage(1, true).refusal()]).toEqual([undefined, undefined]);
-    expect(storage(1).refusal()).toMatch(/FILES_DIR_SHARED=true/);
+  it('refuses uploads beside other replicas unless they share the folder', async () => {
+    expect([await storage(0).refusal(), await storage(1, true).refusal()]).toEqual([undefined, undefined]);
+    expect(await storage(1).refusal()).toMatch(/FILES_DIR_SHARED=true/);
   });
 
   it('keeps contents of one owner together, under keys that do not tell the owner', () => {

@@ -19,7 +19,7 @@ export interface FolderStorageOptions {
   /** True if every replica sees the same folder. */
   isShared: boolean;
   /** Returns the number of other replicas that live. */
-  peers: () => number;
+  peers: () => Promise<number>;
 }
 
 /**
@@ -80,8 +80,9 @@ export class FolderStorage extends FileStorage {
     }
   }
 
-  refusal(): string | undefined {
-    return this.options.isShared || this.options.peers() === 0 ? undefined : NOT_SHARED;
+  async refusal(): Promise<string | undefined> {
+    const { isShared, peers } = this.options;
+    return isShared || (await peers()) === 0 ? undefined : NOT_SHARED;
   }
 
   /** Removes temporary files of uploads that ended with their process. */

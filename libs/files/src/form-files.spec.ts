@@ -44,6 +44,12 @@ describe('formFiles', () => {
     expect(files.map(({ content }) => content.length)).toEqual(sent.map(({ content }) => content.length));
   });
 
+  it('gives names with the quotation marks that browsers encode', async () => {
+    expect(await read(inChunks(form([{ name: 'ten %22x%22 100%.txt' }]), 64))).toMatchObject([
+      { name: 'ten "x" 100%.txt' },
+    ]);
+  });
+
   it('takes a part without a file name for a file too', async () => {
     expect(await read(inChunks(form([{ content: 'x' }]), 64))).toEqual([
       { name: 'file', mediaType: 'text/plain', content: 'x' },

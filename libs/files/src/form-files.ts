@@ -13,6 +13,8 @@ const FIELD_BYTES = 64;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS = 20;
 const SHOWN_NAME = 64;
+/** Browsers and curl send a quotation mark in a name like this (HTML, "multipart/form-data encoding algorithm"). */
+const SENT_QUOTE = '%22';
 const BROKEN = 'the form is cut off, or no multipart/form-data';
 
 interface FormFile {
@@ -33,7 +35,10 @@ export async function* formFiles(body: Readable, contentType: string): AsyncGene
     for (let file = await form.next(); file; file = await form.next()) {
       count += 1;
       const { name, mediaType, content } = file;
-      yield { ...fileLabel({ name, mediaType }, `file[${count - 1}]`), content: form.guarded(content) };
+      yield {
+        ...fileLabel({ name: name?.replaceAll(SENT_QUOTE, '"'), mediaType }, `file[${count - 1}]`),
+        content: form.guarded(content),
+      };
     }
     if (count === 0) throw malformed({ path: 'file', detail: 'the form must have 1 to 20 parts of this name' });
   } finally {

@@ -15,7 +15,7 @@ export async function openStorage(
   const folder = join(dataDir, 'files');
   const storage =
     files.s3 === undefined
-      ? new FolderStorage({ folder, isShared: files.isFolderShared, peers: () => replica.peers })
+      ? new FolderStorage({ folder, isShared: files.isFolderShared, peers: () => replica.livingPeers() })
       : // The operator named the server: it may be in a private network.
         new S3Storage({ ...files.s3, folder, http: http.trusting(files.s3.endpoint) });
   await storage.removeAbandoned();

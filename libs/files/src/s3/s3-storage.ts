@@ -89,7 +89,7 @@ export class S3Storage extends FileStorage {
     return true;
   }
 
-  refusal(): undefined {
+  async refusal(): Promise<undefined> {
     return undefined;
   }
 

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { Database } from '../database/database.js';
 import { isReadOnly } from '../database/outage.js';
 import { SESSION_SETTINGS } from '../database/session-settings.js';
-import { DEAD_REPLICAS, FORGET_REPLICA, HEARTBEAT, UNKNOWN_REPLICAS } from './replica-liveness.js';
+import { DEAD_REPLICAS, FORGET_REPLICA, HEARTBEAT, LIVING_PEERS, UNKNOWN_REPLICAS } from './replica-liveness.js';
 
 const HEARTBEAT_MS = 2_000;
 /** How often a replica tries the locks of the others: a lock that is free is a session that was lost. */
@@ -44,6 +44,13 @@ export class ReplicaLife {
   /** How many other replicas seem to live, as of the last heartbeat: up to two seconds old. */
   get peers(): number {
     return this.others;
+  }
+
+  /** Returns how many other replicas live. Unlike `peers` it does not count those that ended seconds ago. */
+  async livingPeers(): Promise<number> {
+    if (this.others === 0) return 0;
+    const { rows } = await this.database.pool.query<{ peers: number }>(LIVING_PEERS, [this.replicaId]);
+    return rows[0]!.peers;
   }
 
   /** Resolves once the replica is known to be alive. */

@@ -73,6 +73,13 @@ export const UNKNOWN_REPLICAS = `
   SELECT claimant.id FROM judge, unnest($2::text[]) AS claimant (id)
   WHERE NOT EXISTS (SELECT FROM replica AS r WHERE r.id = claimant.id)`;
 
+/** Reads the number of replicas beside `$1` that hold their lock and have spoken lately. */
+export const LIVING_PEERS = `
+  WITH held_lock AS MATERIALIZED (${HELD_LOCKS})
+  SELECT count(*)::int AS peers FROM replica AS other
+  WHERE other.id <> $1 AND other.lock_key IN (SELECT key FROM held_lock)
+    AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds'`;
+
 /** Deletes the row `$2` where the judge `$1` finds that replica dead: also in the version that a heartbeat has just written. */
 export const FORGET_REPLICA = ((check: LivenessCheck) => `
   WITH ${check.withs} DELETE FROM replica AS r USING judge WHERE r.id = $2 AND ${check.isDead('r')}`)(
