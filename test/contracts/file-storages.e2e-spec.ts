@@ -1,15 +1,31 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { ContentUnavailable, FolderStorage, S3Storage } from '#libs/files';
 import { OutboundHttp } from '#libs/outbound';
 import { loadConfig } from '#libs/service';
+import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { type Parley, startParley } from '../support/parley.js';
+import { peakBytes, resetPeak, residentBytes, TELLS_PEAKS } from '../support/peak-memory.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { describeWithS3, S3_BUCKET, S3_KEYS, S3Server } from '../support/s3-server.js';
+import { takeTurns } from '../support/turns.js';
 import { fileStorageContract } from './file-storage.contract.js';
 
+const MEBIBYTE = 1024 ** 2;
+/** What the first upload may make grow for good: the young generation, code, connections. */
+const FIRST = 48;
+const MOST_GROWTH = 64 * MEBIBYTE;
+const [ann, eve] = [testCaller('ann'), testCaller('eve')];
 const OWNER = { tenant: 'acme', owner: 'ann' };
 const LIMIT = 1_000;
+// What a busy machine delays is collected later.
+takeTurns();
+
 let folder: string;
 
 beforeEach(() => {
@@ -26,56 +42,210 @@ describe('a folder as the storage of files', () => {
   fileStorageContract(() => storage);
 });
 
-describeWithS3('an S3 server as the storage of files', () => {
-  const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
+interface SentFile {
+  id: string;
+  size: number;
+  sha256: string;
+}
+
+/** A content that is not in memory: blocks of one mebibyte, each of them another one. */
+async function* blocks(count: number): AsyncGenerator<Buffer> {
+  for (let index = 0; index < count; index += 1) {
+    const block = Buffer.alloc(MEBIBYTE, `block ${index};`);
+    for (let offset = 0; offset < MEBIBYTE; offset += 64 * 1024) yield block.subarray(offset, offset + 64 * 1024);
+  }
+}
+
+async function digestOf(content: AsyncIterable<Uint8Array>): Promise<{ sha256: string; size: number }> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of content) {
+    size += chunk.byteLength;
+    hash.update(chunk);
+  }
+  return { sha256: hash.digest('hex'), size };
+}
+
+/** Uploads a content as one body, of a length that is told or not. */
+async function upload({ url }: Parley, count: number, isLengthKnown = true): Promise<SentFile> {
+  const length = isLengthKnown ? { 'content-length': String(count * MEBIBYTE) } : {};
+  const sending = request(`${url}/api/files`, {
+    method: 'POST',
+    headers: { ...ann.headers, 'content-type': 'video/mp4', ...length },
+  });
+  const answered = new Promise<{ status: number; text: string }>((resolve, reject) => {
+    sending.once('error', reject).once('response', (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk)).once('error', reject);
+      answer.once('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+    });
+  });
+  const [{ status, text }] = await Promise.all([answered, pipeline(Readable.from(blocks(count)), sending)]);
+  if (status !== 201) throw new Error(`The upload failed: ${status} ${text}`);
+  return (JSON.parse(text) as { files: SentFile[] }).files[0]!;
+}
+
+async function download({ url }: Parley, id: string): Promise<{ sha256: string; size: number }> {
+  const reply = await fetch(`${url}/api/files/${id}`, { headers: ann.headers });
+  expect(reply.status).toBe(200);
+  return digestOf(reply.body as unknown as AsyncIterable<Uint8Array>);
+}
+
+/** @returns bytes by which the memory of a service grew at most, and the outcome of the work */
+async function growthDuring<T>(pid: number, work: () => Promise<T>): Promise<{ growth: number; outcome: T }> {
+  const before = residentBytes(pid);
+  resetPeak(pid);
+  const outcome = await work();
+  return { growth: peakBytes(pid) - before, outcome };
+}
+
+/** An upload and a download of so many mebibytes in a row, by one service. */
+function largeFiles(count: number, parley: () => Parley): void {
+  it(`takes and gives ${count} MiB within 64 MiB of memory`, async () => {
+    const first = await upload(parley(), FIRST, false);
+    expect(await download(parley(), first.id)).toEqual(await digestOf(blocks(FIRST)));
+    const roundTrip = async (): Promise<unknown> => download(parley(), (await upload(parley(), count)).id);
+    const { growth, outcome } = TELLS_PEAKS
+      ? await growthDuring(parley().pid, roundTrip)
+      : { growth: 0, outcome: await roundTrip() };
+    expect(outcome).toEqual(await digestOf(blocks(count)));
+    expect(growth).toBeLessThan(MOST_GROWTH);
+  });
+}
+
+const LIMITS = { ...apiKeyEnv(ann, eve), FILE_LIMIT: '256mb', FILES_QUOTA: '1gb' };
+
+describe('large files in a folder', () => {
+  let database: TestDatabase;
+  let parley: Parley;
+  let dataDir: string;
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'parley-large-'));
+    database = await freshDatabase();
+    parley = await startParley({ databaseUrl: database.url, dataDir, env: LIMITS });
+  });
+  afterAll(async () => {
+    await parley?.stop();
+    await database?.drop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  largeFiles(200, () => parley);
+
+  it('gives nothing of them to a stranger', async () => {
+    const { id } = await upload(parley, 1);
+    for (const [headers, status] of [
+      [eve.headers, 404],
+      [{}, 401],
+    ] as const)
+      expect((await fetch(`${parley.url}/api/files/${id}`, { headers })).status).toBe(status);
+  });
+});
+
+describeWithS3('an S3 server', () => {
   let server: S3Server;
-  let storage: S3Storage;
-
-  const storageWith = (keys: typeof S3_KEYS, bucket = S3_BUCKET): S3Storage =>
-    new S3Storage({ endpoint: server.endpoint, bucket, region: 'us-east-1', ...keys, folder, http: outbound.fetch });
-
   beforeAll(async () => {
     server = await S3Server.start();
   });
-  beforeEach(() => {
-    storage = storageWith(S3_KEYS);
-  });
-  afterEach(() => {
-    const incoming = join(folder, 'incoming');
-    expect(existsSync(incoming) ? readdirSync(incoming) : []).toEqual([]);
-  });
-  afterAll(async () => {
-    await outbound.close();
-    await server.remove();
+  afterAll(() => server?.remove());
+
+  describe('as the storage of files', () => {
+    const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
+    let storage: S3Storage;
+
+    const storageWith = (keys: typeof S3_KEYS, bucket = S3_BUCKET): S3Storage =>
+      new S3Storage({ endpoint: server.endpoint, bucket, region: 'us-east-1', ...keys, folder, http: outbound.fetch });
+
+    beforeEach(() => {
+      storage = storageWith(S3_KEYS);
+    });
+    afterEach(() => {
+      const incoming = join(folder, 'incoming');
+      expect(existsSync(incoming) ? readdirSync(incoming) : []).toEqual([]);
+    });
+    afterAll(() => outbound.close());
+
+    fileStorageContract(() => storage);
+
+    it.each([
+      ['another secret', { ...S3_KEYS, secretAccessKey: 'An0ther/Secret' }, S3_BUCKET, /403 SignatureDoesNotMatch/],
+      ['a key that it does not know', { ...S3_KEYS, accessKeyId: 'UNKNOWN' }, S3_BUCKET, /403 InvalidAccessKeyId/],
+      ['a bucket that it does not have', S3_KEYS, 'another-bucket', /404 NoSuchBucket/],
+    ])('is told with its code to refuse %s, without a secret', async (_what, keys, bucket, message) => {
+      const refusing = storageWith(keys, bucket);
+      const put = refusing.put(await refusing.newKey(OWNER), Readable.from([Buffer.from('x')]), LIMIT);
+      const error = await put.then(
+        () => undefined,
+        (reason: unknown) => reason as Error,
+      );
+      expect(error).toBeInstanceOf(ContentUnavailable);
+      expect(error?.message).toMatch(message);
+      expect(`${error?.message} ${error?.stack}`).not.toContain(keys.secretAccessKey);
+    });
+
+    it('keeps what it stored while the server was away', async () => {
+      const key = await storage.newKey(OWNER);
+      await storage.put(key, Readable.from([Buffer.from('kept')]), LIMIT);
+      await server.stop();
+      await expect(storage.get(key)).rejects.toThrow(ContentUnavailable);
+      await expect(storage.delete(key)).rejects.toThrow(ContentUnavailable);
+      await server.restart();
+      const pieces: Buffer[] = [];
+      for await (const piece of await storage.get(key)) pieces.push(piece as Buffer);
+      expect(Buffer.concat(pieces).toString()).toBe('kept');
+    });
   });
 
-  fileStorageContract(() => storage);
+  describe('of two replicas, with large files', () => {
+    let database: TestDatabase;
+    let one: Parley;
+    let other: Parley;
+    const folders: string[] = [];
 
-  it.each([
-    ['another secret', { ...S3_KEYS, secretAccessKey: 'An0ther/Secret' }, S3_BUCKET, /403 SignatureDoesNotMatch/],
-    ['a key that it does not know', { ...S3_KEYS, accessKeyId: 'UNKNOWN' }, S3_BUCKET, /403 InvalidAccessKeyId/],
-    ['a bucket that it does not have', S3_KEYS, 'another-bucket', /404 NoSuchBucket/],
-  ])('is told with its code to refuse %s, without a secret', async (_what, keys, bucket, message) => {
-    const refusing = storageWith(keys, bucket);
-    const put = refusing.put(await refusing.newKey(OWNER), Readable.from([Buffer.from('x')]), LIMIT);
-    const error = await put.then(
-      () => undefined,
-      (reason: unknown) => reason as Error,
-    );
-    expect(error).toBeInstanceOf(ContentUnavailable);
-    expect(error?.message).toMatch(message);
-    expect(`${error?.message} ${error?.stack}`).not.toContain(keys.secretAccessKey);
-  });
+    beforeAll(async () => {
+      database = await freshDatabase();
+      const env = { ...LIMITS, ...server.env() };
+      const replica = (): Promise<Parley> => {
+        const dataDir = mkdtempSync(join(tmpdir(), 'parley-large-'));
+        folders.push(dataDir);
+        return startParley({ databaseUrl: database.url, dataDir, env });
+      };
+      [one, other] = await Promise.all([replica(), replica()]);
+    });
+    afterAll(async () => {
+      await Promise.all([one?.stop(), other?.stop()]);
+      await database?.drop();
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    });
 
-  it('keeps what it stored while the server was away', async () => {
-    const key = await storage.newKey(OWNER);
-    await storage.put(key, Readable.from([Buffer.from('kept')]), LIMIT);
-    await server.stop();
-    await expect(storage.get(key)).rejects.toThrow(ContentUnavailable);
-    await expect(storage.delete(key)).rejects.toThrow(ContentUnavailable);
-    await server.restart();
-    const pieces: Buffer[] = [];
-    for await (const piece of await storage.get(key)) pieces.push(piece as Buffer);
-    expect(Buffer.concat(pieces).toString()).toBe('kept');
+    largeFiles(96, () => one);
+
+    it('gives by one replica what the other one took, and leaves nothing in their folders', async () => {
+      const { id, sha256 } = await upload(one, 2);
+      expect(await download(other, id)).toEqual({ sha256, size: 2 * MEBIBYTE });
+      for (const folder of folders) expect(incomingOf(folder)).toEqual([]);
+      const removed = await fetch(`${other.url}/api/files/${id}`, { method: 'DELETE', headers: ann.headers });
+      expect(removed.status).toBe(204);
+      expect((await fetch(`${one.url}/api/files/${id}`, { headers: ann.headers })).status).toBe(404);
+    });
+
+    it('answers 503 while the server is away, and takes the upload once it is back', async () => {
+      await server.stop();
+      const send = (): Promise<Response> =>
+        fetch(`${one.url}/api/files`, { method: 'POST', headers: ann.headers, body: 'x' });
+      const refused = await send();
+      expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+      expect(await refused.text()).not.toMatch(/127\.0\.0\.1|S3RVER/);
+      await server.restart();
+      expect((await send()).status).toBe(201);
+      expect(`${one.logs()}${other.logs()}`).not.toContain('Signature=');
+    });
   });
 });
+
+/** Temporary files of a replica. */
+function incomingOf(dataDir: string): string[] {
+  const incoming = join(dataDir, 'files', 'incoming');
+  return existsSync(incoming) ? readdirSync(incoming) : [];
+}

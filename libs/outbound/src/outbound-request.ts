@@ -48,7 +48,7 @@ function streaming(init: RequestInit): RequestInit {
 
 async function fromRequest(request: Request, init: RequestInit): Promise<OutboundRequest> {
   const stream = init.body instanceof ReadableStream;
-  const body = request.body === null ? undefined : stream ? Readable.fromWeb(request.body) : await request.bytes();
+  const body = request.body === null ? undefined : stream ? streamOf(request.body) : await request.bytes();
   return {
     url: new URL(request.url),
     method: request.method,
@@ -57,6 +57,14 @@ async function fromRequest(request: Request, init: RequestInit): Promise<Outboun
     signal: request.signal,
     redirect: request.redirect,
   };
+}
+
+/**
+ * While the request is under way its client listens for errors of the body, and no longer: one that comes after the
+ * request has failed would end the process.
+ */
+function streamOf(body: NonNullable<Request['body']>): Readable {
+  return Readable.fromWeb(body).on('error', () => undefined);
 }
 
 function headersOf(given: RequestInit['headers']): Record<string, string> {
