@@ -40,6 +40,13 @@ export const BRAINSTORM_ROUTES: readonly ApiRoute[] = [
 
 export const DELIVERY_ROUTES: readonly ApiRoute[] = [['POST', '/deliveries/{id}/redeliver']];
 
+/** The last one is for its owner's question alone: the file is gone then. */
+export const FILE_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/files/{id}'],
+  ['POST', '/files/{id}/urls', () => ({ expiresIn: '1h' })],
+  ['DELETE', '/files/{id}'],
+];
+
 const IN = { id: 'in', type: 'input' };
 
 /** Of what the callers of a tenant share. */
@@ -82,7 +89,7 @@ export const CARD_ROUTES: readonly ApiRoute[] = [
 
 /** Every route of `/api` that is asked, as OpenAPI names it: without its query, and with `{}` for what differs. */
 export function askedRoutes(): Set<string> {
-  const all = [RUN_ROUTES, CONVERSATION_ROUTES, BRAINSTORM_ROUTES, DELIVERY_ROUTES].flat();
+  const all = [RUN_ROUTES, CONVERSATION_ROUTES, BRAINSTORM_ROUTES, DELIVERY_ROUTES, FILE_ROUTES].flat();
   const shared = [WORKFLOW_ROUTES, CREDENTIAL_ROUTES, MCP_SERVER_ROUTES, MODEL_ROUTES, CARD_ROUTES].flat();
   return new Set(
     [...all, ...shared].map(([method, path]) => {

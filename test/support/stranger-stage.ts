@@ -31,6 +31,7 @@ export interface Annas {
   conversation: string;
   brainstorm: string;
   delivery: string;
+  file: string;
   /** What she shares with the callers of her tenant. */
   credential: string;
   mcpServer: string;
@@ -147,11 +148,18 @@ async function everything({ stage, ann, workflow }: StrangerStage): Promise<Anna
     conversation: await conversation(ann, workflow),
     brainstorm: await brainstorm(stage, ann),
     delivery: await delivery(ann, ended.id),
+    file: await file(ann),
     credential: await keepCredential(ann, { kind: 'api-key', value: newSecret() }),
     mcpServer: await keepMcpServer(ann),
     model: await model(ann),
     card: await card(ann),
   };
+}
+
+async function file(ann: Api): Promise<string> {
+  const sent = { 'content-type': 'text/plain' };
+  const { body } = await ann.call<{ files: { id: string }[] }>('POST', '/upload', SECRET, sent);
+  return body.files[0]!.id;
 }
 
 async function model(ann: Api): Promise<string> {

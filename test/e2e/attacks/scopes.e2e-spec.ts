@@ -89,6 +89,11 @@ const API: Row[] = [
   ['GET /api/models/{name}', READERS, 404],
   ['PUT /api/models/{name}', ADMIN, 400, {}],
   ['DELETE /api/models/{name}', ADMIN, 404],
+  ['POST /api/upload', AGENTS, 400],
+  ['GET /api/files', AGENTS, 200],
+  ['GET /api/files/{id}', AGENTS, 404],
+  ['DELETE /api/files/{id}', AGENTS, 404],
+  ['POST /api/files/{id}/urls', AGENTS, 404],
 ];
 
 /** What is below an agent's base, and MCP. */
