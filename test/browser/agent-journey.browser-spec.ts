@@ -144,6 +144,47 @@ describe('agents with tools in the console', () => {
     expect(readFileSync(await file.path(), 'utf8')).toBe(ANSWER.join(''));
   });
 
+  inBrowser(
+    'agents are chosen as tools with the keyboard: workflows, nodes and any URL, some of them asked about',
+    async () => {
+      const [poet, name, url] = [unique('poet'), unique('caller'), 'https://critic.example/a2a'];
+      await stage.api.save({ ...linear(poet, echo('rhyme')), description: 'Writes verse' });
+      await stage.api.save(linear(name, echo('a', { tools: [{ agent: poet, name: 'bard', maxCalls: 2 }] })));
+      const page = await browser.open(`${stage.parley.url}/workflows/edit/${name}`);
+      await nodeOf(page, 'a').click();
+      await page
+        .getByRole('button', { name: /^Tools/ })
+        .first()
+        .click();
+      await page.getByRole('button', { name: /^Agents/ }).click();
+      const settings = page.getByRole('list', { name: 'Agents with settings' });
+      await settings.getByText('agent:bard').waitFor();
+      await page.getByLabel('Ask before agent:bard is called').check();
+      const field = page.getByLabel('Add an agent');
+      const options = page.getByRole('listbox', { name: 'Agents' }).getByRole('option');
+      await field.pressSequentially(poet);
+      // The workflow itself is chosen already.
+      await options.first().waitFor();
+      expect(await options.locator('code').allTextContents()).toEqual([`workflows/${poet}/nodes/rhyme`]);
+      await page.keyboard.press('ArrowDown');
+      expect(await options.first().getAttribute('aria-selected')).toBe('true');
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.keyboard.press('Enter');
+      await field.fill(url);
+      await page.getByRole('button', { name: 'Show the agent card' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Enter');
+      await page.getByLabel(`Ask before agent:${url} is called`).check();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Not saved').waitFor({ state: 'detached' });
+      const { body } = await stage.api.call<Workflow>('GET', `/workflows/${name}`);
+      expect(body.nodes[0]?.config).toEqual({
+        tools: [`agent:workflows/${poet}/nodes/rhyme`, `agent:${url}`, { agent: poet, name: 'bard', maxCalls: 2 }],
+        approve: ['agent:bard', `agent:${url}`],
+      });
+    },
+  );
+
   inBrowser('sets whatever the config of one may say, and is told at once what may not stand there', async () => {
     const name = unique('config');
     await stage.api.save(linear(name, echo('a', { tools: [`${server}/*`] })));

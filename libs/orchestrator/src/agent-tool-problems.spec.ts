@@ -88,9 +88,10 @@ describe('tools that are named as agents are', () => {
 
   it('are warnings in approve, whose calls would be made without a question', async () => {
     const { found } = await problems(['agent:poet'], [], ['workflows/poet', 'nodes/*']);
-    expect(found.map(({ path, detail }) => [path, /name an agent as .*/.exec(detail)?.[0]])).toEqual([
-      ['nodes[0].config.approve[0]', 'name an agent as "agent:*", or by the name of its tool'],
-      ['nodes[1].config.body.nodes[0].config.approve[0]', 'name an agent as "agent:*", or by the name of its tool'],
+    const advice = 'name an agent as "agent:workflows/poet"';
+    expect(found.map(({ path, detail }) => [path, detail])).toEqual([
+      ['nodes[0].config.approve[0]', expect.stringContaining(advice)],
+      ['nodes[1].config.body.nodes[0].config.approve[0]', expect.stringContaining(advice)],
     ]);
   });
 });

@@ -72,8 +72,7 @@ async function mistakenTools(
     .filter(({ name }) => missing.has(serverOf(name)))
     .map(({ name, path, node }) => {
       const quoted = textStart(name, LONGEST_QUOTE);
-      const form = path.includes('.approve[') ? '"agent:*", or by the name of its tool' : `"agent:${quoted}"`;
-      const text = `"${quoted}" names a tool of an MCP server "${serverOf(name)}", which is not there; name an agent as ${form}`;
+      const text = `"${quoted}" names a tool of an MCP server "${serverOf(name)}", which is not there; name an agent as "agent:${quoted}"`;
       return warning('UNKNOWN_TOOL_SERVER', path, `agent node "${node}": ${text}`, { node });
     });
 }

@@ -1,3 +1,4 @@
+import { AGENT_TOOL } from '#libs/executor';
 import { matchesGlob } from '#libs/mcp-client';
 import { briefText, dataPart, parseJson, type Part, textPart, UnfitJson } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
@@ -46,7 +47,10 @@ const CUT_OFF = 'the call was cut off: it is not known whether it was made';
 
 function approval({ settings }: AgentTurn, call: LoggedCall, tool: OfferedTool | undefined): CallQuestion | undefined {
   if (call.approved === 'yes' || tool === undefined) return undefined;
-  const isAsked = tool.needsApproval || settings.approve.some((pattern) => matchesGlob(pattern, tool.name));
+  // An agent may be approved as `tools` names it: the name of its tool may be a shorter one.
+  const names = 'reference' in tool ? [tool.name, `${AGENT_TOOL}${tool.reference}`] : [tool.name];
+  const isNamed = settings.approve.some((pattern) => names.some((name) => matchesGlob(pattern, name)));
+  const isAsked = tool.needsApproval || isNamed;
   return isAsked ? { about: 'approval', call: call.id } : undefined;
 }
 

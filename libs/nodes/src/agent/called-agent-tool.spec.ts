@@ -161,23 +161,26 @@ describe('an agent that is a tool', () => {
     expect(payloads(driver, 'tool.result')[0]).toMatchObject({ truncated: true });
   });
 
-  it('is called only after a yes, where its call is to be approved', async () => {
-    const { driver, calledAgents } = calls(
-      { [URL_OF_PARTNER]: echo },
-      { tools: [{ agent: URL_OF_PARTNER, name: 'critic' }], approve: ['agent:*'] },
-      calling(['agent__critic', { message: 'go' }]),
-    );
-    await driver.run();
-    expect(driver.state).toBe('input_required');
-    expect(lastWord(driver)).toBe(
-      `May the agent "agent:critic" (${URL_OF_PARTNER}) be called with {"message":"go"}? Answer yes or no.`,
-    );
-    expect(calledAgents.sent).toEqual([]);
-    driver.answer('yes');
-    await driver.run();
-    expect(calledAgents.sent).toHaveLength(1);
-    expect(driver.state).toBe('completed');
-  });
+  it.each(['agent:*', 'agent:critic', `agent:${URL_OF_PARTNER}`])(
+    'is called only after a yes with approve %s',
+    async (name) => {
+      const { driver, calledAgents } = calls(
+        { [URL_OF_PARTNER]: echo },
+        { tools: [{ agent: URL_OF_PARTNER, name: 'critic' }], approve: [name] },
+        calling(['agent__critic', { message: 'go' }]),
+      );
+      await driver.run();
+      expect(driver.state).toBe('input_required');
+      expect(lastWord(driver)).toBe(
+        `May the agent "agent:critic" (${URL_OF_PARTNER}) be called with {"message":"go"}? Answer yes or no.`,
+      );
+      expect(calledAgents.sent).toEqual([]);
+      driver.answer('yes');
+      await driver.run();
+      expect(calledAgents.sent).toHaveLength(1);
+      expect(driver.state).toBe('completed');
+    },
+  );
 
   it('is not called after a no, which the model reads as the result', async () => {
     const { driver, calledAgents } = calls(

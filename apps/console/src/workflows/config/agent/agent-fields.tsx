@@ -10,7 +10,7 @@ import { ToolsField } from './tools-field.js';
 
 /** Which model an agent answers with, what it may call, what it remembers, and where it stops. */
 export function AgentFields(member: ConfigMember) {
-  const { node, onConfig } = member;
+  const { draft, node, onConfig } = member;
   const { config } = node;
   const { model, tools, approve } = config;
   return (
@@ -19,9 +19,12 @@ export function AgentFields(member: ConfigMember) {
       <div className="space-y-2">
         <Disclosure title="Tools" summary={toolsSummary(config)}>
           <ToolsField
+            workflow={draft.name}
             tools={patternsIn(tools)}
+            others={othersIn(tools)}
             approve={patternsIn(approve)}
             onTools={(list) => onConfig('tools', keptList([...list, ...othersIn(tools)]))}
+            onOthers={(list) => onConfig('tools', keptList([...patternsIn(tools), ...list]))}
             onApprove={(list) => onConfig('approve', keptList(list))}
           />
         </Disclosure>

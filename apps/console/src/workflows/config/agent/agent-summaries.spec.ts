@@ -5,6 +5,7 @@ describe('what is set of an agent, in a few words', () => {
   it('names its tools, and whether somebody is asked', () => {
     expect(toolsSummary({})).toBeUndefined();
     expect(toolsSummary({ tools: ['calculator', 'docs/*'] })).toBe('calculator, docs/*');
+    expect(toolsSummary({ tools: ['a', { agent: 'poet', name: 'bard' }] })).toBe('a, agent:bard');
     expect(toolsSummary({ tools: ['a', 'b', 'c'], approve: ['c'] })).toBe('a, b, …; asks first');
   });
 

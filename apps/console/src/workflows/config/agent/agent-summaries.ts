@@ -1,10 +1,12 @@
 import type { Config } from '../../../graph/graph.js';
-import { patternsIn } from './patterns.js';
+import { approvedName } from './called-agents.js';
+import { othersIn, patternsIn } from './patterns.js';
 
 /** What is set of an agent, each in a few words; `undefined` where nothing is. */
 
 export function toolsSummary({ tools, approve }: Config): string | undefined {
-  const [used, asked] = [patternsIn(tools), patternsIn(approve)];
+  const used = [...patternsIn(tools), ...othersIn(tools).map(approvedName)];
+  const asked = patternsIn(approve);
   if (used.length === 0) return undefined;
   const list = used.length > 2 ? `${used.slice(0, 2).join(', ')}, …` : used.join(', ');
   return asked.length === 0 ? list : `${list}; asks first`;

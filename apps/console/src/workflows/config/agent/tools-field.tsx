@@ -1,31 +1,40 @@
 import { listMcpServers } from '../../../api/mcp-servers.js';
 import { useResource } from '../../../api/use-resource.js';
 import { KNOWN_TOOLS } from '../../../nodes/node-fields.js';
+import { AgentTools } from './agent-tools.js';
+import { approvedName } from './called-agents.js';
 import { NamesField } from './names-field.js';
 import { toggled } from './patterns.js';
 import { BuiltInTools, ServerTools } from './tool-choices.js';
 
 interface ToolsFieldProps {
+  /** Name of the workflow that the node stands in. */
+  workflow: string;
   tools: readonly string[];
+  /** Agents with settings of their own, as they stand among the tools. */
+  others: readonly object[];
   /** Those that somebody is asked about before each call. */
   approve: readonly string[];
   onTools: (tools: readonly string[]) => void;
+  onOthers: (others: readonly object[]) => void;
   onApprove: (approve: readonly string[]) => void;
 }
 
 /** Which tools a model may call, by name or by glob, and about which of them somebody is asked first. */
-export function ToolsField({ tools, approve, onTools, onApprove }: ToolsFieldProps) {
+export function ToolsField(props: ToolsFieldProps) {
+  const { tools, others, approve, onTools, onApprove } = props;
   const { data: servers = [], error } = useResource('mcp-servers', listMcpServers);
   const offered = {
     ...KNOWN_TOOLS,
     ...Object.fromEntries(servers.map(({ name }) => [`${name}/*`, 'all tools of this server'])),
   };
+  const listed = new Set([...tools, ...others.map(approvedName)]);
   return (
     <>
       <NamesField
         label="Tools"
         adding="Add a tool"
-        hint="A built-in one, or server/tool, with * and ?."
+        hint="A built-in one, or server/tool, with * and ?. Agents are below."
         names={tools}
         offered={offered}
         beside={(name) => (
@@ -46,6 +55,7 @@ export function ToolsField({ tools, approve, onTools, onApprove }: ToolsFieldPro
           if (approve.some((it) => gone.includes(it))) onApprove(approve.filter((it) => !gone.includes(it)));
         }}
       />
+      <AgentTools {...props} />
       <BuiltInTools tools={tools} onTools={onTools} />
       {servers.map(({ name }) => (
         <ServerTools key={name} server={name} tools={tools} onTools={onTools} />
@@ -59,9 +69,9 @@ export function ToolsField({ tools, approve, onTools, onApprove }: ToolsFieldPro
         label="Asked about first"
         adding="Ask first about"
         hint="More of them by name or glob, such as server/delete_*: a person says yes or no before each call."
-        names={approve.filter((it) => !tools.includes(it))}
+        names={approve.filter((it) => !listed.has(it))}
         offered={{}}
-        onChange={(others) => onApprove([...approve.filter((it) => tools.includes(it)), ...others])}
+        onChange={(more) => onApprove([...approve.filter((it) => listed.has(it)), ...more])}
       />
     </>
   );

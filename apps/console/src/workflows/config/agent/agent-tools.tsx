@@ -1,0 +1,95 @@
+import { X } from 'lucide-react';
+import { directoryPage } from '../../../api/directory.js';
+import { useKnownAgents } from '../../../api/known-agents.js';
+import { listPinnedCards } from '../../../api/pinned-cards.js';
+import { useResource } from '../../../api/use-resource.js';
+import { Button } from '../../../components/button.js';
+import { Disclosure } from '../../../components/disclosure.js';
+import { AgentPicker } from './agent-picker.js';
+import { agentEntry, approvedName, callableAgents, referenceIn } from './called-agents.js';
+import { toggled } from './patterns.js';
+
+/** Agents of the directory, and pinned cards, that are offered; others can be typed. */
+const MOST_SERVED = 500;
+const MOST_PINNED = 100;
+
+interface AgentToolsProps {
+  /** Name of the workflow, whose own agents cannot be called. */
+  workflow: string;
+  tools: readonly string[];
+  /** Agents with settings of their own, as they stand among the tools. */
+  others: readonly object[];
+  approve: readonly string[];
+  onTools: (tools: readonly string[]) => void;
+  onOthers: (others: readonly object[]) => void;
+  onApprove: (approve: readonly string[]) => void;
+}
+
+/** The agents that a model may call, to be chosen from those of this service and those that it has called. */
+export function AgentTools(props: AgentToolsProps) {
+  const count = props.others.length + props.tools.filter((it) => referenceIn(it) !== undefined).length;
+  return (
+    <Disclosure title="Agents" summary={count === 0 ? undefined : `${count} chosen`}>
+      <Chosen {...props} />
+      <Picker {...props} />
+    </Disclosure>
+  );
+}
+
+function Picker({ workflow, tools, others, onTools }: AgentToolsProps) {
+  const added = useKnownAgents();
+  const served = useResource('tool-agents', (signal) => directoryPage(undefined, signal, MOST_SERVED));
+  const { data: pinned = [] } = useResource('tool-cards', (signal) => listPinnedCards(MOST_PINNED, signal));
+  const { rows = [], nextPageToken = '' } = served.data ?? {};
+  const chosen = new Set([...tools, ...others].map(referenceIn));
+  const agents = callableAgents(workflow, rows, pinned, added).filter(({ reference }) => !chosen.has(reference));
+  const hint = 'A workflow, a node, an agent that was called before, or any URL.';
+  return (
+    <AgentPicker
+      agents={agents}
+      hint={nextPageToken === '' ? hint : `${hint} Of this service the first ${MOST_SERVED} are listed.`}
+      onChoose={(reference) => {
+        if (!chosen.has(reference)) onTools(toggled(tools, agentEntry(reference), true));
+      }}
+    />
+  );
+}
+
+function Chosen({ others, approve, onOthers, onApprove }: AgentToolsProps) {
+  if (others.length === 0) return null;
+  return (
+    <ul aria-label="Agents with settings" className="space-y-1">
+      {others.map((entry, index) => {
+        const name = approvedName(entry);
+        return (
+          <li key={`${index} ${name}`} className="flex items-center gap-2 rounded-md border px-2 py-1 text-sm">
+            <span className="min-w-0 grow">
+              <code className="break-all">{name}</code>
+              <span className="block text-xs break-all text-muted-foreground">{referenceIn(entry)}</span>
+            </span>
+            <label className="flex shrink-0 items-center gap-1 text-xs">
+              <input
+                type="checkbox"
+                aria-label={`Ask before ${name} is called`}
+                checked={approve.includes(name)}
+                onChange={({ target }) => onApprove(toggled(approve, name, target.checked))}
+              />
+              ask first
+            </label>
+            <Button
+              kind="quiet"
+              className="px-1! py-0.5!"
+              aria-label={`Remove ${name}`}
+              onClick={() => {
+                onOthers(others.filter((_, place) => place !== index));
+                if (approve.includes(name)) onApprove(toggled(approve, name, false));
+              }}
+            >
+              <X className="size-4" aria-hidden />
+            </Button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,84 @@
+/** An agent that may be a tool of a model. */
+export interface CallableAgent {
+  /** A name, a path below `/a2a`, or a URL, as a config has it behind `agent:`. */
+  reference: string;
+  /** What it does, or where it comes from. */
+  about: string;
+}
+
+const PREFIX = 'agent:';
+
+/** Suggestions that are shown at once. */
+const MOST_SHOWN = 20;
+
+/** Returns the entry of `tools` for an agent without settings of its own. */
+export function agentEntry(reference: string): string {
+  return `${PREFIX}${reference}`;
+}
+
+/** Returns the reference to an agent in an entry of `tools`; `undefined` for a tool that is no agent. */
+export function referenceIn(entry: unknown): string | undefined {
+  if (typeof entry === 'string') return entry.startsWith(PREFIX) ? entry.slice(PREFIX.length) : undefined;
+  const agent = (entry as { agent?: unknown } | null | undefined)?.agent;
+  return typeof agent === 'string' ? agent : undefined;
+}
+
+/** Returns how `approve` names an agent with settings of its own. */
+export function approvedName(entry: object): string {
+  const { name } = entry as { name?: unknown };
+  return agentEntry(typeof name === 'string' ? name : (referenceIn(entry) ?? ''));
+}
+
+/** An agent of the directory. */
+interface Served {
+  path: string;
+  description: string;
+}
+
+/** An agent elsewhere whose card is pinned. */
+interface Pinned {
+  url: string;
+  name: string;
+}
+
+/**
+ * Returns the agents that a node of a workflow may call: those of this service but for the workflow's own, then those
+ * elsewhere, each once.
+ * @param added URLs that the person has added in this browser
+ */
+export function callableAgents(
+  workflow: string,
+  served: readonly Served[],
+  pinned: readonly Pinned[],
+  added: readonly string[],
+): CallableAgent[] {
+  const own = `workflows/${workflow}`;
+  const here = served
+    .filter(({ path }) => path !== '' && path !== own && !path.startsWith(`${own}/`))
+    .map(({ path, description }) => ({ reference: path.replace(/^workflows\/([^/]+)$/, '$1'), about: description }));
+  const elsewhere = [...pinned.map(({ url, name }) => ({ reference: url, about: name })), ...added.map(withUrlAlone)];
+  const byReference = new Map<string, CallableAgent>();
+  for (const agent of [...here, ...elsewhere])
+    if (!byReference.has(agent.reference)) byReference.set(agent.reference, agent);
+  return [...byReference.values()];
+}
+
+function withUrlAlone(url: string): CallableAgent {
+  return { reference: url, about: 'added in this browser' };
+}
+
+/** Returns the agents that a typed text may mean, at most 20: those whose name begins with it first. */
+export function matchingAgents(agents: readonly CallableAgent[], typed: string): CallableAgent[] {
+  const text = typed.trim().toLowerCase();
+  const rank = ({ reference, about }: CallableAgent): number => {
+    const name = reference.toLowerCase();
+    if (name.startsWith(text)) return 0;
+    if (name.includes(text)) return 1;
+    return about.toLowerCase().includes(text) ? 2 : 3;
+  };
+  const ranked = agents.map((agent) => ({ agent, rank: rank(agent) })).filter((it) => it.rank < 3);
+  return ranked
+    .toSorted((one, other) => one.rank - other.rank)
+    .slice(0, MOST_SHOWN)
+    .map(({ agent }) => agent);
+}
