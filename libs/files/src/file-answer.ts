@@ -4,6 +4,7 @@ import { hasEntityTag, requestedRange } from './byte-range.js';
 import type { FileContents } from './file-contents.js';
 import { attachmentNamed, harmlessMediaType } from './file-label.js';
 import type { ByteRange } from './file-storage.js';
+import { freeSentChunks } from './spent-memory.js';
 import type { StoredFile } from './stored-file.js';
 
 /**
@@ -29,6 +30,7 @@ export async function answerFile(
   const content = isHead ? undefined : await contents.open(file, range);
   setHeaders(reply, file, tag);
   setLength(reply, file, range);
+  if (content) freeSentChunks(content, reply.raw);
   void reply.send(content);
 }
 

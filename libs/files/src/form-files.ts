@@ -5,6 +5,7 @@ import { textStart } from '#libs/protocol';
 import type { ArrivingFile } from './file-contents.js';
 import { unreadableForm } from './file-errors.js';
 import { fileLabel } from './file-label.js';
+import { freeChunk } from './spent-memory.js';
 
 /** Files of one form. */
 const MOST_FILES = 20;
@@ -51,6 +52,8 @@ class FormReader {
   private readonly parser: BusboyInstance;
   private readonly waiting: FormFile[] = [];
   private readonly open = new Set<Readable>();
+  /** Chunks of the body by their memory. */
+  private readonly chunks = new WeakMap<ArrayBufferLike, Uint8Array>();
   private failure: Error | undefined;
   private isOver = false;
   private wake: () => void = () => undefined;
@@ -68,7 +71,7 @@ class FormReader {
       .on('error', () => this.fail(unreadableForm(BROKEN)))
       .on('finish', () => this.end());
     body.once('error', this.onBodyError).once('close', this.onBodyClose);
-    body.pipe(this.parser);
+    body.on('data', this.onBodyData).pipe(this.parser);
   }
 
   /** The next file; `undefined` after the last one. @throws ProblemError 400 */
@@ -82,8 +85,14 @@ class FormReader {
 
   /** The content of a file, whose failure is that of the form. */
   async *guarded(content: Readable): AsyncGenerator<Uint8Array> {
+    let memory: ArrayBufferLike | undefined;
     try {
-      yield* content as AsyncIterable<Uint8Array>;
+      for await (const chunk of content as AsyncIterable<Uint8Array>) {
+        // A piece of the next chunk of the body: all pieces of the one before are read.
+        if (memory !== undefined && memory !== chunk.buffer) this.free(memory);
+        memory = chunk.buffer;
+        yield chunk;
+      }
     } catch (error) {
       throw this.failure ?? (error instanceof Error ? unreadableForm(BROKEN) : error);
     } finally {
@@ -94,7 +103,11 @@ class FormReader {
 
   /** Lets go of the body; what is left of it is its owner's. */
   close(): void {
-    this.body.off('error', this.onBodyError).off('close', this.onBodyClose).unpipe(this.parser);
+    this.body
+      .off('data', this.onBodyData)
+      .off('error', this.onBodyError)
+      .off('close', this.onBodyClose)
+      .unpipe(this.parser);
     for (const content of this.open) content.destroy();
     this.parser.destroy();
   }
@@ -118,6 +131,14 @@ class FormReader {
     this.isOver = true;
     this.wake();
   }
+
+  /** Of chunks alone that lie in memory of their own. */
+  private free(memory: ArrayBufferLike): void {
+    const chunk = this.chunks.get(memory);
+    if (chunk) freeChunk(chunk);
+  }
+
+  private readonly onBodyData = (chunk: Uint8Array): void => void this.chunks.set(chunk.buffer, chunk);
 
   private readonly onBodyError = (): void => this.fail(unreadableForm(BROKEN));
 

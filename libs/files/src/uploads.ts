@@ -7,6 +7,7 @@ import { type ArrivingFile, FileContents } from './file-contents.js';
 import { fileTooLarge } from './file-errors.js';
 import { fileLabel, sentFileName } from './file-label.js';
 import { formFiles } from './form-files.js';
+import { freeingChunks } from './spent-memory.js';
 import type { FileOwner, StoredFile } from './stored-file.js';
 import { UploadSlots } from './upload-slots.js';
 
@@ -65,7 +66,7 @@ export class Uploads {
 async function* bodyFile(body: Readable, headers: IncomingHttpHeaders): AsyncGenerator<ArrivingFile> {
   const name = sentFileName(headers['content-disposition']);
   const label = fileLabel({ name, mediaType: headers['content-type'] }, name === undefined ? 'Content-Type' : 'file');
-  yield { ...label, content: wholeBody(body) };
+  yield { ...label, content: freeingChunks(wholeBody(body)) };
 }
 
 /** The bytes of a body that has at least one, and that was sent to its end. */

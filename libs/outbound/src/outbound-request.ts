@@ -23,7 +23,8 @@ export async function toOutboundRequest(input: string | URL | Request, init: Req
     url: new URL(input),
     method: (init.method ?? 'GET').toUpperCase(),
     headers,
-    body: body instanceof URLSearchParams ? body.toString() : body,
+    // The client takes generators; its types do not tell.
+    body: body instanceof URLSearchParams ? body.toString() : (body as OutboundRequest['body']),
     signal: init.signal ?? undefined,
     redirect: init.redirect ?? 'follow',
   };
@@ -31,14 +32,20 @@ export async function toOutboundRequest(input: string | URL | Request, init: Req
 
 function isSimpleBody(
   body: RequestInit['body'],
-): body is string | Uint8Array<ArrayBuffer> | URLSearchParams | null | undefined {
+): body is string | Uint8Array<ArrayBuffer> | URLSearchParams | AsyncGenerator<Uint8Array> | null | undefined {
   return (
     body === null ||
     body === undefined ||
     typeof body === 'string' ||
     body instanceof Uint8Array ||
-    body instanceof URLSearchParams
+    body instanceof URLSearchParams ||
+    isGenerator(body)
   );
+}
+
+/** A generator is read as it is: it learns from each question for the next chunk that the one before has left. */
+function isGenerator(body: NonNullable<RequestInit['body']>): body is AsyncGenerator<Uint8Array> {
+  return typeof body === 'object' && Symbol.asyncIterator in body && !(body instanceof ReadableStream);
 }
 
 /** `fetch` asks for `duplex` with a stream as the body; callers of the old way leave it out. */

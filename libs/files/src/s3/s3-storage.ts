@@ -14,11 +14,14 @@ import {
   placeOfKey,
   S3_PLACE,
 } from '../file-storage.js';
+import { freeChunk } from '../spent-memory.js';
 import { Spool, type SpooledContent } from '../spooled-content.js';
 import type { FileOwner, StoredContent } from '../stored-file.js';
 import { EMPTY_SHA256, signRequest } from './signature-v4.js';
 
 const TRIES = 3;
+/** More than a socket takes before it asks to wait. */
+const CHUNK_BYTES = 128 * 1024;
 const FIRST_PAUSE_MS = 250;
 const TIMES = { firstByteMs: 60_000, idleMs: 60_000 };
 /** Statuses of S3 servers after which the same request may succeed. */
@@ -121,19 +124,19 @@ export class S3Storage extends FileStorage {
       this.options,
       new Date(),
     );
-    const file = content && content.size > 0 ? createReadStream(content.path) : undefined;
-    const body = file ? (Readable.toWeb(file) as unknown as RequestBody) : content && new Uint8Array(0);
-    try {
-      return await http(url, { method, headers: signed, redirect: 'error', ...(body && { body }), ...TIMES });
-    } catch (error) {
-      // A call that did not reach the server has not read the file, and leaves it open.
-      file?.destroy();
-      throw error;
-    }
+    const body = content && (content.size > 0 ? fileChunks(content.path) : new Uint8Array(0));
+    return http(url, { method, headers: signed, redirect: 'error', ...(body && { body }), ...TIMES });
   }
 }
 
-type RequestBody = NonNullable<RequestInit['body']>;
+/** Reads a file; it is opened once the first chunk is asked for. */
+async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
+  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+    yield chunk as Buffer;
+    // A socket that is full: the client asks for the next chunk once this one has left.
+    if ((chunk as Buffer).byteLength === CHUNK_BYTES) freeChunk(chunk as Buffer);
+  }
+}
 
 /**
  * Returns the part of a body that was asked for: a server may send more than that (RFC 9110, section 14.4).

@@ -88,9 +88,7 @@ export interface S3Keys {
   readonly secretAccessKey: string;
 }
 
-const ACCESS_KEY = 'FILES_S3_ACCESS_KEY_FILE';
-const SECRET_KEY = 'FILES_S3_SECRET_KEY_FILE';
-const NEEDED_BY_S3 = ['FILES_S3_BUCKET', ACCESS_KEY, SECRET_KEY];
+const NEEDED_BY_S3 = ['FILES_S3_BUCKET', 'FILES_S3_ACCESS_KEY_FILE', 'FILES_S3_SECRET_KEY_FILE'];
 
 /**
  * Reads the keys of the S3 server from the files that `FILES_S3_ACCESS_KEY_FILE` and `FILES_S3_SECRET_KEY_FILE` name.
@@ -103,13 +101,14 @@ export function readS3Keys(env: Readonly<Record<string, string | undefined>>): {
   }
   const missing = NEEDED_BY_S3.filter((name) => env[name] === undefined);
   if (missing.length > 0) return { problems: missing.map((name) => `${name}: FILES_S3_ENDPOINT needs it`) };
-  const [accessKeyId, secretAccessKey] = [keyIn(env[ACCESS_KEY]!), keyIn(env[SECRET_KEY]!)];
+  const accessKeyId = keyIn(env['FILES_S3_ACCESS_KEY_FILE']!);
+  const secretAccessKey = keyIn(env['FILES_S3_SECRET_KEY_FILE']!);
   if (accessKeyId !== undefined && secretAccessKey !== undefined)
     return { keys: { accessKeyId, secretAccessKey }, problems: [] };
   return {
     problems: [
-      ...(accessKeyId === undefined ? [`${ACCESS_KEY}: ${NO_KEY}`] : []),
-      ...(secretAccessKey === undefined ? [`${SECRET_KEY}: ${NO_KEY}`] : []),
+      ...(accessKeyId === undefined ? [`FILES_S3_ACCESS_KEY_FILE: ${NO_KEY}`] : []),
+      ...(secretAccessKey === undefined ? [`FILES_S3_SECRET_KEY_FILE: ${NO_KEY}`] : []),
     ],
   };
 }
