@@ -147,8 +147,8 @@ describe('a conversation node', () => {
 });
 
 describe('a conversation that a model begins by a tool', () => {
-  /** A workflow of one node, whose model says `hello` to the agent `b`, replies `P1`, `P2` …, and quotes the result. */
-  async function poet(talk: JsonObject): Promise<Workflow> {
+  /** A model that says `hello` by the tool `b`, replies `P1`, `P2` …, and quotes the result. */
+  async function talker(): Promise<string> {
     const llm = await FakeLlm.start();
     stage.defer(() => llm.stop());
     const model = unique('talker');
@@ -156,12 +156,18 @@ describe('a conversation that a model begins by a tool', () => {
     let replies = 0;
     llm.answer = ({ messages }) => {
       const said = messages as unknown as { role: string; content: string }[];
-      if (said[0]?.content.startsWith('You speak in a conversation')) return `P${++replies}`;
       const result = said.find(({ role }) => role === 'tool')?.content;
+      const isTurn = said.some(({ role, content }) => role === 'system' && /This is turn [2-9]/.test(content));
+      if (isTurn) return `P${++replies}`;
       return result ?? { toolCalls: [{ id: 'call_1', name: 'agent__b', args: { message: 'hello' } }] };
     };
+    return model;
+  }
+
+  /** A workflow of one node, whose model speaks to the agent `b`. */
+  async function poet(talk: JsonObject): Promise<Workflow> {
     const tools = [{ agent: b.url, name: 'b', talk }];
-    return linear(unique('tool_talk'), input('in'), echo('poet', { model, tools }));
+    return linear(unique('tool_talk'), input('in'), echo('poet', { model: await talker(), tools }));
   }
 
   it('reaches its limit, is announced, names the call, and is the result of that', async () => {
@@ -204,6 +210,28 @@ describe('a conversation that a model begins by a tool', () => {
     await b.sent();
     expect((await stage.api.call('POST', `/runs/${runId}/cancel`)).status).toBe(200);
     await until(() => b.cancels.length === 1, { what: 'CancelTask at the agent' });
+  });
+
+  it('asks a person of the run for the approval that the other agent wants, and not the model', async () => {
+    const model = await talker();
+    const careful = echo('careful', { model, tools: [{ agent: b.url, name: 'b' }], approve: ['agent:*'] });
+    const other = await stage.api.save(linear(unique('careful'), input('in'), careful));
+    const agent = `workflows/${other.name}/nodes/careful`;
+    const tools = [{ agent, name: 'b', talk: { maxTurns: 1 } }];
+    const workflow = await stage.api.save(linear(unique('asking_talk'), input('in'), echo('poet', { model, tools })));
+    const runId = await stage.api.start(workflow.name, { in: 'go' });
+    const waiting = await stage.api.reached(runId, ['input-required']);
+    expect(JSON.stringify(waiting.nodes['poet'])).toContain('May the agent');
+    expect(b.texts).toEqual([]);
+    const answer = await stage.api.call('POST', `/runs/${runId}/answers`, { node: 'poet', parts: [{ text: 'yes' }] });
+    expect(answer.status).toBe(202);
+    const run = await stage.api.ended(runId);
+    expect(b.texts).toEqual(['hello']);
+    const { outcome, turns } = JSON.parse(textOf(run.result) ?? '');
+    expect({ outcome, turns: turns.map(({ text }: { text: string }) => text) }).toEqual({
+      outcome: 'max_turns',
+      turns: ['hello', expect.stringContaining('B1'), 'P1'],
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 export { AgentCall, type CallProgress } from './agent-call.js';
+export { CALL_QUESTION, needsPerson, questionMessage, questionParts, questionText } from './agent-question.js';
 export type { AgentCallSpec, CallIdentity, CallingTask, CallTarget } from './agent-call-spec.js';
 export { LAST_LOOK_MS } from './call-end.js';
 export {

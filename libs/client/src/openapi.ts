@@ -1800,8 +1800,13 @@ export interface components {
             origin?: components["schemas"]["ConversationOrigin"];
             /** @enum {string} */
             outcome?: "done" | "skipped" | "max_turns" | "error" | "canceled" | "timeout";
-            /** @description Present while it is paused. */
+            /** @description Present while it is paused, or waits for the answer of a person to a question of an agent. */
             paused?: boolean;
+            /**
+             * @description Question of an agent that a person has to answer before the next turn, by a Message to the Task.
+             * @example The agent "poet" asks: May the tool "web/publish" be called?
+             */
+            question?: string;
             /** @example poet */
             requester: string;
             /** @enum {string} */
@@ -1873,7 +1878,7 @@ export interface components {
             origin?: components["schemas"]["ConversationOrigin"];
             /** @enum {string} */
             outcome?: "done" | "skipped" | "max_turns" | "error" | "canceled" | "timeout";
-            /** @description Present while it is paused. */
+            /** @description Present while it is paused, or waits for the answer of a person to a question of an agent. */
             paused?: boolean;
             /** @example poet */
             requester: string;

@@ -3,16 +3,18 @@ import type { AgentCall } from '#libs/agent-calls';
 import { CONVERSATION_ENTRY, ConversationEntries, type ConversationEntry } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
 import { type CalledAgent, ProcessCalls, type ProcessStart } from '#libs/process';
-import { type Message, textPart, userMessage, withoutUserinfo } from '#libs/protocol';
+import { derivedId, type Message, textPart, userMessage, withoutUserinfo } from '#libs/protocol';
 import { turnId } from './a2a-event.js';
 import { type CalledParty, nameOf, type Side } from './conversation.js';
 import { refuseBeyond } from './conversation-budget.js';
 import { announceEntry, turnEntry } from './conversation-entry.js';
 import type { CallName } from './conversation-metadata.js';
 import type { ConversationServices } from './conversation-services.js';
-import type { ConversationState, SideSession } from './conversation-state.js';
+import type { AskedQuestion, ConversationState, SideSession } from './conversation-state.js';
 import type { PendingTurn } from './dialogue.js';
 import { entryText } from './reply-prompt.js';
+
+const SIDES = ['requester', 'target'] as const;
 
 /** A Message to an agent, and the entry that goes with it. */
 interface ConversationMessage {
@@ -37,6 +39,8 @@ export class ConversationCalls {
 
   turn(pending: PendingTurn): Promise<AgentCall> {
     const { turn, speaker, text } = pending;
+    const { asked } = this.state;
+    if (asked?.answer) return this.answer(asked, asked.answer);
     const session = this.state.sessions[speaker];
     return this.open(turn, this.side(turn, speaker), { text, session, entry: turnEntry(this.state, pending) });
   }
@@ -56,21 +60,26 @@ export class ConversationCalls {
     this.calls.abort();
   }
 
+  /** Cancels the Task whose question a person has not answered. Never throws. */
+  async cancelAsked(): Promise<void> {
+    const { asked } = this.state;
+    if (asked) await this.calls.cancelTask(this.side(asked.turn, asked.side), asked.taskId);
+  }
+
   /** Cancels the Task that is at work, and those that wait for what will not come. */
   async cancel(): Promise<void> {
     const next = this.next();
-    const atWork = next && this.calls.taskIdOf(next.reference);
+    const atWork = next && (this.calls.taskIdOf(next.reference) ?? next.seen);
     await Promise.all([next && this.calls.cancel(next), this.cancelWaiting(atWork)]);
   }
 
   /** Cancels the Tasks that wait for what will not come. Never throws. @param but one that is canceled anyway */
   async cancelWaiting(but?: string): Promise<void> {
-    const waiting = (['requester', 'target'] as const).flatMap((side) => {
-      const { taskId } = this.state.sessions[side];
-      if (taskId === undefined || taskId === but) return [];
-      return [this.calls.cancelTask(this.side('announce', side), taskId)];
-    });
-    await Promise.all(waiting);
+    const { sessions, asked } = this.state;
+    const waiting = new Map(asked && [[asked.taskId, asked.side]]);
+    for (const side of SIDES) if (sessions[side].taskId !== undefined) waiting.set(sessions[side].taskId, side);
+    const others = [...waiting].filter(([taskId]) => taskId !== but);
+    await Promise.all(others.map(([taskId, side]) => this.calls.cancelTask(this.side('announce', side), taskId)));
   }
 
   /** Whom the conversation calls now, or would. */
@@ -80,6 +89,17 @@ export class ConversationCalls {
     if (pending) return this.side(pending.turn, pending.speaker);
     if (dialogue.outcome === undefined || settings.announce === undefined || announcement) return undefined;
     return this.called('announce', settings.announce, 'announce');
+  }
+
+  /** Sends a person's answer to the Task that has asked; what that says then is the turn. */
+  private answer({ side, turn, taskId, contextId }: AskedQuestion, { messageId, parts }: Message): Promise<AgentCall> {
+    const ids = { messageId: derivedId(this.start.context.taskId, turn, messageId), taskId };
+    return this.calls.open({
+      ...this.side(turn, side),
+      request: { message: userMessage(parts, { ...ids, ...(contextId !== undefined && { contextId }) }) },
+      limit: this.state.settings.timeoutMs,
+      since: this.state.callSince,
+    });
   }
 
   private open(name: CallName, called: CalledAgent, { text, session, entry }: ConversationMessage): Promise<AgentCall> {

@@ -21,6 +21,8 @@ export interface ConversationStep {
   contextId?: string;
   /** Whether that Task waits for what the other side says next. */
   waiting?: boolean;
+  /** True if that Task asks what a person has to answer before there is a turn. */
+  asks?: boolean;
   /** The command that was carried out. */
   command?: number;
   paused?: boolean;

@@ -1,17 +1,25 @@
 import { Logger } from '@nestjs/common';
-import type { AgentCall } from '#libs/agent-calls';
+import type { CalledTask } from '#libs/a2a-client';
+import { type AgentCall, needsPerson, questionMessage, questionParts } from '#libs/agent-calls';
 import { throughOutage } from '#libs/postgres';
 import { Process, type ProcessStart, type Steps } from '#libs/process';
-import { statusUpdate, streamEventMetadata } from '#libs/protocol';
+import {
+  agentMessage,
+  type Message,
+  randomId,
+  statusUpdate,
+  streamEventMetadata,
+  type TaskState,
+} from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { a2aEvent, type A2aDraft } from './a2a-event.js';
-import type { Outcome, Reply } from './conversation.js';
+import { nameOf, type Outcome, type Reply } from './conversation.js';
 import { ConversationCalls } from './conversation-calls.js';
 import type { ConversationCommand } from './conversation-command.js';
 import { endingEvents } from './conversation-ending.js';
 import { type CallName, type ConversationStep, stepMetadata } from './conversation-metadata.js';
 import type { ConversationServices } from './conversation-services.js';
-import { type ConversationState, sessionAfter } from './conversation-state.js';
+import { type AskedQuestion, type ConversationState, sessionAfter } from './conversation-state.js';
 import type { PendingTurn } from './dialogue.js';
 import { ANNOUNCE_SKIP, isToken } from './reply-text.js';
 import { replyOf } from './turn-failure.js';
@@ -66,11 +74,15 @@ export class ConversationRun extends Process<ConversationState> {
     const { context, state, services } = this;
     const { dialogue } = state;
     const read = () => services.commands.after(context.taskId, state.command);
-    for (const command of await throughOutage(read, context.signal)) yield this.applyCommand(command);
+    for (const command of await throughOutage(read, context.signal)) {
+      if (command.kind === 'inject') await this.calls.cancelAsked();
+      yield this.applyCommand(command);
+    }
     if (dialogue.outcome !== undefined) return;
     const pending = dialogue.pending();
     if (pending === undefined) yield this.emit(dialogue.completed());
     else if (state.injection !== undefined) yield this.emit(dialogue.answered(pending, { text: state.injection }));
+    else if (state.asked && state.isAsking) yield this.repeatQuestion(state.asked);
     else if (state.paused) yield this.wait();
     else yield* this.ask(pending);
   }
@@ -78,6 +90,7 @@ export class ConversationRun extends Process<ConversationState> {
   private async *ask(pending: PendingTurn): AsyncGenerator<TaskEvent> {
     const call = await this.calls.turn(pending);
     const reply = yield* this.follow(pending.turn, call);
+    if (this.isForPerson(call)) return yield this.askPerson(pending, call.answer);
     const session = sessionAfter(this.state.sessions[pending.speaker], call.answer);
     yield this.emit(this.state.dialogue.answered(pending, reply), { call: pending.turn, ...session });
   }
@@ -89,6 +102,26 @@ export class ConversationRun extends Process<ConversationState> {
     }
     this.calls.close(name);
     return replyOf(call.outcome, this.state.settings.timeoutMs);
+  }
+
+  /** True if the agent asks what the other agent may not answer. A login is a question where a tool began this. */
+  private isForPerson({ outcome, answer }: AgentCall): boolean {
+    if (outcome.kind !== 'waiting' || answer.taskId === undefined || !needsPerson(answer)) return false;
+    return answer.state !== 'TASK_STATE_AUTH_REQUIRED' || this.state.settings.origin !== undefined;
+  }
+
+  private askPerson({ turn, speaker }: PendingTurn, answer: CalledTask): TaskEvent {
+    const words = questionParts(nameOf(speaker, this.state.settings), answer);
+    const message = questionMessage(this.context, words, { about: 'agent', call: `${turn}` }, answer.status?.message);
+    const { taskId, contextId, state = 'TASK_STATE_INPUT_REQUIRED' } = answer;
+    const ids = { ...(taskId !== undefined && { taskId }), ...(contextId !== undefined && { contextId }) };
+    return this.waitWith(state, message, { call: turn, ...ids, asks: true });
+  }
+
+  /** Asks once more after a command that has not answered the question. */
+  private repeatQuestion({ turn, taskId, contextId, state, message }: AskedQuestion): TaskEvent {
+    const ids = { taskId, ...(contextId !== undefined && { contextId }) };
+    return this.waitWith(state, message && { ...message, messageId: randomId() }, { call: turn, ...ids, asks: true });
   }
 
   private applyCommand({ kind, number: command, text = '' }: ConversationCommand): TaskEvent {
@@ -105,7 +138,12 @@ export class ConversationRun extends Process<ConversationState> {
    * before this is durable, and was not seen here, is found by the job of the same commit.
    */
   private wait(): TaskEvent {
-    const waiting = statusUpdate(this.context, 'TASK_STATE_INPUT_REQUIRED', 'The conversation is paused.');
+    return this.waitWith('TASK_STATE_INPUT_REQUIRED', agentMessage(this.context, 'The conversation is paused.'));
+  }
+
+  private waitWith(state: TaskState, message?: Message, step?: ConversationStep): TaskEvent {
+    const waiting = statusUpdate(this.context, state, undefined, step && stepMetadata(step));
+    if (message) waiting.statusUpdate.status.message = message;
     return this.record({ ...waiting, jobs: [wakeJob(this.context.taskId, this.state.command)] });
   }
 

@@ -1,6 +1,14 @@
 import type { CalledTask } from '#libs/a2a-client';
 import type { SaidText } from '#libs/executor';
-import { firstText, isTerminalState, isWaitingState, streamEvent, type TaskState } from '#libs/protocol';
+import {
+  firstText,
+  isTerminalState,
+  isWaitingState,
+  type Message,
+  streamEvent,
+  type TaskState,
+  type TaskStatus,
+} from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { A2aEvent } from './a2a-event.js';
 import { type ConversationSettings, type Side, speakerOf } from './conversation.js';
@@ -18,6 +26,20 @@ export interface SideSession {
   contextId?: string;
   /** Its agent's Task, while that waits for the next Message. */
   taskId?: string;
+}
+
+/** A question of the agent whose turn is next, for a person to answer. */
+export interface AskedQuestion {
+  side: Side;
+  /** The turn. */
+  turn: number;
+  taskId: string;
+  contextId?: string;
+  /** State and Message with which the conversation asks. */
+  state: TaskState;
+  message: Message | undefined;
+  /** The answer, from when it is received. */
+  answer?: Message;
 }
 
 /** Where a side goes on after an answer of its agent; on the Task only while that waits. */
@@ -47,6 +69,8 @@ export class ConversationState {
   paused = false;
   /** What a caller said to the paused conversation: the next turn. */
   injection: string | undefined;
+  /** The question before the pending turn; absent once there is a turn. */
+  asked: AskedQuestion | undefined;
   announcement: Announcement | undefined;
   taskState: TaskState = 'TASK_STATE_SUBMITTED';
   /** When the Task reached its state; epoch milliseconds. */
@@ -76,6 +100,11 @@ export class ConversationState {
     return state;
   }
 
+  /** True if a question of an agent waits for the answer of a person. */
+  get isAsking(): boolean {
+    return this.asked !== undefined && this.asked.answer === undefined;
+  }
+
   /** Whether the Task has ended without a word about it: it was ended from outside. */
   get cut(): boolean {
     return isTerminalState(this.taskState) && this.dialogue.outcome === undefined;
@@ -87,21 +116,40 @@ export class ConversationState {
     const { statusUpdate, received } = event;
     this.taskState = statusUpdate.status.state;
     this.changedAt = Date.parse(statusUpdate.status.timestamp ?? '');
-    if (received && received.metadata?.[WAKE_KEY] !== true) this.receive(firstText(received.parts));
+    if (received && received.metadata?.[WAKE_KEY] !== true) this.receive(received);
     const emitted = streamEvent(statusUpdate.metadata) as unknown as A2aEvent | undefined;
     if (emitted) this.dialogue.take(emitted);
-    if (emitted?.data.phase === 'turn') this.injection = undefined;
+    if (emitted?.data.phase === 'turn') this.endWaits();
     const step = readStep(event);
     if (emitted?.data.phase === 'turn' && step.call === emitted.data.turn) this.known[speakerOf(step.call)] = step.call;
     // Only the Task of a call is noted while that is under way.
     if (emitted || step.call === undefined) this.callSince = this.changedAt;
     this.step(step);
+    this.ask(step, statusUpdate.status);
     return emitted;
   }
 
-  private receive(text: string | undefined): void {
+  private receive(message: Message): void {
     this.paused = false;
-    if (text?.trim()) this.injection = text;
+    const text = firstText(message.parts);
+    if (this.isAsking) this.asked = { ...(this.asked as AskedQuestion), answer: message };
+    else if (text?.trim()) this.injection = text;
+  }
+
+  /** Forgets what the turn waited for. A Task whose question had no answer is not gone on with. */
+  private endWaits(): void {
+    const { asked } = this;
+    this.injection = undefined;
+    this.asked = undefined;
+    if (!asked) return;
+    const contextId = asked.contextId ?? this.sessions[asked.side].contextId;
+    this.sessions[asked.side] = contextId === undefined ? {} : { contextId };
+  }
+
+  private ask({ asks, call: turn, taskId, contextId }: ConversationStep, { state, message }: TaskStatus): void {
+    if (!asks || typeof turn !== 'number' || taskId === undefined) return;
+    const known = contextId !== undefined && { contextId };
+    this.asked = { side: speakerOf(turn), turn, taskId, ...known, state, message };
   }
 
   private step({ call, taskId, contextId, waiting, command, paused, announcement }: ConversationStep): void {

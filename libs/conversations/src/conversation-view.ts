@@ -1,4 +1,4 @@
-import { firstData, isJsonObject, type Task, type TaskState } from '#libs/protocol';
+import { firstData, firstText, isJsonObject, type Task, type TaskState } from '#libs/protocol';
 import type { StoredTask, TaskEvent, TaskHeader } from '#libs/tasks';
 import {
   type ConversationOrigin,
@@ -20,7 +20,7 @@ export interface ConversationSummary {
   target: string;
   status: ConversationStatus;
   outcome?: Outcome;
-  /** Present while somebody has paused it. */
+  /** Present while somebody has paused it, and while a person has to answer a question of an agent. */
   paused?: true;
   maxTurns: number;
   /** Milliseconds that an agent has for one turn. */
@@ -33,6 +33,8 @@ export interface ConversationSummary {
 
 /** A conversation as `GET /api/conversations/{id}` shows it. */
 export interface ConversationView extends ConversationSummary {
+  /** Text of the question that a person has to answer before the next turn. */
+  question?: string;
   turns: Turn[];
   /** Why the turn after the last one could not be made. */
   error?: TurnFailure & { turn: number };
@@ -43,13 +45,15 @@ export interface ConversationView extends ConversationSummary {
 /** Folds a conversation's log into what callers see of it. */
 export function conversationView(header: TaskHeader, log: readonly TaskEvent[]): ConversationView {
   const state = ConversationState.of(header.taskId, log);
-  const { dialogue, announcement, paused } = state;
+  const { dialogue, announcement, paused, isAsking, asked } = state;
+  const question = isAsking ? firstText(asked?.message?.parts ?? []) : undefined;
   const outcome = outcomeOf(state);
   return {
     ...summaryOf(header, state.settings),
     status: outcome === undefined ? 'active' : 'complete',
     ...(outcome !== undefined && { outcome }),
-    ...(paused && outcome === undefined && { paused }),
+    ...((paused || isAsking) && outcome === undefined && { paused: true }),
+    ...(question !== undefined && outcome === undefined && { question }),
     turns: dialogue.turns,
     ...(dialogue.error && { error: dialogue.error }),
     ...(announcement && { announcement }),

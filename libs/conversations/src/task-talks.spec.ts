@@ -90,7 +90,7 @@ describe('what came of a conversation that an agent began', () => {
   it('is a question while somebody has paused it, and the end where somebody has resumed it since', async () => {
     const { log } = await played({ b: () => 'b' });
     const paused = [...log.slice(0, 3), statusUpdate(REFERENCE, 'TASK_STATE_INPUT_REQUIRED')];
-    expect(await talksOver(() => paused).outcome(true)).toEqual({ question: 'The conversation is paused.' });
+    expect(await talksOver(() => paused).outcome(true)).toEqual({ question: { state: 'TASK_STATE_INPUT_REQUIRED' } });
     let current: readonly TaskEvent[] = paused;
     const resumed = talksOver(
       () => current,
@@ -99,6 +99,14 @@ describe('what came of a conversation that an agent began', () => {
       },
     );
     expect(await resumed.outcome(true)).toMatchObject({ result: { outcome: 'max_turns' } });
+  });
+
+  it('is the question of an agent that a person has to answer', async () => {
+    const asks = { asks: 'May I?', metadata: { 'parley/question': { about: 'approval' } } };
+    const { log, task } = await played({ b: (nth) => (nth === 0 ? asks : 'b') });
+    const question = { state: 'TASK_STATE_INPUT_REQUIRED', asked: task.status.message };
+    expect(await talksOver(() => log).outcome(true)).toEqual({ question });
+    expect(await talksOver(() => log).outcome(false)).toEqual({ question });
   });
 
   it('is an error where the conversation is gone', async () => {

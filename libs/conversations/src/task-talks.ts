@@ -62,7 +62,9 @@ export class TaskTalks extends AgentTalks {
       const header = await throughOutage(() => tasks.header(conversationId), signal);
       if (!header || !state) return { error: 'the conversation is gone' };
       // What ended the reading may be a pause that somebody has ended since.
-      if (header.lastSequence <= last) return { question: 'The conversation is paused.' };
+      if (header.lastSequence > last) continue;
+      const asked = state.isAsking ? state.asked?.message : undefined;
+      return { question: { state: state.taskState, ...(asked && { asked }) } };
     }
   }
 }

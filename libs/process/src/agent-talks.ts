@@ -1,5 +1,5 @@
 import type { SaidText } from '#libs/executor';
-import type { JsonObject, Message } from '#libs/protocol';
+import type { JsonObject, Message, TaskState } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 import type { CalledAgent } from './process-calls.js';
 
@@ -29,12 +29,19 @@ export interface TalkSource {
   before: readonly SaidText[];
 }
 
+/** What a conversation waits for. */
+export interface TalkQuestion {
+  state: TaskState;
+  /** The Message with which an agent's question is passed on; absent: the conversation is paused. */
+  asked?: Message;
+}
+
 /** What came of a conversation, as far as its requester waits for it. */
 export type TalkOutcome =
   /** `{conversationId, outcome, turns, error?}` at the end, or `{conversationId, reply}` after the first answer. */
   | { result: JsonObject }
-  /** The conversation is paused: a Message goes on with it. */
-  | { question: string }
+  /** A Message to the conversation goes on with it. */
+  | { question: TalkQuestion }
   /** Why nothing can be said of the conversation. */
   | { error: string };
 

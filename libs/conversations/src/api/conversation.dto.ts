@@ -81,7 +81,11 @@ export class ConversationSummary extends ConversationId implements Summary {
   @ApiProperty({ example: 'critic' }) target!: string;
   @ApiProperty({ enum: STATUSES }) status!: ConversationStatus;
   @ApiPropertyOptional({ enum: OUTCOMES }) outcome?: Outcome;
-  @ApiPropertyOptional({ type: Boolean, description: 'Present while it is paused.' }) paused?: true;
+  @ApiPropertyOptional({
+    type: Boolean,
+    description: 'Present while it is paused, or waits for the answer of a person to a question of an agent.',
+  })
+  paused?: true;
   @ApiProperty({ type: 'integer', example: 5 }) maxTurns!: number;
   @ApiProperty({ type: 'integer', example: 60_000, description: 'Milliseconds for one turn.' }) timeoutMs!: number;
   @ApiPropertyOptional({ type: ConversationOrigin })
@@ -112,6 +116,11 @@ class ConversationFailure implements TurnFailure {
 
 /** A conversation with its turns. */
 export class ConversationDetail extends ConversationSummary implements ConversationView {
+  @ApiPropertyOptional({
+    description: 'Question of an agent that a person has to answer before the next turn, by a Message to the Task.',
+    example: 'The agent "poet" asks: May the tool "web/publish" be called?',
+  })
+  question?: string;
   @ApiProperty({ type: [ConversationTurn] }) turns!: Turn[];
   @ApiPropertyOptional({ type: ConversationFailure }) error?: TurnFailure & { turn: number };
   @ApiPropertyOptional({ enum: ['delivered', 'silenced', 'failed'] }) announcement?: Announcement;

@@ -2,6 +2,7 @@ import { AgentCallError, AgentClient, AgentDirectory, type CallOptions, type Can
 import { CallChains } from '#libs/executor';
 import {
   artifactUpdate,
+  type JsonObject,
   type Message,
   type SendMessageRequest,
   statusUpdate,
@@ -15,12 +16,20 @@ import {
 import { DrivenProcess } from '../../../../test/support/driven-process.js';
 import type { ConversationSettings } from '../conversation.js';
 import { type Budget, ConversationBudgets } from '../conversation-budget.js';
-import { type ConversationCommand, ConversationCommands } from '../conversation-command.js';
+import { type CommandKind, type ConversationCommand, ConversationCommands } from '../conversation-command.js';
 import { ConversationExecutor } from '../conversation-executor.js';
 import { settingsMetadata } from '../conversation-metadata.js';
+import { WAKE_KEY } from '../conversation-state.js';
+
+/** A question of an agent; that of a person, where the metadata of its Message or the state says so. */
+interface Asking {
+  asks: string;
+  state?: TaskState;
+  metadata?: JsonObject;
+}
 
 /** What an agent says to its nth Message (from 0): a text, a question, an error, or nothing for ever. */
-export type Behaviour = (nth: number, text: string) => string | { asks: string } | { hangs: true } | Error;
+export type Behaviour = (nth: number, text: string) => string | Asking | { hangs: true } | Error;
 
 /** One call that a conversation has made: `send b hello`, `follow b task-1`, `cancel b task-1`. */
 export type SeenCall = `${'send' | 'follow' | 'cancel'} ${string} ${string}`;
@@ -112,8 +121,13 @@ class TalkingClient extends AgentClient {
   }
 }
 
-function answered(reference: TaskReference, answer: string | { asks: string }): StreamResponse[] {
-  if (typeof answer !== 'string') return [statusUpdate(reference, 'TASK_STATE_INPUT_REQUIRED', answer.asks)];
+function answered(reference: TaskReference, answer: string | Asking): StreamResponse[] {
+  if (typeof answer !== 'string') {
+    const { asks, state = 'TASK_STATE_INPUT_REQUIRED', metadata } = answer;
+    const asking = statusUpdate(reference, state, asks);
+    if (asking.statusUpdate.status.message && metadata) asking.statusUpdate.status.message.metadata = metadata;
+    return [asking];
+  }
   const artifact = { artifactId: 'said', parts: [textPart(answer)] };
   return [artifactUpdate(reference, artifact), statusUpdate(reference, 'TASK_STATE_COMPLETED')];
 }
@@ -163,6 +177,12 @@ export class DrivenConversation extends DrivenProcess {
   /** The next turn of one that waits. */
   resume(text: string, metadata?: Record<string, boolean>): Promise<TaskState> {
     return this.goOn(userMessage(text, { messageId: `m-${this.log.length}`, ...(metadata && { metadata }) }));
+  }
+
+  /** Wakes one that waits, so that it carries out a command. */
+  async command(kind: CommandKind, text?: string): Promise<TaskState> {
+    await this.commands.add('', { kind, ...(text !== undefined && { text }) });
+    return this.resume('', { [WAKE_KEY]: true });
   }
 
   protected override executor(): ConversationExecutor {

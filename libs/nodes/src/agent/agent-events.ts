@@ -1,14 +1,13 @@
+import { CALL_QUESTION, questionMessage } from '#libs/agent-calls';
 import type { ModelUsage } from '#libs/models';
 import {
-  agentMessage,
   artifactUpdate,
   failureMetadata,
   type FailureNote,
-  formMessage,
-  type FormQuestion,
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type Message,
   type Part,
   runEventMetadata,
   type RunEventNote,
@@ -90,8 +89,6 @@ export interface CanceledTool {
 const KEPT_KEY = 'parley/kept';
 /** The Tasks whose Messages and answers the model was told before this Task's own. */
 const REMEMBERED_KEY = 'parley/remembered';
-/** What the Task waits for; of a question that an agent asked also in the metadata of the Message that asks. */
-const QUESTION_KEY = 'parley/question';
 /** The Task that a called agent works with. */
 const CALLED_KEY = 'parley/called';
 
@@ -159,19 +156,18 @@ export function answerPiece(
 
 /** The Task waits for an answer about a call. */
 export function callQuestion(task: TaskReference, question: CallQuestion, words: Part[]): NodeEvent {
-  return statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', words, { [QUESTION_KEY]: { ...question } });
+  return statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', words, { [CALL_QUESTION]: { ...question } });
 }
 
 /**
  * The Task waits for an answer to what a called agent asks.
- * @param form of the answer, where the agent says one
+ * @param asked the Message by which the agent asks
  */
-export function agentQuestion(task: TaskReference, called: CalledNote, words: Part[], form?: FormQuestion): NodeEvent {
-  const question: JsonObject = { [QUESTION_KEY]: { about: 'agent', call: called.call } };
-  const more = { ...question, [CALLED_KEY]: { ...called } };
-  const event = statusUpdate(task, called.state ?? 'TASK_STATE_INPUT_REQUIRED', undefined, more);
-  const message = form ? formMessage(task, words, form) : agentMessage(task, words);
-  event.statusUpdate.status.message = { ...message, metadata: { ...message.metadata, ...question } };
+export function agentQuestion(task: TaskReference, called: CalledNote, words: Part[], asked?: Message): NodeEvent {
+  const about: JsonObject = { about: 'agent', call: called.call };
+  const metadata = { [CALL_QUESTION]: about, [CALLED_KEY]: { ...called } };
+  const event = statusUpdate(task, called.state ?? 'TASK_STATE_INPUT_REQUIRED', undefined, metadata);
+  event.statusUpdate.status.message = questionMessage(task, words, about, asked);
   return event;
 }
 
@@ -179,11 +175,6 @@ export function agentQuestion(task: TaskReference, called: CalledNote, words: Pa
 export function calledOf(metadata: JsonObject | undefined): CalledNote | undefined {
   const called = metadata?.[CALLED_KEY];
   return isJsonObject(called) ? (called as unknown as CalledNote) : undefined;
-}
-
-/** True if the metadata of a Message says that its question is about a call. */
-export function isAboutCall(metadata: JsonObject | undefined): boolean {
-  return metadata?.[QUESTION_KEY] !== undefined;
 }
 
 /** What the metadata of a status says beside the step. */
@@ -198,7 +189,7 @@ export function rememberedOf(metadata: JsonObject | undefined): string[] | undef
 }
 
 export function questionOf(metadata: JsonObject | undefined): CallQuestion | undefined {
-  const question = metadata?.[QUESTION_KEY];
+  const question = metadata?.[CALL_QUESTION];
   return isJsonObject(question) ? (question as unknown as CallQuestion) : undefined;
 }
 

@@ -1,9 +1,8 @@
-import type { AgentCall, CallOutcome } from '#libs/agent-calls';
+import { type AgentCall, type CallOutcome, needsPerson, questionParts } from '#libs/agent-calls';
 import type { PlannedCall } from '#libs/process';
 import {
   dataPart,
   derivedId,
-  formQuestion,
   isJsonObject,
   type JsonObject,
   type Part,
@@ -26,7 +25,7 @@ import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
 import { capped, type SelfRecordingTool } from './agent-tools.js';
 import { argumentFault } from './argument-fault.js';
 import type { AgentToolCalls } from './called-agent-services.js';
-import { needsPerson, questionParts, questionResult, resultOf } from './called-agent-result.js';
+import { questionResult, resultOf } from './called-agent-result.js';
 import { MESSAGE_SCHEMA, type OfferedAgent } from './offered-agent.js';
 import { reportedCall } from './reported-call.js';
 
@@ -105,7 +104,7 @@ export class CalledAgentTool implements SelfRecordingTool {
     if (called && state) called.state = state;
     if (called && tokens > 0) called.tokens = tokens;
     if (outcome.kind === 'waiting' && called && (this.config.onQuestion === 'ask' || needsPerson(answer))) {
-      yield agentQuestion(context, called, questionParts(this.name, answer), formQuestion(answer.status?.message));
+      yield agentQuestion(context, called, questionParts(this.name, answer), answer.status?.message);
     } else yield toolResult(context, call, this.outcomeOf(outcome), called);
   }
 

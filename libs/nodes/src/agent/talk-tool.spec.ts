@@ -1,6 +1,14 @@
 import { CALL_CHAIN, ConversationEntries } from '#libs/executor';
 import type { TalkOutcome } from '#libs/process';
-import { type JsonObject, type JsonValue, textPart, userMessage } from '#libs/protocol';
+import {
+  agentMessage,
+  dataPart,
+  FORM_EXTENSION,
+  type JsonObject,
+  type JsonValue,
+  textPart,
+  userMessage,
+} from '#libs/protocol';
 import { answers, asking, type FakeCalledAgent, FakeCalledAgents } from '../testing/fake-called-agents.js';
 import { type Answering, asks, FakeModels, says } from '../testing/fake-models.js';
 import { FakeTalks } from '../testing/fake-talks.js';
@@ -9,7 +17,9 @@ import { TaskDriver } from '../testing/task-driver.js';
 import { ModelExecutor } from './agent-executor.js';
 
 const conversations: FakeCalledAgent = { answer: () => answers() };
+const TASK = { taskId: 'conversation', contextId: 'context' };
 const TOOL = { agent: 'critic', talk: { maxTurns: 2 } };
+const PAUSED: TalkOutcome = { question: { state: 'TASK_STATE_INPUT_REQUIRED' } };
 const SPOKEN: TalkOutcome = { result: { conversationId: 'c', outcome: 'done', turns: [] } };
 
 /** Calls the critic so often, then quotes the results. */
@@ -169,9 +179,13 @@ describe('a conversation whose requester dies', () => {
 
 describe('a conversation that somebody pauses', () => {
   it('asks the caller of the Task, whose answer goes to the conversation once', async () => {
+    const noted: number[] = [];
     const talk = talks(talking(), {
       agent: { answer: (nth) => (nth === 0 ? asking('paused') : answers()) },
-      outcome: (_id, nth) => (nth === 0 ? { question: 'The conversation is paused.' } : SPOKEN),
+      outcome: (_id, nth) => {
+        noted.push(payloads(talk.driver, 'tool.called').length);
+        return nth === 0 ? PAUSED : SPOKEN;
+      },
     });
     await talk.driver.run();
     expect(talk.driver.state).toBe('input_required');
@@ -181,9 +195,36 @@ describe('a conversation that somebody pauses', () => {
     await talk.driver.run(talk.driver.log.length);
     await talk.driver.run();
     expect(talk.driver.state).toBe('completed');
+    // The conversation is read once an event after the answer is durable, and so the answer.
+    expect(noted).toEqual([1, 2]);
     const [, answer] = talk.calledAgents.sent;
     expect(answer?.message).toMatchObject({ taskId: conversationOf(talk), parts: [textPart('Go on')] });
     expect(new Set(talk.calledAgents.sent.map(({ message }) => message.messageId)).size).toBe(2);
+  });
+});
+
+describe('a question for a person in a conversation', () => {
+  it('is asked of the caller of the Task with its form, and the answer goes to the conversation as it is', async () => {
+    const form = { [FORM_EXTENSION]: { form: { type: 'object' } } };
+    const asked = { ...agentMessage(TASK, 'The agent "critic" asks: May I?'), metadata: form };
+    const talk = talks(talking(), {
+      agent: { answer: (nth) => (nth === 0 ? asking('May I?') : answers()) },
+      outcome: (_id, nth) => (nth === 0 ? { question: { state: 'TASK_STATE_INPUT_REQUIRED', asked } } : SPOKEN),
+    });
+    await talk.driver.run();
+    const { status } = talk.driver.task;
+    expect(status).toMatchObject({
+      state: 'TASK_STATE_INPUT_REQUIRED',
+      message: { parts: asked.parts, metadata: form },
+    });
+    expect(status.message?.metadata).toHaveProperty('parley/question');
+    talk.driver.answer([dataPart({ ok: true })]);
+    await talk.driver.run();
+    expect(talk.driver.state).toBe('completed');
+    expect(talk.calledAgents.sent[1]?.message).toMatchObject({
+      taskId: conversationOf(talk),
+      parts: [dataPart({ ok: true })],
+    });
   });
 });
 
@@ -202,7 +243,7 @@ describe('a Task that is canceled while it holds a conversation', () => {
   });
 
   it('cancels also one that is paused', async () => {
-    const talk = talks(talking(), { outcome: () => ({ question: 'The conversation is paused.' }) });
+    const talk = talks(talking(), { outcome: () => PAUSED });
     await talk.driver.run();
     talk.driver.cancel();
     await talk.driver.run();

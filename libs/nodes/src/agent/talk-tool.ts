@@ -1,5 +1,13 @@
 import type { AgentTalks, CalledAgent, PlannedCall, TalkOutcome } from '#libs/process';
-import { derivedId, isWaitingState, type JsonObject, type JsonValue, textPart, userMessage } from '#libs/protocol';
+import {
+  derivedId,
+  isWaitingState,
+  type JsonObject,
+  type JsonValue,
+  type Part,
+  textPart,
+  userMessage,
+} from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { agentCalled, agentQuestion, type AgentTask, type CalledNote, toolCall, toolResult } from './agent-events.js';
 import type { LoggedCall } from './agent-log.js';
@@ -74,6 +82,8 @@ export class TalkTool implements SelfRecordingTool {
       if (isAtWork) break;
     }
     calls.close(reference);
+    // What is durable after the answer proves that the answer is: the conversation has no question to repeat.
+    if (note && isAtWork && call.answer) yield agentCalled(context, call, note);
     if (note && (isAtWork || open.outcome.kind !== 'failed')) return yield* this.ended(call, note);
     const { outcome } = open;
     if (outcome.kind !== 'failed') throw new Error('A conversation has no Task');
@@ -87,10 +97,8 @@ export class TalkTool implements SelfRecordingTool {
     await context.flush();
     const outcome = await this.outcome(note.taskId);
     if ('question' in outcome) {
-      const words = textPart(
-        `The conversation with "${this.name}" is paused. An answer is said in place of the agent whose turn is next.`,
-      );
-      return yield agentQuestion(context, { ...note, state: 'TASK_STATE_INPUT_REQUIRED' }, [words]);
+      const { state, asked } = outcome.question;
+      return yield agentQuestion(context, { ...note, state }, asked?.parts ?? [this.pausedText()], asked);
     }
     const result = 'error' in outcome ? { error: this.failed(outcome.error) } : capped(outcome.result);
     yield toolResult(context, call, result, this.note(call, note));
@@ -99,6 +107,12 @@ export class TalkTool implements SelfRecordingTool {
   private outcome(conversationId: string): Promise<TalkOutcome> {
     const { signal } = this.calledAgents.execution.context;
     return this.talks.outcome(conversationId, { wait: this.config.talk.wait, signal });
+  }
+
+  private pausedText(): Part {
+    return textPart(
+      `The conversation with "${this.name}" is paused. An answer is said in place of the agent whose turn is next.`,
+    );
   }
 
   private failed(why: string): string {
