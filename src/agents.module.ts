@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import {
   AgentDirectory,
+  ReceivedAnswers,
   CardGuard,
   RequestSigners,
   type CredentialsOf,
@@ -18,7 +19,7 @@ import { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/execu
 import { FilesModule } from '#libs/files';
 import { ServiceAddress } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
-import { AppConfig, Metrics } from '#libs/service';
+import { AppConfig, InFlight, Metrics } from '#libs/service';
 
 /** Calls to agents, foreign ones and our own. */
 @Module({
@@ -37,6 +38,7 @@ import { AppConfig, Metrics } from '#libs/service';
         RequestSigners,
         RevisionClaims,
         OutgoingFiles,
+        InFlight,
       ],
       useFactory: (
         modules: ModuleRef,
@@ -49,6 +51,7 @@ import { AppConfig, Metrics } from '#libs/service';
         signers: RequestSigners,
         claims: RevisionClaims,
         files: OutgoingFiles,
+        inFlight: InFlight,
       ) => {
         const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', [
           'outcome',
@@ -57,6 +60,7 @@ import { AppConfig, Metrics } from '#libs/service';
         return new HttpAgentDirectory({
           http: http.reachingSelf((url) => isOfService(url, address.ownUrls)),
           content,
+          room: new ReceivedAnswers({ isFull: (whose) => inFlight.isFull(InFlight.accountOf(whose)) }),
           dialectMaxAge: cards.maxAgeMs,
           ...(nodeDispatch === 'local' && { local: localAgents(modules, address) }),
           credentials,

@@ -10,6 +10,9 @@ import { FakeTask } from './fake-task.js';
 import { listenAnywhere } from './free-port.mjs';
 import { type Deadline, until } from './until.js';
 
+/** Milliseconds for which a silent connection is kept. */
+const KEPT_MS = 60_000;
+
 /** One request that a fake agent got, and what became of its connection. */
 export interface FakeCall {
   /** `performance.now()` of its arrival, and of its answer's end (`undefined` while it is open). */
@@ -89,6 +92,8 @@ export class FakeAgent {
 
   static async start(options: FakeAgentOptions = {}): Promise<FakeAgent> {
     const server = createServer();
+    // A process of tests may be so busy that it ends a silent connection on which a Message has come.
+    server.keepAliveTimeout = KEPT_MS;
     await listenAnywhere(server);
     const agent = new FakeAgent(server, options);
     server.on('request', (request, response) => void agent.handle(request, response).catch(() => response.destroy()));

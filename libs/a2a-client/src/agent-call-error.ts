@@ -14,6 +14,7 @@ export type AgentCallFailure =
   | 'refused' // an address that outbound calls may not reach
   | 'untrusted-card' // its card is not signed as this service requires; nothing was sent
   | 'changed-card' // its card has changed, and nobody has accepted that; nothing was sent
+  | 'overloaded' // ours: too many large answers are being read
   | 'aborted'; // by our own signal
 
 const TOO_MANY_REQUESTS = 429;

@@ -2,6 +2,7 @@ import { A2A_ERRORS } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
+import type { AnswerPlace } from './received-answers.js';
 import { errorOf, errorText, networkFailure, rpcFailure, statusFailure } from './call-failure.js';
 import { sign } from './request-signers.js';
 import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';
@@ -14,12 +15,18 @@ const UNWATCHED_BYTES = 64 * 1024;
 /** The limits of a call are those of its CallAttempt. */
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
+/** What is told of the pieces of an answer. */
+type Watch = Partial<Pick<TransportOptions, 'alive' | 'place' | 'signal'>>;
+
 /** The SDK hands a `fetch` nothing of a call but its signal. */
-const CALLS = new WeakMap<AbortSignal, Pick<TransportOptions, 'alive' | 'auth' | 'fence' | 'trace'>>();
+const CALLS = new WeakMap<
+  AbortSignal,
+  Pick<TransportOptions, 'alive' | 'auth' | 'fence' | 'place' | 'signal' | 'trace'>
+>();
 
 /** Has every call with this signal carry its proof, and `alive` told of every piece of its answer. */
-export function bindCall({ signal, alive, auth, fence, trace }: TransportOptions): void {
-  CALLS.set(signal, { alive, auth, fence, ...(trace && { trace }) });
+export function bindCall({ signal, alive, auth, fence, place, trace }: TransportOptions): void {
+  CALLS.set(signal, { signal, alive, auth, fence, ...(place && { place }), ...(trace && { trace }) });
 }
 
 /**
@@ -31,16 +38,17 @@ export function agentFetch(
   { jsonMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
 ): typeof fetch {
   return async (input, given) => {
-    const { alive, auth, fence, trace } = (given?.signal && CALLS.get(given.signal)) || {};
+    const call: Partial<TransportOptions> = (given?.signal && CALLS.get(given.signal)) || {};
+    const { auth, fence, trace } = call;
     const init = trace ? { ...given, headers: { ...headersOf(given), ...tracing({ trace }) } } : given;
     const { url = input, ...signed } = (auth && sign(auth, urlOf(input), headersOf(init))) || {};
     await fence?.();
     const response = await send(url, { ...init, ...signed, ...NO_LIMITS }).catch((error: unknown) => {
       throw networkFailure(error);
     });
-    const watched = watch(response, alive);
+    const watched = watch(response, call);
     if (!watched.ok) throw await failureOf(watched, given?.body);
-    return parsableResponse(watched, jsonMembers);
+    return parsableResponse(watched, jsonMembers, call.place);
   };
 }
 
@@ -61,26 +69,31 @@ async function failureOf(response: Response, body?: RequestInit['body']): Promis
   return statusFailure(status, '', refused);
 }
 
-function watch(response: Response, alive: (() => void) | undefined): Response {
+function watch(response: Response, call: Watch): Response {
   if (!response.body || isShort(response)) return response;
-  const body = watchedBody(response.body.getReader(), isStream(response) ? Infinity : MAX_ANSWER_BYTES, alive);
+  const body = watchedBody(response.body.getReader(), isStream(response) ? Infinity : MAX_ANSWER_BYTES, call);
   return new Response(body, responseInit(response));
 }
 
 /** Of a stream the events are handed on one by one, so that neither one of them nor its JSON is too much to be read. */
-async function parsableResponse(response: Response, mostMembers: number): Promise<Response> {
+async function parsableResponse(response: Response, mostMembers: number, place?: AnswerPlace): Promise<Response> {
   if (!response.body) return response;
   if (!isStream(response)) {
     const text = parsable(await response.text(), mostMembers);
     return new Response(readableAnswer(text), responseInit(response));
   }
-  const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers);
+  const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers, place);
   return new Response(ReadableStream.from(frames) as ReadableStream<Uint8Array<ArrayBuffer>>, responseInit(response));
 }
 
-async function* framesOf(pieces: AsyncIterable<Uint8Array>, mostMembers: number): AsyncIterable<Uint8Array> {
+async function* framesOf(
+  pieces: AsyncIterable<Uint8Array>,
+  mostMembers: number,
+  place: AnswerPlace | undefined,
+): AsyncIterable<Uint8Array> {
   const encoder = new TextEncoder();
-  for await (const { type, data } of sseEvents(pieces, MAX_ANSWER_BYTES)) {
+  const pending = (characters: number): void => place?.pending(characters);
+  for await (const { type, data } of sseEvents(pieces, MAX_ANSWER_BYTES, pending)) {
     const frame = parsable(data, mostMembers);
     const failure = restFailure(type, frame);
     if (failure) throw failure;
@@ -116,15 +129,17 @@ function responseInit({ status, statusText, headers }: Response): ResponseInit {
 function watchedBody(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   limit: number,
-  alive: (() => void) | undefined,
+  { alive, place, signal }: Watch,
 ): ReadableStream<Uint8Array> {
   let received = 0;
+  place?.pending(0);
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       try {
         const chunk = await reader.read();
         if (chunk.done) return controller.close();
         alive?.();
+        await place?.read(chunk.value.byteLength, { signal, alive });
         received += chunk.value.byteLength;
         if (received > limit) throw new AgentCallError('invalid-response', `the answer is longer than ${limit} bytes`);
         controller.enqueue(chunk.value);

@@ -1,15 +1,19 @@
 import { hasMoreMembers, tooManyMembers } from '#libs/http';
-import type { OutboundCall, OutboundRequester, OutboundTimes } from '#libs/outbound';
+import type { OutboundAnswer, OutboundCall, OutboundRequester, OutboundTimes } from '#libs/outbound';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { InvalidProtocolValue, isJsonObject, type JsonObject, refuseUnfitText, UnfitJson } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallOptions } from './agent-client.js';
+import type { AnswerPlace } from './received-answers.js';
 import { networkFailure, statusFailure } from './call-failure.js';
 import { type RequestAuth, sign } from './request-signers.js';
 import { type SseEvent, sseEvents } from './sse-events.js';
 
 /** A plain answer, an answer that is an error, and one event of a stream may not be longer. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** Bytes of an answer that is read without an account, where it tells its length. */
+const SHORT_ANSWER = 64 * 1024;
 
 /** Levels of an answer's JSON that may lie in each other; what is deeper breaks readers and writers that recurse. */
 const DEEPEST_ANSWER = 500;
@@ -21,14 +25,24 @@ export interface AgentAnswer {
   pieces(): AsyncIterable<Uint8Array>;
   /** How many members its JSON, or that of one event, may have; `text` has seen to that. */
   readonly mostMembers: number;
+  /** Account of its bytes. */
+  readonly place?: AnswerPlace | undefined;
 }
 
 /** A call to an agent. Its limits are those of its CallAttempt, whose signal it carries. */
 export interface AgentCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Told of every piece of the answer's body. */
   alive?: () => void;
+  place?: AnswerPlace | undefined;
   auth?: RequestAuth;
   fence?: CallOptions['fence'];
+}
+
+/** What is told of the pieces of an answer. */
+interface Watch {
+  alive: (() => void) | undefined;
+  place: AnswerPlace | undefined;
+  signal: AbortSignal | undefined;
 }
 
 export type AgentRequest = (call: AgentCall) => Promise<AgentAnswer>;
@@ -41,18 +55,20 @@ export function agentRequest(
   send: OutboundRequester,
   { jsonMembers: mostMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
 ): AgentRequest {
-  return async ({ alive, auth, fence, ...call }) => {
+  return async ({ alive, auth, fence, place, ...call }) => {
     try {
       await fence?.();
       const signed = auth && sign(auth, call.url, call.headers);
       const answer = await send({ ...call, ...signed, firstByteMs: 0, idleMs: 0 });
       const { status } = answer;
+      const watch = { alive, place, signal: call.signal };
       if (status >= 200 && status < 300) {
         return {
           contentType: answer.header('content-type') ?? '',
           mostMembers,
-          text: async () => parsable(await answer.text(MAX_ANSWER_BYTES).catch(rethrow), mostMembers),
-          pieces: () => watched(answer.pieces(), alive),
+          place,
+          text: async () => parsable(await textOf(answer, watch), mostMembers),
+          pieces: () => watched(answer.pieces(), watch),
         };
       }
       const retryAfter = answer.header('retry-after');
@@ -82,20 +98,39 @@ export function parsable(text: string, mostMembers: number): string {
   return text;
 }
 
-/** Every piece is a sign of life, be it only a heartbeat. */
-async function* watched(pieces: AsyncIterable<Uint8Array>, alive?: () => void): AsyncIterable<Uint8Array> {
+function rethrow(error: unknown): never {
+  throw networkFailure(error);
+}
+
+/** Reads an answer that is no stream. */
+async function textOf(answer: OutboundAnswer, watch: Watch): Promise<string> {
+  watch.place?.pending(0);
+  const length = Number(answer.header('content-length') ?? Infinity);
+  if (length <= SHORT_ANSWER && answer.header('content-encoding') === undefined)
+    return await answer.text(SHORT_ANSWER).catch(rethrow);
+  const pieces: Uint8Array[] = [];
+  let bytes = Number.isFinite(length) && length > MAX_ANSWER_BYTES ? length : 0;
+  for await (const piece of watched(answer.pieces(), watch)) {
+    bytes += piece.byteLength;
+    if (bytes > MAX_ANSWER_BYTES)
+      throw new AgentCallError('invalid-response', `the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, bytes).toString();
+}
+
+/** Every piece is a sign of life, be it only a heartbeat, and waits until there is room for it. */
+async function* watched(pieces: AsyncIterable<Uint8Array>, { alive, place, signal }: Watch): AsyncIterable<Uint8Array> {
   try {
     for await (const piece of pieces) {
       alive?.();
+      const room = place?.read(piece.byteLength, { signal, alive });
+      if (room) await room;
       yield piece;
     }
   } catch (error) {
     throw networkFailure(error);
   }
-}
-
-function rethrow(error: unknown): never {
-  throw networkFailure(error);
 }
 
 /** @throws InvalidProtocolValue */
@@ -120,7 +155,9 @@ export async function* eventsOf(answer: AgentAnswer, refuse: (body: string) => u
     refuse(await answer.text());
     throw new InvalidProtocolValue('it is not a stream of events');
   }
-  for await (const event of sseEvents(answer.pieces(), MAX_ANSWER_BYTES)) {
+  const pending = (characters: number): void => answer.place?.pending(characters);
+  pending(0);
+  for await (const event of sseEvents(answer.pieces(), MAX_ANSWER_BYTES, pending)) {
     parsable(event.data, answer.mostMembers);
     yield event;
   }

@@ -1,6 +1,7 @@
 import { type TraceContext, type TraceHeaders, traceHeaders } from '#libs/service';
 import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 import type { CallOptions, CallTimeouts } from './agent-client.js';
+import type { AnswerPlace } from './received-answers.js';
 import type { RequestAuth } from './request-signers.js';
 
 /** A call's options and what ties its transport to the attempt. */
@@ -9,6 +10,8 @@ export interface TransportOptions extends CallOptions {
   signal: AbortSignal;
   /** Told of every sign of life, be it only a heartbeat. */
   alive: () => void;
+  /** Account of the bytes of the call's answer. */
+  place?: AnswerPlace;
   /** What the call carries where it names a credential. */
   auth?: RequestAuth;
 }

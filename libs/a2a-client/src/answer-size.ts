@@ -1,9 +1,12 @@
-import { type Artifact, contentLength, type StreamResponse } from '#libs/protocol';
+import { type Artifact, contentLength, type StreamResponse, type Task } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
+import type { AnswerPlace } from './received-answers.js';
 
-/** Characters that an Artifact counts beside its id: a million empty ones are too many to remember. */
-const NAME_LENGTH = 64;
+/** Characters that an Artifact counts beside its id, as much as it takes in memory: a million empty ones are too many. */
+const NAME_LENGTH = 256;
+/** Characters that a Part counts beside its content. */
+const PART_LENGTH = 64;
 
 /**
  * How much an agent elsewhere has answered in one call. Each of its events is short enough; without an end they would
@@ -12,11 +15,15 @@ const NAME_LENGTH = 64;
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
   private total = 0;
-  /** Size of the names of Artifacts, which count apart from their content. */
+  /** Size of the names of Artifacts, and of their Parts, which count apart from their content. */
   private names = 0;
   private exceeded = false;
 
-  constructor(private readonly limits: Pick<ContentLimits, 'artifact' | 'task'>) {}
+  /** @param place account of the bytes of the answer */
+  constructor(
+    private readonly limits: Pick<ContentLimits, 'artifact' | 'task'>,
+    private readonly place?: AnswerPlace,
+  ) {}
 
   /** True if `take` has refused an event. */
   get isExceeded(): boolean {
@@ -25,18 +32,23 @@ export class AnswerSize {
 
   /** Counts what an event adds to the answer. @throws AgentCallError `invalid-response` beyond the limits */
   take(response: StreamResponse): void {
-    if ('artifactUpdate' in response) return this.add(response.artifactUpdate.artifact, response.artifactUpdate.append);
-    if (!('task' in response)) return;
+    if ('artifactUpdate' in response) this.add(response.artifactUpdate.artifact, response.artifactUpdate.append);
+    else if ('task' in response) this.replace(response.task);
+    this.place?.keep(this.total + this.names);
+  }
+
+  private replace({ artifacts = [] }: Task): void {
     this.artifacts.clear();
     this.total = 0;
     this.names = 0;
-    for (const artifact of response.task.artifacts ?? []) this.add(artifact, false);
+    for (const artifact of artifacts) this.add(artifact, false);
   }
 
   private add({ artifactId, parts }: Artifact, append: boolean | undefined): void {
     const before = this.artifacts.get(artifactId) ?? 0;
     const after = contentLength(parts) + (append ? before : 0);
     if (!this.artifacts.has(artifactId)) this.names += artifactId.length + NAME_LENGTH;
+    this.names += parts.length * PART_LENGTH;
     this.artifacts.set(artifactId, after);
     this.total += after - before;
     this.exceeded = after > this.limits.artifact || this.total > this.limits.task;

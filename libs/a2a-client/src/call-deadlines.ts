@@ -97,7 +97,7 @@ export class CallAttempt {
   }
 
   /** What a transport is told: the caller's options, and what ties it to this attempt. */
-  options(options: CallOptions): TransportOptions {
+  options(options: CallOptions & Pick<TransportOptions, 'place'>): TransportOptions {
     return { ...options, signal: this.signal, alive: this.alive };
   }
 

@@ -6,6 +6,7 @@ import { decodeAgentCard, shownUrl, urlProblem } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
+import type { ReceivedAnswers } from './received-answers.js';
 import { AgentCards } from './agent-cards.js';
 import { type AgentClient, AgentDirectory, type CallOptions } from './agent-client.js';
 import type { CredentialsOf } from './agent-transport.js';
@@ -36,6 +37,8 @@ export interface HttpAgentDirectoryOptions {
   files?: OutgoingFiles;
   /** How much an agent may answer; the defaults unless set otherwise. */
   content?: ContentLimits;
+  /** Memory for their answers, all together; absent: no call waits for others. */
+  room?: ReceivedAnswers;
   /** Milliseconds for which the dialect of an agent is remembered whose card does not say it; a minute unless set. */
   dialectMaxAge?: number;
   /** Told once per URL that an agent has no card; otherwise that is logged. */
@@ -112,6 +115,7 @@ export class HttpAgentDirectory extends AgentDirectory {
       transport,
       this.#outcomes,
       this.options.content,
+      this.options.room,
     );
     this.#clients.set(key, { card, client });
     return client;
@@ -123,7 +127,8 @@ export class HttpAgentDirectory extends AgentDirectory {
       this.#onCardless(url);
     }
     const transport = this.#transports.ofUrl(this.#called(url), protocol === undefined ? '1.0' : 'pre-1.0');
-    return new TransportAgentClient(url, undefined, transport, this.#outcomes, this.options.content);
+    const { content, room } = this.options;
+    return new TransportAgentClient(url, undefined, transport, this.#outcomes, content, room);
   }
 
   #called(url: string): CalledAgent {

@@ -104,7 +104,7 @@ export class JsonRpcTransport implements AgentTransport {
     options: TransportOptions,
   ): Promise<AgentAnswer> {
     const { tenant } = this.endpoint;
-    const { signal, alive, auth } = options;
+    const { signal, alive, auth, place } = options;
     const fence = SENDING.test(method) ? options.fence : undefined;
     const { sendMethod } = this.dialect ?? {};
     const all = {
@@ -116,7 +116,7 @@ export class JsonRpcTransport implements AgentTransport {
     const given = tenant && !('tenant' in params) ? { ...params, tenant } : params;
     const spoken = this.dialect?.params(given as JsonObject) ?? given;
     const body = JSON.stringify({ jsonrpc: '2.0', method: sendMethod ?? method, params: spoken, id });
-    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, auth, fence });
+    return this.request({ url: this.#url, method: 'POST', headers: all, body, signal, alive, auth, fence, place });
   }
 }
 

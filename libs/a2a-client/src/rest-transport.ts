@@ -84,7 +84,7 @@ export class RestTransport implements AgentTransport {
     call: { accept: string; options: TransportOptions; tenant?: string; body?: string },
   ): Promise<AgentAnswer> {
     const { accept, body } = call;
-    const { signal, alive, auth } = call.options;
+    const { signal, alive, auth, place } = call.options;
     const sending = path.startsWith('/message:');
     const key = sending ? keyHeader(call.options) : undefined;
     const fence = sending ? call.options.fence : undefined;
@@ -100,7 +100,7 @@ export class RestTransport implements AgentTransport {
       ...key,
     };
     if (body !== undefined) headers['content-type'] = 'application/json';
-    return this.request({ url, method, headers, body, signal, alive, auth, fence });
+    return this.request({ url, method, headers, body, signal, alive, auth, fence, place });
   }
 }
 

@@ -11,12 +11,20 @@ export interface SseEvent {
 /**
  * Reads server-sent events (WHATWG HTML, section 9.2.6) from the pieces of a body, wherever they were cut. Comments,
  * ids and events without data are passed over. An event that ends with the body counts, blank line or not.
+ * @param pending told after each piece how many characters belong to an event that has not ended
  * @throws AgentCallError `invalid-response` for an event longer than `maxLength` characters
  */
-export async function* sseEvents(pieces: AsyncIterable<Uint8Array>, maxLength: number): AsyncIterable<SseEvent> {
+export async function* sseEvents(
+  pieces: AsyncIterable<Uint8Array>,
+  maxLength: number,
+  pending?: (characters: number) => void,
+): AsyncIterable<SseEvent> {
   const decoder = new StringDecoder('utf8');
   const reader = new SseReader(maxLength);
-  for await (const piece of pieces) yield* reader.read(decoder.write(piece as Buffer));
+  for await (const piece of pieces) {
+    yield* reader.read(decoder.write(piece as Buffer));
+    pending?.(reader.pending);
+  }
   yield* reader.read(`${decoder.end()}\n\n`);
 }
 
@@ -31,6 +39,11 @@ class SseReader {
   #afterCr = false;
 
   constructor(private readonly maxLength: number) {}
+
+  /** Characters of the event that has begun. */
+  get pending(): number {
+    return this.#length + this.#line.length;
+  }
 
   read(text: string): SseEvent[] {
     const events: SseEvent[] = [];
@@ -47,7 +60,7 @@ class SseReader {
       if (lf >= 0 && lf < from) lf = text.indexOf('\n', from);
     }
     this.#line += text.slice(from);
-    if (this.#length + this.#line.length > this.maxLength) throw this.#tooLong();
+    if (this.pending > this.maxLength) throw this.#tooLong();
     return events;
   }
 

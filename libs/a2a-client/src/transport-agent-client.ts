@@ -9,6 +9,7 @@ import {
 } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
+import type { AnswerPlace, ReceivedAnswers } from './received-answers.js';
 import { AnswerSize } from './answer-size.js';
 import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';
 import type { AgentTransport } from './agent-transport.js';
@@ -18,6 +19,8 @@ import { exchange, once, pause, pauseAfter } from './exchange.js';
 import { StreamPace } from './stream-pace.js';
 import { TurnStart } from './turn-start.js';
 
+/** The service itself. */
+const NOBODY = { tenant: '', owner: '' };
 const CANCEL_TOTAL_MS = 5_000;
 /** With the pauses between them, about twelve seconds: as long as another replica needs to take a Task over. */
 const MAX_LOST_CONNECTIONS = 8;
@@ -31,9 +34,12 @@ const MAX_UNCHANGED = 5;
 const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
 const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
 
+/** Options of a call, with the account of the bytes of its answer. */
+type AccountedOptions = CallOptions & { place?: AnswerPlace };
+
 /** One call while it is under way. */
 interface OpenCall {
-  options: CallOptions;
+  options: AccountedOptions;
   limits: CallDeadlines;
   size: AnswerSize;
 }
@@ -49,21 +55,23 @@ export class TransportAgentClient extends AgentClient {
     private readonly transport: AgentTransport,
     private readonly outcomes: CallOutcomes,
     private readonly content: Pick<ContentLimits, 'artifact' | 'task'> = DEFAULT_CONTENT_LIMITS,
+    private readonly room?: ReceivedAnswers,
   ) {
     super();
   }
 
   override send(request: SendMessageRequest, options: CallOptions = {}): AsyncIterable<StreamResponse> {
-    return this.#call(options, (limits, size) => this.#send(request, { options, limits, size }));
+    return this.#call(options, (call) => this.#send(request, call));
   }
 
   override follow(taskId: string, options: CallOptions = {}): AsyncIterable<StreamResponse> {
-    return this.#call(options, (limits, size) => this.#follow(taskId, { options, limits, size }));
+    return this.#call(options, (call) => this.#follow(taskId, call));
   }
 
   override async getTask(taskId: string, options: CallOptions = {}): Promise<Task> {
     using limits = new CallDeadlines(options, this.transport.timeouts);
-    return this.outcomes.counted(() => this.#getTask(taskId, options, limits));
+    using place = this.#place(options);
+    return await this.outcomes.counted(() => this.#getTask(taskId, { ...options, ...(place && { place }) }, limits));
   }
 
   override async cancel(taskId: string, options: CallOptions = {}): Promise<CancelOutcome> {
@@ -89,10 +97,16 @@ export class TransportAgentClient extends AgentClient {
 
   async *#call(
     options: CallOptions,
-    run: (limits: CallDeadlines, size: AnswerSize) => AsyncIterable<StreamResponse>,
+    run: (call: OpenCall) => AsyncIterable<StreamResponse>,
   ): AsyncIterable<StreamResponse> {
     using limits = new CallDeadlines(options, this.transport.timeouts);
-    yield* this.outcomes.countedStream(run(limits, new AnswerSize(this.content)));
+    using place = this.#place(options);
+    const size = new AnswerSize(this.content, place);
+    yield* this.outcomes.countedStream(run({ options: { ...options, ...(place && { place }) }, limits, size }));
+  }
+
+  #place({ scope }: CallOptions): AnswerPlace | undefined {
+    return this.room?.place(scope ?? NOBODY);
   }
 
   async *#send(request: SendMessageRequest, call: OpenCall): AsyncIterable<StreamResponse> {
@@ -247,7 +261,7 @@ export class TransportAgentClient extends AgentClient {
     }
   }
 
-  #getTask(taskId: string, options: CallOptions, limits: CallDeadlines): Promise<Task> {
+  #getTask(taskId: string, options: AccountedOptions, limits: CallDeadlines): Promise<Task> {
     return once(limits, (attempt) => this.transport.getTask(taskId, attempt.options(options)));
   }
 }

@@ -18,6 +18,7 @@ const CODES: Record<CallFailureKind, string> = {
   refused: 'ADDRESS_REFUSED',
   'untrusted-card': 'CARD_UNTRUSTED',
   'changed-card': 'CARD_CHANGED',
+  overloaded: 'OVERLOADED',
   aborted: 'AGENT_ERROR',
   failed: 'AGENT_FAILED',
   rejected: 'AGENT_REJECTED',

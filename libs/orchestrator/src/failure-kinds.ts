@@ -18,6 +18,7 @@ const ALL: Record<FailureKind, true> = {
   refused: true,
   'untrusted-card': true,
   'changed-card': true,
+  overloaded: true,
   aborted: true,
   deadline: true,
   'max-iterations': true,

@@ -14,6 +14,7 @@ export {
   type McpServerEntry,
 } from './config/mcp-config.js';
 export { Readiness } from './health/readiness.js';
+export { type Caller, CallerTurns, NoTurnInTime, type TurnLimits } from './load/caller-turns.js';
 export { COSTLY_BODY, LoopShares } from './load/loop-shares.js';
 export { FREE, type WorkTurn, WorkTurns } from './load/work-turns.js';
 export { logConsole } from './logging/console-lines.js';

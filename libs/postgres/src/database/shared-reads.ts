@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import { type Caller, CallerTurns, NoTurnInTime, type TurnLimits } from './caller-turns.js';
+import { type Caller, CallerTurns, NoTurnInTime, type TurnLimits } from '#libs/service';
 import { clientGone, ReadEnded } from './client-presence.js';
 import { sqlState } from './outage.js';
 

@@ -1,0 +1,155 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
+import { type Caller, CallerTurns, NoTurnInTime } from '#libs/service';
+import { AgentCallError } from './agent-call-error.js';
+
+/** Bytes that an answer may always have. */
+const ALWAYS = 64 * 1024;
+const MEGABYTE = 1024 * 1024;
+/** Bytes of an answer by the steps of its growth; the last step has no end, for the limits of one answer hold there. */
+const STEPS = [MEGABYTE, 8 * MEGABYTE, Infinity];
+/** Bytes that one answer of the last step is taken for: `TASK_LIMIT` by its default, and an event of a stream. */
+const WHOLE = 80 * MEGABYTE;
+/** Part of the heap that large answers may take, and how it is shared among the steps. */
+const PART_OF_HEAP = 1 / 8;
+const PARTS = [1 / 4, 1 / 4, 1 / 2];
+/** Part of a step's places that one caller, and one tenant, may have. */
+const OF_A_CALLER = 1 / 2;
+const OF_A_TENANT = 3 / 4;
+/** Milliseconds that an answer waits for a step at most. */
+const LONGEST_WAIT_MS = 60_000;
+const LOOK_MS = 250;
+const ALIVE_MS = 1_000;
+
+/** What ends a wait for room, and what is told that the silence meanwhile is not the agent's. */
+interface Wait {
+  readonly signal?: AbortSignal | undefined;
+  readonly alive?: (() => void) | undefined;
+}
+
+/** Sizes and times that differ in tests. */
+export interface ReceivedAnswersOptions {
+  /** Bytes of the heap that large answers may take. */
+  bytes?: number;
+  waitMs?: number;
+  /** True while a caller, or all callers together, have so much in memory that no largest answer is read. */
+  isFull?: (whose: Caller) => boolean;
+}
+
+/**
+ * The memory of this process for answers of agents elsewhere that are being read.
+ *
+ * - An answer has 64 KiB without asking. Above that it takes a place of the first step (1 MiB), then one of the second
+ *   (8 MiB), then one without an end; it holds one place at a time.
+ * - The steps have a sum each, and a place is only waited for while one of the step before is held, so that answers never
+ *   wait for each other in a circle. The largest answers always have at least one place.
+ * - Callers take turns for the places, and have half of them at most; the callers of one tenant have three quarters.
+ * - While an answer waits, nothing of it is read, so its agent waits as well. After a minute the call fails.
+ */
+export class ReceivedAnswers {
+  private readonly steps: readonly CallerTurns[];
+  private readonly waitMs: number;
+  private readonly isFull: (whose: Caller) => boolean;
+
+  constructor(options: ReceivedAnswersOptions = {}) {
+    const bytes = options.bytes ?? getHeapStatistics().heap_size_limit * PART_OF_HEAP;
+    const waitMs = (this.waitMs = options.waitMs ?? LONGEST_WAIT_MS);
+    this.isFull = options.isFull ?? (() => false);
+    this.steps = STEPS.map((size, step) => {
+      const places = Math.max(1, Math.floor((bytes * PARTS[step]!) / Math.min(size, WHOLE)));
+      const part = (share: number): number => Math.max(1, Math.floor(places * share));
+      return new CallerTurns({
+        ...{ places, placesOfACaller: part(OF_A_CALLER), placesOfATenant: part(OF_A_TENANT), waitMs },
+      });
+    });
+  }
+
+  /** Opens the account of one call. */
+  place(whose: Caller): AnswerPlace {
+    return new AnswerPlace((step, wait) => this.enter(whose, step, wait));
+  }
+
+  /** @returns what gives the place back */
+  private async enter(whose: Caller, step: number, wait: Wait): Promise<() => void> {
+    const beating = setInterval(() => wait.alive?.(), ALIVE_MS).unref();
+    try {
+      if (step === STEPS.length - 1) await this.untilRoom(whose, wait.signal);
+      const entered = Promise.withResolvers<void>();
+      const left = Promise.withResolvers<void>();
+      const turn = this.steps[step]!.run(whose, () => (entered.resolve(), left.promise), wait.signal);
+      turn.catch(entered.reject);
+      await entered.promise;
+      return left.resolve;
+    } catch (error) {
+      if (error instanceof NoTurnInTime) throw tooMany(error);
+      throw error;
+    } finally {
+      clearInterval(beating);
+    }
+  }
+
+  private async untilRoom(whose: Caller, signal: AbortSignal | undefined): Promise<void> {
+    const until = performance.now() + this.waitMs;
+    while (this.isFull(whose)) {
+      if (performance.now() > until) throw tooMany();
+      await delay(LOOK_MS, undefined, { signal });
+    }
+  }
+}
+
+/** The bytes of one call's answer that are in memory now. */
+export class AnswerPlace implements Disposable {
+  private kept = 0;
+  private reading = 0;
+  /** Index of the step that the answer has a place of; -1 where it needs none. */
+  private step = -1;
+  private leave: (() => void) | undefined;
+  private isOver = false;
+
+  constructor(private readonly enter: (step: number, wait: Wait) => Promise<() => void>) {}
+
+  /** Sets the bytes that stay until the call is over. */
+  keep(bytes: number): void {
+    this.kept = bytes;
+  }
+
+  /** Sets the bytes that were read and belong to nothing whole yet. */
+  pending(bytes: number): void {
+    this.reading = bytes;
+  }
+
+  /**
+   * Counts bytes that were read, and resolves when there is room for them.
+   * @returns `undefined` where there is room at once
+   * @throws AgentCallError `overloaded` where there was none for a minute
+   */
+  read(bytes: number, wait: Wait): Promise<void> | undefined {
+    this.reading += bytes;
+    return this.kept + this.reading <= this.size ? undefined : this.grow(wait);
+  }
+
+  [Symbol.dispose](): void {
+    this.isOver = true;
+    this.leave?.();
+  }
+
+  private get size(): number {
+    return this.step < 0 ? ALWAYS : STEPS[this.step]!;
+  }
+
+  private async grow(wait: Wait): Promise<void> {
+    while (this.kept + this.reading > this.size) {
+      const leave = await this.enter(this.step + 1, wait);
+      this.leave?.();
+      this.leave = leave;
+      this.step += 1;
+      if (this.isOver) return leave();
+    }
+  }
+}
+
+function tooMany(cause?: NoTurnInTime): AgentCallError {
+  return new AgentCallError('overloaded', 'too many large answers of agents are being read at the same time', {
+    cause,
+  });
+}
