@@ -102,6 +102,21 @@ describe('the view of conversations', () => {
     expect(await bubbles(page).count()).toBe(4);
   });
 
+  inBrowser('shows the question that a person has to answer, and sends the answer', async () => {
+    const ofMessage = { 'parley/question': { about: 'approval', call: 'c' } };
+    const bob = await stage.fake();
+    bob.next({ steps: [{ status: 'TASK_STATE_INPUT_REQUIRED', text: 'May I?', ofMessage }] }).always(answers('I have'));
+    const id = await talks().start({ target: bob.url, message: 'Hello' });
+    const page = await browser.open(at(`/${id}`));
+    await badge(page, 'input-required').waitFor();
+    await page.getByText('asks: May I?').waitFor();
+    const box = page.getByLabel('Answer the question');
+    await box.fill('yes');
+    await box.press('Enter');
+    await page.locator('[data-turn="1"]', { hasText: 'I have' }).waitFor();
+    expect(bob.texts).toEqual(['Hello', 'yes']);
+  });
+
   inBrowser('cancels', async () => {
     const bob = (await stage.fake()).always(holds());
     const id = await talks().start({ target: bob.url, message: 'Hello' });

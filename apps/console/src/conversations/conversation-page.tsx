@@ -10,7 +10,7 @@ import { ResourceView } from '../components/resource-view.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { type Conversation, nextSpeaker, outcomeLabel, statusOf, titleOf } from './conversation.js';
 import { ConversationThread } from './conversation-thread.js';
-import { InjectTurn } from './inject-turn.js';
+import { AnswerQuestion, InjectTurn } from './inject-turn.js';
 import { turnNotes } from './turn-notes.js';
 
 /** One conversation as a thread, live, with what a person can do about it. */
@@ -39,9 +39,11 @@ export function ConversationPage({ id }: { id: string }) {
         actions={
           it?.status === 'active' && (
             <>
-              <CommandButton action={action} work={command(it.paused ? 'resume' : 'pause')}>
-                {it.paused ? 'Resume' : 'Pause'}
-              </CommandButton>
+              {it.question === undefined && (
+                <CommandButton action={action} work={command(it.paused ? 'resume' : 'pause')}>
+                  {it.paused ? 'Resume' : 'Pause'}
+                </CommandButton>
+              )}
               <CommandButton action={action} work={command('stop')} title="Ends it after the turn that is under way">
                 Stop
               </CommandButton>
@@ -61,7 +63,10 @@ export function ConversationPage({ id }: { id: string }) {
         {(conversation) => (
           <>
             <ConversationThread conversation={conversation} notes={notes} />
-            {nextSpeaker(conversation) && <InjectTurn path={path} conversation={conversation} />}
+            {conversation.question !== undefined && <AnswerQuestion conversation={conversation} />}
+            {conversation.question === undefined && nextSpeaker(conversation) && (
+              <InjectTurn path={path} conversation={conversation} />
+            )}
           </>
         )}
       </ResourceView>

@@ -23,7 +23,7 @@ interface ConversationThreadProps {
 
 /** What was said, the requester on the right. Follows what is added until the reader scrolls up. */
 export function ConversationThread({ conversation, notes: { tasks, injected } }: ConversationThreadProps) {
-  const { turns, paused } = conversation;
+  const { turns, paused, question } = conversation;
   const named = location.hash.slice(1);
   const box = useRef<HTMLDivElement>(null);
   const { follows, toEnd } = useStickToEnd(box, conversation, named === '');
@@ -49,7 +49,7 @@ export function ConversationThread({ conversation, notes: { tasks, injected } }:
               onGrow={() => follows && toEnd()}
             />
           )}
-          {speaker && paused && <Note text={`Paused. ${shownName(speaker.name)} speaks next.`} />}
+          {speaker && paused && <Note text={question ?? `Paused. ${shownName(speaker.name)} speaks next.`} />}
           <Note text={endingSentence(conversation)} />
           <Note text={announcementSentence(conversation)} />
         </ol>

@@ -39,6 +39,7 @@ describe('nextSpeaker', () => {
 describe('statusOf', () => {
   it('says paused only while it goes on', () => {
     expect(statusOf(talk({ paused: true }))).toBe('paused');
+    expect(statusOf(talk({ paused: true, question: 'May I?' }))).toBe('input-required');
     expect(statusOf(talk({ paused: true, status: 'complete' }))).toBe('complete');
   });
 });

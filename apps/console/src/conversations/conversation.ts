@@ -25,6 +25,8 @@ export interface Turn {
 }
 
 export interface Conversation extends ConversationSummary {
+  /** Text of a question that a person has to answer before the next turn. */
+  question?: string;
   turns: Turn[];
   error?: { turn: number; code: string; message: string; retryable: boolean };
   announcement?: 'delivered' | 'silenced' | 'failed';
@@ -58,8 +60,9 @@ export function nextSpeaker(it: Conversation): { side: Side; name: string } | un
 }
 
 /** The status as a badge shows it. */
-export function statusOf({ status, paused }: ConversationSummary): string {
-  return paused && status === 'active' ? 'paused' : status;
+export function statusOf({ status, paused, question }: Omit<Conversation, 'turns'>): string {
+  if (status !== 'active' || !paused) return status;
+  return question === undefined ? 'paused' : 'input-required';
 }
 
 /** How it ended, in a few words. */

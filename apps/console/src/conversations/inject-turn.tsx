@@ -1,5 +1,7 @@
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { call } from '../api/http.js';
+import { rpc } from '../api/json-rpc.js';
+import { newId } from '../api/new-id.js';
 import { useAction } from '../api/use-action.js';
 import { Button } from '../components/button.js';
 import { TextArea } from '../components/field.js';
@@ -7,12 +9,32 @@ import { type Conversation, nextSpeaker } from './conversation.js';
 
 /** Says the next turn in place of the agent whose turn it is. */
 export function InjectTurn({ path, conversation }: { path: string; conversation: Conversation }) {
+  const label = `Say the next turn in place of ${nextSpeaker(conversation)?.name ?? 'an agent'}`;
+  return <SayForm label={label} button="Say it" say={(text) => call('POST', `${path}/turns`, { body: { text } })} />;
+}
+
+/** Answers the question that a person has to answer before the next turn. */
+export function AnswerQuestion({ conversation: { conversationId: taskId } }: { conversation: Conversation }) {
+  const answer = (text: string): Promise<unknown> => {
+    const message = { messageId: newId(), role: 'ROLE_USER', taskId, parts: [{ text }] };
+    return rpc('/a2a', 'SendMessage', { message, configuration: { returnImmediately: true } });
+  };
+  return <SayForm label="Answer the question" button="Answer" say={answer} />;
+}
+
+interface SayFormProps {
+  label: string;
+  button: string;
+  say: (text: string) => Promise<unknown>;
+}
+
+function SayForm({ label, button, say }: SayFormProps) {
   const action = useAction();
   const [text, setText] = useState('');
   const send = (): void => {
     if (text.trim() === '') return;
     void action.run(async () => {
-      await call('POST', `${path}/turns`, { body: { text } });
+      await say(text);
       setText('');
     });
   };
@@ -29,15 +51,15 @@ export function InjectTurn({ path, conversation }: { path: string; conversation:
     <form onSubmit={submit} className="shrink-0 border-t bg-card p-3">
       <div className="mx-auto flex max-w-3xl items-end gap-2">
         <TextArea
-          aria-label={`Say the next turn in place of ${nextSpeaker(conversation)?.name ?? 'an agent'}`}
-          placeholder={`Say the next turn in place of ${nextSpeaker(conversation)?.name ?? 'an agent'}`}
+          aria-label={label}
+          placeholder={label}
           rows={1}
           value={text}
           onChange={({ target }) => setText(target.value)}
           onKeyDown={press}
         />
         <Button type="submit" disabled={action.pending}>
-          Say it
+          {button}
         </Button>
       </div>
       {action.error !== undefined && (
