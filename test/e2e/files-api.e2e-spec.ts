@@ -3,11 +3,13 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '#libs/protocol';
+import pg from 'pg';
+import type { JsonObject, Task } from '#libs/protocol';
+import { sendTask } from '../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
-import { Api, type ApiReply, unique } from '../support/workflow.js';
+import { Api, type ApiReply, input, linear, output, script, unique } from '../support/workflow.js';
 
 const MEGABYTE = 1024 ** 2;
 const [ann, eve, max] = [testCaller('ann'), testCaller('eve'), testCaller('max')];
@@ -312,6 +314,58 @@ describe('/api/upload and /api/files', () => {
     expect(storedContents()).toEqual({ ...before, incoming: 0 });
   });
 
+  it('keeps a file as long as a Task of its owner names it, whatever its time is', async () => {
+    const [named, followed, free] = [
+      await keep(randomBytes(3)),
+      await keep(randomBytes(3)),
+      await keep(randomBytes(3)),
+    ];
+    const { name } = await api.save(linear(unique('w'), input('in'), script('q', { ask: 'Which?' }), output('out')));
+    const send = (caller: Api, { url }: SentFile, fields: object = {}): Promise<Task> =>
+      sendTask(caller.base(name), 'x', {
+        headers: caller.headers,
+        fields: { parts: [{ text: 'x' }, { url, mediaType: 'text/plain' }], ...fields },
+      });
+    const task = await send(api, named);
+    await send(api, followed, { taskId: task.id });
+    await send(others, free);
+    expect((await api.call('DELETE', `/files/${free.id}`)).status).toBe(204);
+    await stage.database.query("UPDATE file SET expires_at = now() - interval '1 day' WHERE id = ANY($1)", [
+      [named.id, followed.id],
+    ]);
+    await upkeep();
+    for (const { id } of [named, followed]) {
+      const reply = await api.call('DELETE', `/files/${id}`);
+      expect([reply.status, reply.body['reason'], reply.body['detail']]).toEqual([
+        409,
+        'FILE_IN_USE',
+        expect.stringContaining(task.id),
+      ]);
+      expect((await read(`/api/files/${id}`)).status).toBe(200);
+    }
+    // As a purge does.
+    await stage.database.query('DELETE FROM task WHERE owner = $1', ['ann']);
+    expect((await api.call('DELETE', `/files/${named.id}`)).status).toBe(204);
+    await upkeep();
+    await until(async () => (await read(`/api/files/${followed.id}`)).status === 404, { what: 'the upkeep' });
+  });
+
+  it('records a Task that names a file while somebody who deletes it stands still', async () => {
+    const file = await keep(randomBytes(3));
+    const { name } = await api.save(linear(unique('w'), input('in'), output('out')));
+    const session = new pg.Client({ connectionString: stage.database.url });
+    await session.connect();
+    try {
+      await session.query('BEGIN');
+      await session.query('SELECT FROM file WHERE id = $1 FOR UPDATE', [file.id]);
+      const fields = { parts: [{ text: 'x' }, { url: file.url, mediaType: 'text/plain' }] };
+      const task = await sendTask(api.base(name), 'x', { headers: ann.headers, fields });
+      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    } finally {
+      await session.end();
+    }
+  });
+
   it('takes no body of another type anywhere else', async () => {
     const types = ['multipart/form-data; boundary=x', 'application/vnd.parley.streamed-body', 'image/png'];
     for (const type of types) {
@@ -348,6 +402,13 @@ async function runUpkeep(): Promise<void> {
   await stage.database.query(
     `SELECT graphile_worker.add_job('files.upkeep', queue_name => 'files.upkeep', job_key => 'files.upkeep')`,
   );
+}
+
+/** Runs the upkeep to its end. */
+async function upkeep(): Promise<void> {
+  await runUpkeep();
+  const jobs = "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'files.upkeep' AND run_at <= now()";
+  await until(async () => (await stage.database.query(jobs)).length === 0, { what: 'the upkeep' });
 }
 
 function withField(): FormData {

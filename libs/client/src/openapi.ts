@@ -507,7 +507,7 @@ export interface paths {
         get: operations["readFile"];
         put?: never;
         post?: never;
-        /** Deletes a file. */
+        /** Deletes a file that no Task names. */
         delete: operations["deleteFile"];
         options?: never;
         head?: never;
@@ -5042,6 +5042,15 @@ export interface operations {
             };
             /** @description file not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Tasks of the caller name the file, which is kept as long as they are. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

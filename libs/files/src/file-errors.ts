@@ -1,6 +1,8 @@
 import { malformed, ProblemError } from '#libs/http';
 
 const MEGABYTE = 1024 ** 2;
+/** Ids of Tasks in an error. */
+export const SHOWN_TASKS = 10;
 
 /** 404, also for a file of another owner. */
 export function unknownFile(): ProblemError {
@@ -16,6 +18,17 @@ export function fileTooLarge(limit: number, path = 'file'): ProblemError {
     [{ path, detail }],
     'FILE_TOO_LARGE',
   );
+}
+
+/** 409: Tasks name the file. */
+export class FileInUse extends ProblemError {
+  /** @param taskIds newest first; one more than are shown where there are more */
+  constructor(taskIds: readonly string[]) {
+    const shown = taskIds.slice(0, SHOWN_TASKS).join(', ');
+    const more = taskIds.length > SHOWN_TASKS ? ' and others' : '';
+    const detail = `the file is kept as long as the Tasks that name it: ${shown}${more}`;
+    super(409, detail, [{ path: 'id', detail }], 'FILE_IN_USE');
+  }
 }
 
 /** 413: the owner stores as much as it may. */

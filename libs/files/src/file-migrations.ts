@@ -60,5 +60,27 @@ export class CreateFile1700000000530 implements MigrationInterface {
   }
 }
 
+/**
+ * Which Tasks name which files, as the journal writes it with the events. Tasks that a replica of a version before wrote have
+ * no rows.
+ */
+class CreateFileUse1700000000531 implements MigrationInterface {
+  readonly name = 'CreateFileUse1700000000531';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE file_use (
+        file_id text COLLATE "C" NOT NULL REFERENCES file,
+        task_id text COLLATE "C" NOT NULL REFERENCES task ON DELETE CASCADE,
+        PRIMARY KEY (file_id, task_id)
+      )`);
+    await runner.query('CREATE INDEX file_use_task ON file_use (task_id)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE file_use');
+  }
+}
+
 /** The schema of this library, in order. */
-export const FILE_MIGRATIONS = [CreateFile1700000000530];
+export const FILE_MIGRATIONS = [CreateFile1700000000530, CreateFileUse1700000000531];

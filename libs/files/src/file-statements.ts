@@ -37,6 +37,11 @@ export const PAGE = `
     AND ($5::text = '' OR strpos(lower(name), lower($5)) > 0)
   ORDER BY created_at DESC, id DESC LIMIT $6`;
 
+/** Waits for Tasks that are being written and name the file: their uses are seen by the statement after this one. */
+export const LOCK_FILE = 'SELECT FROM file WHERE tenant = $1 AND owner = $2 AND id = $3 FOR UPDATE';
+
+export const USERS = 'SELECT task_id FROM file_use WHERE file_id = $1 ORDER BY task_id DESC LIMIT $2';
+
 export const DELETE_FILE = 'DELETE FROM file WHERE tenant = $1 AND owner = $2 AND id = $3 RETURNING sha256';
 
 export const DELETE_UNUSED_CONTENT = `
@@ -53,7 +58,12 @@ export const NOTE_DOOMED = `
   INSERT INTO file_leftover (storage_key, due_at, is_doomed) SELECT key, now(), true FROM unnest($1::text[]) AS key
   ON CONFLICT (storage_key) DO UPDATE SET is_doomed = true, due_at = now()`;
 
-export const EXPIRED = 'SELECT tenant, owner, id FROM file WHERE expires_at < now() ORDER BY expires_at LIMIT $1';
+/** In pages: files that Tasks use are passed by. */
+export const EXPIRED = `
+  SELECT tenant, owner, id, expires_at FROM file
+  WHERE expires_at < now() AND (expires_at, id) > ($2::timestamptz, $3::text)
+    AND NOT EXISTS (SELECT FROM file_use WHERE file_use.file_id = file.id)
+  ORDER BY expires_at, id LIMIT $1`;
 
 /** In pages: contents that cannot be deleted stay due, and are not in the way of others. */
 export const DUE = `

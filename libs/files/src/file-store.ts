@@ -4,7 +4,7 @@ import { Database, inTransaction } from '#libs/postgres';
 import { AppConfig } from '#libs/service';
 import type { PoolClient } from 'pg';
 import type { Repository } from 'typeorm';
-import { quotaExceeded, UploadGivenUp } from './file-errors.js';
+import { FileInUse, quotaExceeded, SHOWN_TASKS, UploadGivenUp } from './file-errors.js';
 import { FileRow } from './file-row.js';
 import {
   CLAIM_LEFTOVER,
@@ -19,11 +19,13 @@ import {
   GIVE_BACK_BYTES,
   INSERT_FILE,
   LOCK_ACCOUNT,
+  LOCK_FILE,
   NOTE_DOOMED,
   NOTE_LEFTOVER,
   PAGE,
   STORED_BYTES,
   TAKE_CONTENT,
+  USERS,
 } from './file-statements.js';
 import { type FileDraft, type FileOwner, newFileId, type StoredFile } from './stored-file.js';
 
@@ -118,11 +120,16 @@ export class FileStore {
   }
 
   /**
-   * Deletes a file. @returns the key of its content where no other file uses it: the content is doomed, and to be
+   * Deletes a file that no Task names. @returns the key of its content where no other file uses it: the content is doomed, and to be
    * deleted; `null` where others use it, `undefined` where there is no such file
+   * @throws ProblemError 409 where Tasks of its owner name the file
    */
   delete({ tenant, owner }: FileOwner, id: string): Promise<string | null | undefined> {
     return inTransaction(this.database, async (session) => {
+      const { rowCount } = await session.query(LOCK_FILE, [tenant, owner, id]);
+      if (rowCount !== 1) return undefined;
+      const { rows: users } = await session.query<{ task_id: string }>(USERS, [id, SHOWN_TASKS + 1]);
+      if (users.length > 0) throw new FileInUse(users.map(({ task_id }) => task_id));
       await session.query(LOCK_ACCOUNT, [tenant, owner]);
       const { rows: deleted } = await session.query<{ sha256: string }>(DELETE_FILE, [tenant, owner, id]);
       if (!deleted[0]) return undefined;
@@ -135,9 +142,10 @@ export class FileStore {
     });
   }
 
-  /** Returns ids of files whose time is over, with their owners. */
-  async expired(limit: number): Promise<(FileOwner & { id: string })[]> {
-    const { rows } = await this.database.pool.query<FileOwner & { id: string }>(EXPIRED, [limit]);
+  /** Returns files whose time is over and that no Task names, behind a given one. */
+  async expired(limit: number, after?: ExpiredFile): Promise<ExpiredFile[]> {
+    const from = [after?.expires_at ?? '-infinity', after?.id ?? ''];
+    const { rows } = await this.database.pool.query<ExpiredFile>(EXPIRED, [limit, ...from]);
     return rows;
   }
 
@@ -188,6 +196,12 @@ export class FileStore {
 
 function keysOf(drafts: readonly FileDraft[]): string[] {
   return drafts.map(({ storageKey }) => storageKey);
+}
+
+/** A file that may be deleted, by its owner and id. */
+export interface ExpiredFile extends FileOwner {
+  id: string;
+  expires_at: Date;
 }
 
 interface DeletedContent {

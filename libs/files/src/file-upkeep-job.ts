@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobContext, Jobs } from '#libs/jobs';
 import { FileContents } from './file-contents.js';
-import { FileStore } from './file-store.js';
+import { FileInUse } from './file-errors.js';
+import { type ExpiredFile, FileStore } from './file-store.js';
 
 const NAME = 'files.upkeep';
 const EVERY_TEN_MINUTES = '*/10 * * * *';
@@ -9,7 +10,7 @@ const BATCH = 20;
 /** Batches that may fail until the storage counts as out of reach. */
 const MOST_FAILURES = 3;
 
-/** Deletes files whose time is over (FILE_RETENTION), and contents that uploads left which never ended. */
+/** Deletes files whose time is over (FILE_RETENTION) and that no Task names, and contents that uploads left which never ended. */
 @Injectable()
 export class FileUpkeepJob {
   private readonly logger = new Logger(FileUpkeepJob.name);
@@ -37,15 +38,26 @@ export class FileUpkeepJob {
   /** Their contents are leftovers then. */
   private async deleteExpired(signal: AbortSignal): Promise<number> {
     let deleted = 0;
-    while (!signal.aborted) {
-      const files = await this.files.expired(BATCH);
-      for (const { id, ...owner } of files) {
+    for (let after: ExpiredFile | undefined; !signal.aborted;) {
+      const files: ExpiredFile[] = await this.files.expired(BATCH, after);
+      for (const file of files) {
         if (signal.aborted) return deleted;
-        if ((await this.files.delete(owner, id)) !== undefined) deleted += 1;
+        if (await this.deleteUnused(file)) deleted += 1;
       }
+      after = files.at(-1);
       if (files.length < BATCH) return deleted;
     }
     return deleted;
+  }
+
+  /** @returns false where it is gone, or a Task has named it meanwhile */
+  private async deleteUnused({ tenant, owner, id }: ExpiredFile): Promise<boolean> {
+    try {
+      return (await this.files.delete({ tenant, owner }, id)) !== undefined;
+    } catch (error) {
+      if (error instanceof FileInUse) return false;
+      throw error;
+    }
   }
 
   /** A storage that is out of reach fails the job, which is tried again; contents that it refuses to delete do not stop it. */

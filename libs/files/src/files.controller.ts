@@ -137,9 +137,10 @@ export class FilesController {
 
   @Delete('files/:id')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Deletes a file.' })
+  @ApiOperation({ summary: 'Deletes a file that no Task names.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'file not found')
+  @ApiProblem(409, 'Tasks of the caller name the file, which is kept as long as they are.')
   async deleteFile(@Param('id') id: string, @Scope() owner: FileOwner): Promise<void> {
     if (!FILE_ID.test(id) || !(await this.contents.delete(owner, id))) throw unknownFile();
   }

@@ -73,6 +73,9 @@ export const PREMISE_COLUMNS = {
   position: 'integer',
 } as const;
 
+/** Files that Tasks name, with whose Tasks these are. */
+export const FILE_COLUMNS = { taskId: 'text', fileId: 'text', tenant: 'text', owner: 'text' } as const;
+
 export const QUESTION_COLUMNS = {
   taskId: 'text',
   key: 'text',
@@ -279,6 +282,19 @@ export function questionColumns(entries: readonly JournalEntry[]): Columns<typeo
       columns.assignee.optional(question?.assignee);
       columns.since.add(question?.since);
       columns.body.optional(question && JSON.stringify(question.body));
+    }
+  }
+  return columns;
+}
+
+export function fileColumns(entries: readonly JournalEntry[]): Columns<typeof FILE_COLUMNS> {
+  const columns = newColumns(FILE_COLUMNS);
+  for (const { taskId, named } of entries) {
+    for (const fileId of named?.files ?? []) {
+      columns.taskId.text(taskId);
+      columns.fileId.text(fileId);
+      columns.tenant.text(named!.scope.tenant);
+      columns.owner.text(named!.scope.owner);
     }
   }
   return columns;

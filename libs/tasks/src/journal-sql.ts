@@ -14,6 +14,7 @@ export interface BatchShape {
   snapshots: boolean;
   questions: boolean;
   premises: boolean;
+  files: boolean;
 }
 
 /**
@@ -21,7 +22,7 @@ export interface BatchShape {
  * was: a new row, or one that still carries this writer's token at the sequence the writer believes in and has not ended.
  * The ids of the Tasks that were written come back; the others are fenced and left no trace. Its parameters are the
  * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs,
- * snapshots, questions, premises; then the position of the commit.
+ * snapshots, questions, premises, files; then the position of the commit.
  */
 export function batchText({
   one,
@@ -32,6 +33,7 @@ export function batchText({
   snapshots,
   questions,
   premises,
+  files,
 }: BatchShape): string {
   const from = {
     keys: 21 + (continued ? 10 : 0),
@@ -40,6 +42,7 @@ export function batchText({
     snapshots: 0,
     questions: 0,
     premises: 0,
+    files: 0,
     position: 0,
   };
   from.children = from.keys + (keyed ? 7 : 0);
@@ -48,7 +51,8 @@ export function batchText({
   from.questions = from.snapshots + (snapshots ? 4 : 0);
   from.premises = from.questions + (questions ? 8 : 0);
   const ofPremises = one ? 3 : 5;
-  from.position = from.premises + (premises ? ofPremises : 0);
+  from.files = from.premises + (premises ? ofPremises : 0);
+  from.position = from.files + (files ? 4 : 0);
   const conditions = [
     keyed && newUnderKey(from.keys),
     children && OF_A_HOLDER,
@@ -68,6 +72,7 @@ export function batchText({
     REPORTED(from.position),
     ...(snapshots ? [FOLDED(from.snapshots)] : []),
     ...(questions ? [ASKED(from.questions)] : []),
+    ...(files ? [USED(from.files)] : []),
     ...(jobs ? [QUEUED(from.jobs)] : []),
   ];
   return `WITH ${parts.join(', ')} SELECT task_id FROM written${jobs ? ', queued' : ''}`;
@@ -253,6 +258,22 @@ settled AS (
   DELETE FROM task_question AS old
   WHERE old.task_id = ANY (ARRAY(SELECT task_id FROM asked))
     AND NOT EXISTS (SELECT FROM asked WHERE (asked.task_id, asked.key) = (old.task_id, old.key))
+)`;
+
+// A file that is being deleted counts as deleted: no batch waits for whoever deletes it (see FileStore). Files of others are
+// no business of the Task.
+const USED = (at: number): string => `
+named AS MATERIALIZED (
+  SELECT id, tenant, owner FROM file WHERE id = ANY ($${at + 1}::text[]) FOR KEY SHARE SKIP LOCKED
+),
+used AS (
+  INSERT INTO file_use (file_id, task_id)
+  SELECT named.id, naming.task_id
+  FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[], $${at + 3}::text[])
+    AS naming (task_id, file_id, tenant, owner)
+    JOIN named ON (named.id, named.tenant, named.owner) = (naming.file_id, naming.tenant, naming.owner)
+  WHERE (naming.task_id IN (SELECT task_id FROM written)) IS TRUE
+  ON CONFLICT DO NOTHING
 )`;
 
 // Only of Tasks that were written.

@@ -5,6 +5,7 @@ import {
   continuedColumns,
   createdColumns,
   createdRow,
+  fileColumns,
   jobColumns,
   keyColumns,
   keyOf,
@@ -64,6 +65,7 @@ export function batchStatement(batch: readonly JournalEntry[], position: string)
     ...(shape.snapshots ? buffersOf(snapshotColumns(batch)) : []),
     ...(shape.questions ? buffersOf(questionColumns(batch)) : []),
     ...(shape.premises ? premises(batch, shape) : []),
+    ...(shape.files ? buffersOf(fileColumns(batch)) : []),
     position,
   ];
   const bytes = values.reduce<number>((sum, value) => sum + (Buffer.isBuffer(value) ? value.length : 0), 0);
@@ -99,8 +101,9 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
     snapshots: false,
     questions: false,
     premises: false,
+    files: false,
   };
-  for (const { create, keyed, jobs, snapshot, asked } of batch) {
+  for (const { create, keyed, jobs, snapshot, asked, named } of batch) {
     if (!create) shape.continued = true;
     if (keyed || create?.idempotency) shape.keyed = true;
     if (create?.header.parentTaskId !== undefined) shape.children = true;
@@ -108,9 +111,11 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
     if (snapshot) shape.snapshots = true;
     if (asked) shape.questions = true;
     if (create?.premise) shape.premises = true;
+    if (named) shape.files = true;
   }
   // The other sections come after that of the continued Tasks, but for premises, which the commonest batch has alone.
-  if (shape.keyed || shape.children || shape.jobs || shape.snapshots || shape.questions) shape.continued = true;
+  if (shape.keyed || shape.children || shape.jobs || shape.snapshots || shape.questions || shape.files)
+    shape.continued = true;
   // Half of the batches under light load. Nothing is gained where there is more to do.
   shape.one = logRows === 1 && batch[0]?.create !== undefined && !shape.continued;
   return shape;

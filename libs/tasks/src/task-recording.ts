@@ -6,6 +6,7 @@ import { RecordedBytes } from './recorded-bytes.js';
 import { ClaimLost, PremiseFailed } from './claim-lost.js';
 import { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion } from './task-event.js';
 import { type EventText, EventTexts } from './event-texts.js';
+import { filesNamedIn } from './named-files.js';
 import type { TaskFeed } from './task-feed.js';
 import { TaskEventRefused, TaskFold } from './task-fold.js';
 import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
@@ -271,6 +272,7 @@ export class TaskRecording implements JournalSource {
     const wakeAt = last && parkedUntil(last.event);
     const jobs = jobsOf(events, this.uselessJob(state, wakeAt));
     const questions = last && this.questionsAfter(last.event);
+    const files = filesNamedIn(events);
     return {
       taskId: this.taskId,
       contextId: this.contextId,
@@ -285,6 +287,7 @@ export class TaskRecording implements JournalSource {
       updatedAt,
       ...(wakeAt && { wakeAt }),
       ...(questions && { asked: { header: this.header, questions } }),
+      ...(files && { named: { scope: this.header, files } }),
     };
   }
 

@@ -108,6 +108,8 @@ export interface JournalEntry {
   wakeAt?: Date;
   /** Everything that the Task asks from now on (see TaskQuestions); absent where it goes on, or has never asked. */
   asked?: { header: TaskHeader; questions: readonly TaskQuestion[] };
+  /** Files that the events name: those of the Task's owner are noted as used by it, in the same commit. */
+  named?: { scope: TaskScope; files: readonly string[] };
 }
 
 /** `fenced`: the claim was lost, the log is elsewhere, or the Task has ended. Nothing of the entry was written. */
