@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import type { JsonObject, Task } from '#libs/protocol';
 import { sendTask } from '../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { useStage } from '../support/stage.js';
+import { contentsIn, placesIn, type StoredContents } from '../support/stored-contents.js';
 import { until } from '../support/until.js';
 import { Api, type ApiReply, input, linear, output, script, unique } from '../support/workflow.js';
 
@@ -67,23 +68,7 @@ async function keep(content: Buffer, name = unique('f')): Promise<SentFile> {
 const read = (path: string, headers: Record<string, string> = ann.headers, method = 'GET'): Promise<Response> =>
   fetch(`${stage.parley.url}${path}`, { headers, method });
 
-/** Contents in the folder, and temporary files. */
-function storedContents(): { contents: number; incoming: number } {
-  const root = join(dataDir, 'files');
-  const incoming = join(root, 'incoming');
-  const folders = places().flatMap((place) => readdirSync(join(root, place)).map((owner) => join(root, place, owner)));
-  return {
-    contents: folders.reduce((sum, folder) => sum + readdirSync(folder).length, 0),
-    incoming: existsSync(incoming) ? readdirSync(incoming).length : 0,
-  };
-}
-
-/** Places of contents in the folder. */
-function places(): string[] {
-  const root = join(dataDir, 'files');
-  return existsSync(root) ? readdirSync(root).filter((it) => it !== 'incoming') : [];
-}
-
+const storedContents = (): StoredContents => contentsIn(dataDir);
 const leftovers = async (): Promise<number> =>
   (await stage.database.query<{ count: number }>('SELECT count(*)::int AS count FROM file_leftover'))[0]!.count;
 
@@ -377,7 +362,7 @@ describe('/api/upload and /api/files', () => {
   it('deletes what a process left that died in the middle of an upload, and leaves the folders of others', async () => {
     await keep(randomBytes(3));
     const keyIn = (place: string): string => `${place}/${'0'.repeat(32)}/00000000-0000-4000-8000-000000000000`;
-    const [here, elsewhere] = [keyIn(places()[0]!), keyIn('ffffffff')];
+    const [here, elsewhere] = [keyIn(placesIn(dataDir)[0]!), keyIn('ffffffff')];
     const insert = 'INSERT INTO file_leftover (storage_key, due_at) VALUES ($1, now())';
     for (const key of [here, elsewhere]) await stage.database.query(insert, [key]);
     await runUpkeep();
