@@ -1,12 +1,17 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { notificationVerifier } from '../../docs/push/verify-notification.mjs';
 import type { JsonObject, Task } from '#libs/protocol';
-import { rest, rpc, sendTask } from '../support/a2a.js';
+import { rest, rpc, sendTask, stream } from '../support/a2a.js';
+import { GatewayClient } from '../support/gateway-client.js';
 import { freePort, startParley } from '../support/parley.js';
+import { freshDatabase } from '../support/postgres.js';
+import { metric } from '../support/service-metrics.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
-import { linear, script, unique } from '../support/workflow.js';
+import { Api, linear, output, script, unique } from '../support/workflow.js';
 
 const stage = useStage();
 const STEPS: JsonObject[] = [
@@ -169,6 +174,36 @@ describe('notifications', () => {
     await sendTask(base, 'more', { fields: { taskId: task.id } });
     await other.ended();
     expect(hook.received).toHaveLength(2);
+  });
+});
+
+describe('a service whose event emitter drops every emission', () => {
+  it('completes Tasks and runs, ends streams, shows events to everybody, and notifies', async () => {
+    const database = await freshDatabase();
+    const drop = pathToFileURL(resolve(import.meta.dirname, '../support/dropped-facts.mjs')).href;
+    const env = { NODE_OPTIONS: `--import=${drop}`, NODE_DISABLE_COMPILE_CACHE: '1' };
+    const parley = await startParley({ databaseUrl: database.url, env });
+    const gateway = await GatewayClient.open(parley.url);
+    stage.defer(async () => {
+      await gateway.cut();
+      await parley.stop();
+      await database.drop();
+    });
+    const api = new Api(parley.url);
+    const hook = await receiver();
+    const workflow = await api.save(linear(unique('push'), script('s', ...STEPS), output('out')));
+    const events = await (await stream(api.base(workflow.name, 's'), 'go', inline(hook))).all();
+    const last = events.at(-1)?.data.result;
+    expect(last && 'statusUpdate' in last && last.statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
+    await hook.ended();
+    expect(hook.story).toEqual(STORY);
+    const run = await api.ended(await api.start(workflow.name));
+    expect(run.status).toBe('completed');
+    const isShown = (): boolean => gateway.events.some((it) => it['runId'] === run.runId && it.type === 'done');
+    await until(isShown, { what: 'the end of the run at the gateway' });
+    for (const fact of ['tasks.committed', 'task.settled'])
+      await until(() => parley.logs().includes(`dropped ${fact}\n`), { what: `${fact} to be dropped` });
+    expect(await metric(parley, 'parley_runs_total')).toBe(0);
   });
 });
 
