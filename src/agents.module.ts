@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import {
   AgentDirectory,
-  ReceivedAnswers,
   CardGuard,
   RequestSigners,
   type CredentialsOf,
@@ -19,7 +18,7 @@ import { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/execu
 import { FilesModule } from '#libs/files';
 import { ServiceAddress } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
-import { AppConfig, InFlight, Metrics } from '#libs/service';
+import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
 
 /** Calls to agents, foreign ones and our own. */
 @Module({
@@ -38,7 +37,7 @@ import { AppConfig, InFlight, Metrics } from '#libs/service';
         RequestSigners,
         RevisionClaims,
         OutgoingFiles,
-        InFlight,
+        ReceivedAnswers,
       ],
       useFactory: (
         modules: ModuleRef,
@@ -51,7 +50,7 @@ import { AppConfig, InFlight, Metrics } from '#libs/service';
         signers: RequestSigners,
         claims: RevisionClaims,
         files: OutgoingFiles,
-        inFlight: InFlight,
+        room: ReceivedAnswers,
       ) => {
         const calls = metrics.counter('parley_outbound_calls_total', 'Calls to agents by what came of them', [
           'outcome',
@@ -60,7 +59,7 @@ import { AppConfig, InFlight, Metrics } from '#libs/service';
         return new HttpAgentDirectory({
           http: http.reachingSelf((url) => isOfService(url, address.ownUrls)),
           content,
-          room: new ReceivedAnswers({ isFull: (whose) => inFlight.isFull(InFlight.accountOf(whose)) }),
+          room,
           dialectMaxAge: cards.maxAgeMs,
           ...(nodeDispatch === 'local' && { local: localAgents(modules, address) }),
           credentials,

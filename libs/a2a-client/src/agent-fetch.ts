@@ -1,8 +1,7 @@
 import { A2A_ERRORS } from '#libs/protocol';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentFetch } from './agent-http.js';
-import type { AnswerPlace } from './received-answers.js';
 import { errorOf, errorText, networkFailure, rpcFailure, statusFailure } from './call-failure.js';
 import { sign } from './request-signers.js';
 import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';

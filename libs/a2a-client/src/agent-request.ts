@@ -1,10 +1,9 @@
 import { hasMoreMembers, tooManyMembers } from '#libs/http';
 import type { OutboundAnswer, OutboundCall, OutboundRequester, OutboundTimes } from '#libs/outbound';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace } from '#libs/service';
 import { InvalidProtocolValue, isJsonObject, type JsonObject, refuseUnfitText, UnfitJson } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallOptions } from './agent-client.js';
-import type { AnswerPlace } from './received-answers.js';
 import { networkFailure, statusFailure } from './call-failure.js';
 import { type RequestAuth, sign } from './request-signers.js';
 import { type SseEvent, sseEvents } from './sse-events.js';

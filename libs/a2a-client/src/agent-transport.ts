@@ -1,7 +1,6 @@
-import { type TraceContext, type TraceHeaders, traceHeaders } from '#libs/service';
+import { type TraceContext, type TraceHeaders, traceHeaders, type AnswerPlace } from '#libs/service';
 import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 import type { CallOptions, CallTimeouts } from './agent-client.js';
-import type { AnswerPlace } from './received-answers.js';
 import type { RequestAuth } from './request-signers.js';
 
 /** A call's options and what ties its transport to the attempt. */

@@ -1,12 +1,9 @@
 import { type Artifact, contentLength, type StreamResponse, type Task } from '#libs/protocol';
-import type { ContentLimits } from '#libs/service';
+import type { ContentLimits, AnswerPlace } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
-import type { AnswerPlace } from './received-answers.js';
 
 /** Characters that an Artifact counts beside its id, as much as it takes in memory: a million empty ones are too many. */
 const NAME_LENGTH = 256;
-/** Characters that a Part counts beside its content. */
-const PART_LENGTH = 64;
 
 /**
  * How much an agent elsewhere has answered in one call. Each of its events is short enough; without an end they would
@@ -15,7 +12,7 @@ const PART_LENGTH = 64;
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
   private total = 0;
-  /** Size of the names of Artifacts, and of their Parts, which count apart from their content. */
+  /** Size of the names of Artifacts, which count apart from their content. */
   private names = 0;
   private exceeded = false;
 
@@ -48,7 +45,6 @@ export class AnswerSize {
     const before = this.artifacts.get(artifactId) ?? 0;
     const after = contentLength(parts) + (append ? before : 0);
     if (!this.artifacts.has(artifactId)) this.names += artifactId.length + NAME_LENGTH;
-    this.names += parts.length * PART_LENGTH;
     this.artifacts.set(artifactId, after);
     this.total += after - before;
     this.exceeded = after > this.limits.artifact || this.total > this.limits.task;

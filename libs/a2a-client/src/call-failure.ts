@@ -9,6 +9,7 @@ import {
   type JsonObject,
   NO_USERINFO,
 } from '#libs/protocol';
+import { TooManyAnswers } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 
 /** What went wrong between here and the agent, as an AgentCallError. What came with a type of its own keeps it. */
@@ -48,6 +49,8 @@ export function networkFailure(error: unknown): AgentCallError {
     const text = timeout.phase === 'connect' ? 'not connected in time' : 'no answer in time';
     return new AgentCallError('timeout', `timeout: ${text}`, { cause: error });
   }
+  const tooMany = causes.find((it) => it instanceof TooManyAnswers);
+  if (tooMany) return new AgentCallError('overloaded', tooMany.message, { cause: error });
   const tooLong = causes.find((it) => it instanceof OutboundTooLongError);
   if (tooLong) {
     const text = `the answer is longer than ${tooLong.maxBytes} bytes`;

@@ -1,5 +1,4 @@
 export { AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from './agent-client.js';
-export { ReceivedAnswers } from './received-answers.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 export { networkFailure } from './call-failure.js';
 export { isAboveUrl, isPre10Card, readAgentCard } from './agent-cards.js';

@@ -7,9 +7,8 @@ import {
   type StreamResponse,
   type Task,
 } from '#libs/protocol';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace, type ReceivedAnswers } from '#libs/service';
 import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
-import type { AnswerPlace, ReceivedAnswers } from './received-answers.js';
 import { AnswerSize } from './answer-size.js';
 import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';
 import type { AgentTransport } from './agent-transport.js';

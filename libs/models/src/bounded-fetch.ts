@@ -1,3 +1,5 @@
+import type { AnswerPlace } from '#libs/service';
+
 /** As many as an agent's answer may have. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
@@ -9,22 +11,33 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/** A `fetch` whose bodies fail with AnswerTooLong beyond so many bytes, decoded; the rest is not read. */
-export function boundedFetch(send: typeof fetch, maxBytes: number): typeof fetch {
+/** Account of what is read, and what ends the wait for room. */
+export interface AnswerWatch {
+  readonly place: AnswerPlace | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A `fetch` whose bodies fail with AnswerTooLong beyond so many bytes, decoded; the rest is not read. Its bodies wait for room. */
+export function boundedFetch(send: typeof fetch, maxBytes: number, watch?: AnswerWatch): typeof fetch {
   return async (input, init) => {
     const response = await send(input, init);
     if (!response.body) return response;
     const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(counted(maxBytes)), { status, statusText, headers });
+    return new Response(response.body.pipeThrough(counted(maxBytes, watch)), { status, statusText, headers });
   };
 }
 
-function counted(maxBytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+function counted(
+  maxBytes: number,
+  watch?: AnswerWatch,
+): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let bytes = 0;
   return new TransformStream({
-    transform(piece, controller) {
+    async transform(piece, controller) {
       bytes += piece.byteLength;
       if (bytes > maxBytes) throw new AnswerTooLong(maxBytes);
+      const room = watch?.place?.read(piece.byteLength, watch);
+      if (room) await room;
       controller.enqueue(piece);
     },
   });

@@ -1,7 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { OwnFiles } from '#libs/files';
 import { OutboundHttp } from '#libs/outbound';
-import { AppConfig, Metrics } from '#libs/service';
+import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
 import { ECHO_MODEL, EchoModel } from './echo-model.js';
 import type { Model } from './model.js';
 import { ModelCounts } from './model-counts.js';
@@ -24,7 +24,13 @@ export class ConfiguredModels extends Models {
   private readonly named: (name: string, signer?: ModelSigner) => Model;
 
   /** @param ownFiles absent in a stand-alone agent, which keeps no files */
-  constructor({ llm }: AppConfig, http: OutboundHttp, metrics: Metrics, @Optional() ownFiles?: OwnFiles) {
+  constructor(
+    { llm }: AppConfig,
+    http: OutboundHttp,
+    metrics: Metrics,
+    @Optional() ownFiles?: OwnFiles,
+    @Optional() room?: ReceivedAnswers,
+  ) {
     super();
     const { baseUrl, apiKey, inputModes: input } = llm;
     const counts = new ModelCounts(metrics);
@@ -35,7 +41,7 @@ export class ConfiguredModels extends Models {
       this.named = () => this.echo;
     } else {
       // The operator named the endpoint: it may be in a private network, or on this machine.
-      const outbound = { http: http.trusting(baseUrl), files: http.fetch, ownFiles };
+      const outbound = { http: http.trusting(baseUrl), files: http.fetch, ownFiles, room };
       const ways = { ...outbound, provider: 'openai-compatible', baseUrl } as const;
       const key = new KeySigner(apiKey);
       this.named = (model, signer = key) =>

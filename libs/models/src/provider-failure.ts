@@ -8,6 +8,7 @@ import {
   requestedPause,
 } from '#libs/outbound';
 import { isJsonObject } from '#libs/protocol';
+import { TooManyAnswers } from '#libs/service';
 import { AnswerTooLong } from './bounded-fetch.js';
 import { ModelError, type ModelOutage } from './model-error.js';
 
@@ -75,6 +76,7 @@ function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
     return failed(`its address ${where}`);
   }
   if (error instanceof AnswerTooLong) return failed(error.message);
+  if (error instanceof TooManyAnswers) return failed(error.message, { fallback: true, outage: 'rate-limited' });
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { type OutboundFetch, OutboundHttp } from '#libs/outbound';
 import type { JsonObject } from '#libs/protocol';
-import { loadConfig } from '#libs/service';
+import { loadConfig, ReceivedAnswers } from '#libs/service';
 import { type FakeAnswer, FakeLlm } from '../../../test/support/fake-llm.js';
 import type { Model, ModelCall, ModelEvent } from './model.js';
 import { ModelError } from './model-error.js';
@@ -55,6 +55,21 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       { text: 'jour' },
       { end: { reason: 'stop', usage: { inputTokens: 7, outputTokens: 2 } } },
     ]);
+  });
+
+  it('has one room for large answers with all other models, and may be called again where it found none', async () => {
+    const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
+    llm.answer = () => 'x'.repeat(100_000);
+    await expect(all(model({ room }).stream(asked()))).resolves.toHaveLength(2);
+    const other = room.place({ tenant: '', owner: '' });
+    await other.read(100_000, {});
+    await expect(all(model({ room }).stream(asked()))).rejects.toMatchObject({
+      message: 'model "small" gave no answer: too many large answers are being read at the same time',
+      outage: 'rate-limited',
+      fallback: true,
+    });
+    other[Symbol.dispose]();
+    await expect(all(model({ room }).stream(asked()))).resolves.toHaveLength(2);
   });
 
   it('says who calls, and nothing of this machine; takes further headers', async () => {

@@ -1,8 +1,9 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamResult } from '@ai-sdk/provider';
 import type { OwnFiles } from '#libs/files';
 import type { OutboundFetch } from '#libs/outbound';
+import type { AnswerPlace, ReceivedAnswers } from '#libs/service';
 import { AnswerEvents } from './answer-events.js';
-import { boundedFetch, MAX_ANSWER_BYTES } from './bounded-fetch.js';
+import { type AnswerWatch, boundedFetch, MAX_ANSWER_BYTES } from './bounded-fetch.js';
 import type { Model, ModelCall, ModelEvent } from './model.js';
 import { type FileSources, filesFor } from './model-files.js';
 import type { ModelSigner } from './model-signer.js';
@@ -22,9 +23,14 @@ export interface ProviderModelOptions extends ModelSettings {
   http: OutboundFetch;
   /** The way to files that a model is to read; as closed as that of any caller. */
   files: OutboundFetch;
+  /** Memory for answers, all together; absent: no call waits for others. */
+  room?: ReceivedAnswers | undefined;
   /** Files of this service; absent: there are none. */
   ownFiles?: Pick<OwnFiles, 'read'> | undefined;
 }
+
+/** Whoever calls without a name. */
+const NOBODY = { tenant: '', owner: '' };
 
 /** A model of a provider, spoken to by the provider's own package. */
 export class ProviderModel implements Model {
@@ -42,8 +48,9 @@ export class ProviderModel implements Model {
     const { signal } = call;
     signal.throwIfAborted();
     const wire = new SignedFetch(this.options.http, this.options.signer, signal);
+    using place = this.options.room?.place(call.reader ?? NOBODY);
     try {
-      yield* this.#answer(call, await languageModel(this.options, this.#way(wire)));
+      yield* this.#answer(call, await languageModel(this.options, this.#way(wire, { place, signal })), place);
     } catch (error) {
       signal.throwIfAborted();
       const failure = modelFailure(error, { model: this.name, secrets: wire.secrets });
@@ -52,11 +59,19 @@ export class ProviderModel implements Model {
     }
   }
 
-  async *#answer(call: ModelCall, model: LanguageModelV4): AsyncIterable<ModelEvent> {
+  async *#answer(call: ModelCall, model: LanguageModelV4, place: AnswerPlace | undefined): AsyncIterable<ModelEvent> {
     const { stream } = await this.#asked(call, model);
     const events = new AnswerEvents(this.options.provider, this.name);
     // Whoever stops reading cancels the stream, and with it the request.
-    for await (const part of stream) yield* events.of(part);
+    let kept = 0;
+    for await (const part of stream) {
+      for (const event of events.of(part)) {
+        kept += sizeOf(event);
+        yield event;
+      }
+      place?.keep(kept);
+      place?.pending(0);
+    }
     yield { end: events.end() };
   }
 
@@ -96,10 +111,16 @@ export class ProviderModel implements Model {
     return { send, readOwn, signal };
   }
 
-  #way(wire: SignedFetch): typeof fetch {
-    const bounded = boundedFetch(wire.send, MAX_ANSWER_BYTES);
+  #way(wire: SignedFetch, watch: AnswerWatch): typeof fetch {
+    const bounded = boundedFetch(wire.send, MAX_ANSWER_BYTES, watch);
     return this.options.provider === 'openai-compatible' ? repairedStreams(streamingWholeAnswers(bounded)) : bounded;
   }
+}
+
+/** Characters of what stays of an event until the answer ends. */
+function sizeOf(event: ModelEvent): number {
+  if ('text' in event) return event.text.length;
+  return 'end' in event ? 0 : JSON.stringify(event).length;
 }
 
 function refusesFormat(error: unknown): boolean {

@@ -2,7 +2,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import { RequestSigners } from '#libs/a2a-client';
 import { OwnFiles } from '#libs/files';
 import { OutboundHttp } from '#libs/outbound';
-import { Metrics } from '#libs/service';
+import { Metrics, ReceivedAnswers } from '#libs/service';
 import { ConfiguredModels } from './configured-models.js';
 import { ECHO_MODEL } from './echo-model.js';
 import type { Model } from './model.js';
@@ -31,6 +31,7 @@ export class StoredModels extends Models {
     private readonly http: OutboundHttp,
     metrics: Metrics,
     @Optional() private readonly ownFiles?: OwnFiles,
+    @Optional() private readonly room?: ReceivedAnswers,
   ) {
     super();
     this.defaultModel = configured.defaultModel;
@@ -69,9 +70,9 @@ export class StoredModels extends Models {
         ? new KeySigner(undefined)
         : new CredentialSigner(this.signers, { credential: auth, tenant, agentUrl: baseUrl }, rest.provider);
     const signer = this.signerOf(wanted, rest.provider) ?? own();
-    const { ownFiles } = this;
+    const { ownFiles, room } = this;
     const { fetch } = this.http;
-    return new ProviderModel({ ...rest, name, baseUrl, signer, http: fetch, files: fetch, ownFiles });
+    return new ProviderModel({ ...rest, name, baseUrl, signer, http: fetch, files: fetch, ownFiles, room });
   }
 
   private async ofOperator(name: string | undefined, wanted: WantedModel): Promise<Model> {

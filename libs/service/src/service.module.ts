@@ -10,6 +10,7 @@ import { LoopShares } from './load/loop-shares.js';
 import { WorkTurns } from './load/work-turns.js';
 import { InFlight } from './memory/in-flight.js';
 import { MemoryRelease } from './memory/memory-release.js';
+import { ReceivedAnswers } from './memory/received-answers.js';
 import { Metrics, MetricsController } from './metrics/metrics.js';
 import { Shutdown } from './shutdown/shutdown.js';
 import { TraceIds } from './tracing/trace-ids.js';
@@ -23,7 +24,13 @@ export class ServiceModule {
       inject: [Metrics],
       useFactory: (metrics: Metrics) => new LoopShares(metrics),
     };
-    const providers = [Facts, InFlight, shares, WorkTurns, Metrics, Readiness, Shutdown, TraceIds];
+    const received = {
+      provide: ReceivedAnswers,
+      inject: [InFlight],
+      useFactory: (inFlight: InFlight) =>
+        new ReceivedAnswers({ isFull: (whose) => inFlight.isFull(InFlight.accountOf(whose)) }),
+    };
+    const providers = [Facts, InFlight, received, shares, WorkTurns, Metrics, Readiness, Shutdown, TraceIds];
     return {
       module: ServiceModule,
       global: true,

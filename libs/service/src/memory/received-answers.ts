@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
-import { type Caller, CallerTurns, NoTurnInTime } from '#libs/service';
-import { AgentCallError } from './agent-call-error.js';
+import { type Caller, CallerTurns, NoTurnInTime } from '../load/caller-turns.js';
 
 /** Bytes that an answer may always have. */
 const ALWAYS = 64 * 1024;
@@ -27,6 +26,15 @@ interface Wait {
   readonly alive?: (() => void) | undefined;
 }
 
+/** An answer found no room for a minute, behind other large ones. The message may be shown to callers. */
+export class TooManyAnswers extends Error {
+  override readonly name = 'TooManyAnswers';
+
+  constructor(options?: ErrorOptions) {
+    super('too many large answers are being read at the same time', options);
+  }
+}
+
 /** Sizes and times that differ in tests. */
 export interface ReceivedAnswersOptions {
   /** Bytes of the heap that large answers may take. */
@@ -37,7 +45,7 @@ export interface ReceivedAnswersOptions {
 }
 
 /**
- * The memory of this process for answers of agents elsewhere that are being read.
+ * The memory of this process for answers of agents elsewhere, and of models, that are being read.
  *
  * - An answer has 64 KiB without asking. Above that it takes a place of the first step (1 MiB), then one of the second
  *   (8 MiB), then one without an end; it holds one place at a time.
@@ -81,7 +89,7 @@ export class ReceivedAnswers {
       await entered.promise;
       return left.resolve;
     } catch (error) {
-      if (error instanceof NoTurnInTime) throw tooMany(error);
+      if (error instanceof NoTurnInTime) throw new TooManyAnswers({ cause: error });
       throw error;
     } finally {
       clearInterval(beating);
@@ -91,7 +99,7 @@ export class ReceivedAnswers {
   private async untilRoom(whose: Caller, signal: AbortSignal | undefined): Promise<void> {
     const until = performance.now() + this.waitMs;
     while (this.isFull(whose)) {
-      if (performance.now() > until) throw tooMany();
+      if (performance.now() > until) throw new TooManyAnswers();
       await delay(LOOK_MS, undefined, { signal });
     }
   }
@@ -121,7 +129,7 @@ export class AnswerPlace implements Disposable {
   /**
    * Counts bytes that were read, and resolves when there is room for them.
    * @returns `undefined` where there is room at once
-   * @throws AgentCallError `overloaded` where there was none for a minute
+   * @throws TooManyAnswers where there was none for a minute
    */
   read(bytes: number, wait: Wait): Promise<void> | undefined {
     this.reading += bytes;
@@ -146,10 +154,4 @@ export class AnswerPlace implements Disposable {
       if (this.isOver) return leave();
     }
   }
-}
-
-function tooMany(cause?: NoTurnInTime): AgentCallError {
-  return new AgentCallError('overloaded', 'too many large answers of agents are being read at the same time', {
-    cause,
-  });
 }

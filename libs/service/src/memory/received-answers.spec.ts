@@ -1,4 +1,4 @@
-import { type AnswerPlace, ReceivedAnswers, type ReceivedAnswersOptions } from './received-answers.js';
+import { type AnswerPlace, ReceivedAnswers, type ReceivedAnswersOptions, TooManyAnswers } from './received-answers.js';
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
@@ -33,7 +33,7 @@ async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   return !isSettled;
 }
 
-describe('The room for answers of agents', () => {
+describe('The room for answers', () => {
   it('lets short answers in, however many there are', () => {
     const room = roomOf();
     const places = Array.from({ length: 1_000 }, () => room.place(ONE));
@@ -98,8 +98,7 @@ describe('The room for answers of agents', () => {
     const room = roomOf({ waitMs: 1 });
     await reads(room.place(ONE), 9 * MEGABYTE);
     await expect(reads(room.place(ONE), 9 * MEGABYTE)).rejects.toMatchObject({
-      kind: 'overloaded',
-      message: 'too many large answers of agents are being read at the same time',
+      message: 'too many large answers are being read at the same time',
     });
   });
 
@@ -128,7 +127,7 @@ describe('The room for answers of agents', () => {
     isFull = false;
     await waiting;
     const refused = roomOf({ isFull: () => true, waitMs: 1 });
-    await expect(reads(refused.place(ONE), 9 * MEGABYTE)).rejects.toMatchObject({ kind: 'overloaded' });
+    await expect(reads(refused.place(ONE), 9 * MEGABYTE)).rejects.toBeInstanceOf(TooManyAnswers);
   });
 
   it('tells while it waits that the agent is not silent', async () => {
