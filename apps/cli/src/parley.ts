@@ -10,6 +10,7 @@ import { addGenerate } from './commands/generate.js';
 import { addInit } from './commands/init.js';
 import { addRunCommands } from './commands/runs.js';
 import { addServiceCommands } from './commands/service.js';
+import { addUploadCommands } from './commands/uploads.js';
 import { Session } from './session.js';
 import type { Terminal } from './terminal.js';
 
@@ -56,6 +57,7 @@ function programOf(session: Session): Command {
   addFileCommands(program, session);
   addGenerate(program, session);
   addRunCommands(program, session);
+  addUploadCommands(program, session);
   addAgentCommands(program, session);
   addDoctor(program, session);
   addBackupCommands(program, session);

@@ -13,6 +13,7 @@ export interface ServiceOptions {
 export interface ServiceRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  /** Sent as JSON; a form as it is. */
   body?: unknown;
   headers?: Readonly<Record<string, string>> | undefined;
   /** Whether a POST changes nothing when it is said twice; one with an `idempotency-key` does not. */
@@ -77,10 +78,11 @@ export class ServiceCalls {
     const asked = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) asked.set(name, String(value));
     const search = asked.size > 0 ? `?${asked.toString()}` : '';
+    const isJson = body !== undefined && !(body instanceof FormData);
     const init: RequestInit = {
       method,
-      headers: { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: { ...this.#headers, ...(isJson && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: isJson ? JSON.stringify(body) : (body as FormData) }),
       ...(signal && { signal }),
     };
     try {

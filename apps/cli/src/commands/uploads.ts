@@ -1,0 +1,77 @@
+import { constants, openAsBlob } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { components } from '#libs/client';
+import type { Command } from 'commander';
+import { examples } from '../examples.js';
+import { CommandError } from '../exit-code.js';
+import type { Session } from '../session.js';
+
+type StoredFile = components['schemas']['FileView'];
+type FileList = components['schemas']['FileListView'];
+
+/** Files that the service takes in one upload. */
+const MOST_FILES = 20;
+
+/** `upload` and `files`: files that Messages name by their URLs. */
+export function addUploadCommands(program: Command, session: Session): void {
+  program
+    .command('upload')
+    .argument('<file...>', 'at most 20 files')
+    .description('store files, all or none, and print the URLs that Messages name them by')
+    .addHelpText('after', examples('parley upload report.pdf chart.png'))
+    .action((paths: string[]) => upload(session, paths));
+  program
+    .command('files')
+    .argument('[text]', 'what their names contain')
+    .description('list own files, newest first')
+    .option('-n, --limit <count>', 'how many at most', '20')
+    .addHelpText('after', examples('parley files report'))
+    .action((text: string | undefined, { limit }: { limit: string }) => listFiles(session, text, limit));
+}
+
+async function upload({ client, terminal, signal }: Session, paths: readonly string[]): Promise<void> {
+  if (paths.length > MOST_FILES) throw new CommandError(`an upload has at most ${MOST_FILES} files`);
+  const body = new FormData();
+  for (const path of paths) body.append('file', await contentOf(path), basename(path));
+  const { files } = await client.call<FileList>('/api/upload', { method: 'POST', body, signal });
+  terminal.result(files, () => files.map(({ url }) => terminal.foreign(url)).join('\n'));
+}
+
+/** Read as it is sent, however large it is. @throws CommandError where it cannot be read */
+async function contentOf(path: string): Promise<Blob> {
+  try {
+    await access(path, constants.R_OK);
+    if ((await stat(path)).isFile()) return await openAsBlob(path);
+  } catch {
+    // Said below, as of what is no file.
+  }
+  throw new CommandError(`${path}: is no file that can be read`);
+}
+
+async function listFiles(
+  { client, terminal, signal }: Session,
+  text: string | undefined,
+  limit: string,
+): Promise<void> {
+  const most = Number(limit);
+  if (!/^\d{1,4}$/.test(limit) || most < 1) throw new CommandError('--limit must be a whole number from 1 to 9999');
+  const files: StoredFile[] = [];
+  for (let pageToken = ''; ;) {
+    const query = { q: text, pageSize: Math.min(most - files.length, LARGEST_PAGE), pageToken: pageToken || undefined };
+    const page = await client.call<FileList>('/api/files', { query, signal });
+    files.push(...page.files);
+    pageToken = page.nextPageToken;
+    if (pageToken === '' || files.length >= most) break;
+  }
+  terminal.result(files, () =>
+    files.length === 0
+      ? `There are no ${text === undefined ? '' : 'such '}files.`
+      : terminal.table(
+          ['NAME', 'BYTES', 'TYPE', 'URL'],
+          files.map(({ name, size, mediaType, url }) => [name, String(size), mediaType, url]),
+        ),
+  );
+}
+
+const LARGEST_PAGE = 100;
