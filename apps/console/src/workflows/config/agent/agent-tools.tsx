@@ -6,6 +6,7 @@ import { useResource } from '../../../api/use-resource.js';
 import { Button } from '../../../components/button.js';
 import { Disclosure } from '../../../components/disclosure.js';
 import { AgentPicker } from './agent-picker.js';
+import { AskFirst } from './ask-first.js';
 import { agentEntry, approvedName, callableAgents, referenceIn } from './called-agents.js';
 import { toggled } from './patterns.js';
 
@@ -13,12 +14,14 @@ import { toggled } from './patterns.js';
 const MOST_SERVED = 500;
 const MOST_PINNED = 100;
 
-interface AgentToolsProps {
-  /** Name of the workflow, whose own agents cannot be called. */
+/** The tools of an `agent` node, as its config has them. */
+export interface NodeToolsProps {
+  /** Name of the workflow that the node stands in, whose own agents cannot be called. */
   workflow: string;
   tools: readonly string[];
   /** Agents with settings of their own, as they stand among the tools. */
   others: readonly object[];
+  /** Those that somebody is asked about before each call. */
   approve: readonly string[];
   onTools: (tools: readonly string[]) => void;
   onOthers: (others: readonly object[]) => void;
@@ -26,7 +29,7 @@ interface AgentToolsProps {
 }
 
 /** The agents that a model may call, to be chosen from those of this service and those that it has called. */
-export function AgentTools(props: AgentToolsProps) {
+export function AgentTools(props: NodeToolsProps) {
   const count = props.others.length + props.tools.filter((it) => referenceIn(it) !== undefined).length;
   return (
     <Disclosure title="Agents" summary={count === 0 ? undefined : `${count} chosen`}>
@@ -36,7 +39,7 @@ export function AgentTools(props: AgentToolsProps) {
   );
 }
 
-function Picker({ workflow, tools, others, onTools }: AgentToolsProps) {
+function Picker({ workflow, tools, others, onTools }: NodeToolsProps) {
   const added = useKnownAgents();
   const served = useResource('tool-agents', (signal) => directoryPage(undefined, signal, MOST_SERVED));
   const { data: pinned = [] } = useResource('tool-cards', (signal) => listPinnedCards(MOST_PINNED, signal));
@@ -55,7 +58,7 @@ function Picker({ workflow, tools, others, onTools }: AgentToolsProps) {
   );
 }
 
-function Chosen({ others, approve, onOthers, onApprove }: AgentToolsProps) {
+function Chosen({ others, approve, onOthers, onApprove }: NodeToolsProps) {
   if (others.length === 0) return null;
   return (
     <ul aria-label="Agents with settings" className="space-y-1">
@@ -67,15 +70,7 @@ function Chosen({ others, approve, onOthers, onApprove }: AgentToolsProps) {
               <code className="break-all">{name}</code>
               <span className="block text-xs break-all text-muted-foreground">{referenceIn(entry)}</span>
             </span>
-            <label className="flex shrink-0 items-center gap-1 text-xs">
-              <input
-                type="checkbox"
-                aria-label={`Ask before ${name} is called`}
-                checked={approve.includes(name)}
-                onChange={({ target }) => onApprove(toggled(approve, name, target.checked))}
-              />
-              ask first
-            </label>
+            <AskFirst name={name} approve={approve} onApprove={onApprove} />
             <Button
               kind="quiet"
               className="px-1! py-0.5!"

@@ -1,27 +1,14 @@
 import { listMcpServers } from '../../../api/mcp-servers.js';
 import { useResource } from '../../../api/use-resource.js';
 import { KNOWN_TOOLS } from '../../../nodes/node-fields.js';
-import { AgentTools } from './agent-tools.js';
+import { AgentTools, type NodeToolsProps } from './agent-tools.js';
+import { AskFirst } from './ask-first.js';
 import { approvedName } from './called-agents.js';
 import { NamesField } from './names-field.js';
-import { toggled } from './patterns.js';
 import { BuiltInTools, ServerTools } from './tool-choices.js';
 
-interface ToolsFieldProps {
-  /** Name of the workflow that the node stands in. */
-  workflow: string;
-  tools: readonly string[];
-  /** Agents with settings of their own, as they stand among the tools. */
-  others: readonly object[];
-  /** Those that somebody is asked about before each call. */
-  approve: readonly string[];
-  onTools: (tools: readonly string[]) => void;
-  onOthers: (others: readonly object[]) => void;
-  onApprove: (approve: readonly string[]) => void;
-}
-
 /** Which tools a model may call, by name or by glob, and about which of them somebody is asked first. */
-export function ToolsField(props: ToolsFieldProps) {
+export function ToolsField(props: NodeToolsProps) {
   const { tools, others, approve, onTools, onApprove } = props;
   const { data: servers = [], error } = useResource('mcp-servers', listMcpServers);
   const offered = {
@@ -37,17 +24,7 @@ export function ToolsField(props: ToolsFieldProps) {
         hint="A built-in one, or server/tool, with * and ?. Agents are below."
         names={tools}
         offered={offered}
-        beside={(name) => (
-          <label className="flex shrink-0 items-center gap-1 text-xs">
-            <input
-              type="checkbox"
-              aria-label={`Ask before ${name} is called`}
-              checked={approve.includes(name)}
-              onChange={({ target }) => onApprove(toggled(approve, name, target.checked))}
-            />
-            ask first
-          </label>
-        )}
+        beside={(name) => <AskFirst name={name} approve={approve} onApprove={onApprove} />}
         onChange={(next) => {
           onTools(next);
           // Nobody is asked about what is not called any more.

@@ -1,0 +1,23 @@
+import { toggled } from './patterns.js';
+
+interface AskFirstProps {
+  /** Name of the tool, as `approve` has it. */
+  name: string;
+  approve: readonly string[];
+  onApprove: (approve: readonly string[]) => void;
+}
+
+/** Sets whether somebody is asked before each call of a tool. */
+export function AskFirst({ name, approve, onApprove }: AskFirstProps) {
+  return (
+    <label className="flex shrink-0 items-center gap-1 text-xs">
+      <input
+        type="checkbox"
+        aria-label={`Ask before ${name} is called`}
+        checked={approve.includes(name)}
+        onChange={({ target }) => onApprove(toggled(approve, name, target.checked))}
+      />
+      ask first
+    </label>
+  );
+}
