@@ -26,9 +26,12 @@ export class ServiceModule {
     };
     const received = {
       provide: ReceivedAnswers,
-      inject: [InFlight],
-      useFactory: (inFlight: InFlight) =>
-        new ReceivedAnswers({ isFull: (whose) => inFlight.isFull(InFlight.accountOf(whose)) }),
+      inject: [InFlight, WorkTurns],
+      useFactory: (inFlight: InFlight, turns: WorkTurns) =>
+        new ReceivedAnswers({
+          isFull: (whose) => inFlight.isFull(InFlight.accountOf(whose)),
+          turnOf: (whose) => turns.of(whose.owner === '' ? undefined : InFlight.accountOf(whose)),
+        }),
     };
     const providers = [Facts, InFlight, received, shares, WorkTurns, Metrics, Readiness, Shutdown, TraceIds];
     return {

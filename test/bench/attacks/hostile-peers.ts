@@ -6,6 +6,9 @@ const SLASHES = 120_000;
 const DIGIT_GROUPS = 20_000;
 const PAGE = 15_000_000;
 const ORIGINS = 30;
+const MEBIBYTE = 1024 ** 2;
+/** Mebibytes of one answer. */
+const LARGE_ANSWER = 60;
 
 /** Servers of the attacker: agents and MCP servers at paths of one address. @returns its address */
 export async function startHostilePeers(): Promise<string> {
@@ -33,6 +36,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const call = text.startsWith('{') ? (JSON.parse(text) as Call) : { method: '' };
   if (path.endsWith('agent-card.json')) return sendCard(path, own, response);
   if (path.startsWith('/digits')) return send(response, call, { message: digits() });
+  if (path.startsWith('/large')) return stream(response, call, largeAnswer());
+  if (path.startsWith('/chatty')) return stream(response, call, chatter());
   if (path.startsWith('/mcp-')) return mcp(path, request.method ?? '', call, response);
   response.writeHead(404).end();
 }
@@ -43,13 +48,58 @@ interface Call {
 }
 
 function sendCard(path: string, own: string, response: ServerResponse): void {
-  const url = path.startsWith('/long-card') ? `${own}/${'/'.repeat(SLASHES)}a` : `${own}/digits`;
+  const place = ['large', 'chatty'].find((it) => path.startsWith(`/${it}`));
+  const url = path.startsWith('/long-card') ? `${own}/${'/'.repeat(SLASHES)}a` : `${own}/${place ?? 'digits'}`;
   const card = {
-    ...{ name: 'peer', description: 'A peer', version: '1', skills: [], capabilities: {} },
+    ...{
+      name: 'peer',
+      description: 'A peer',
+      version: '1',
+      skills: [],
+      capabilities: { streaming: place !== undefined },
+    },
     ...{ defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'] },
     supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
   };
   json(response, card);
+}
+
+/** Sends events for as long as somebody reads them. */
+async function stream(response: ServerResponse, { id, method }: Call, events: Iterable<object>): Promise<void> {
+  if (!method.endsWith('StreamingMessage')) return send(response, { id: id ?? 0, method }, { task: TASK });
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
+  for (const event of events) {
+    const isRoom = response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: event })}\n\n`);
+    if (!isRoom) await once(response, 'drain', { signal: closed.signal });
+  }
+}
+
+const IDS = { taskId: 'task', contextId: 'context' };
+const TASK = { id: 'task', contextId: 'context', status: { state: 'TASK_STATE_WORKING' } };
+
+/** As much as one answer may have, and no end. */
+function* largeAnswer(): Generator<object> {
+  yield { task: TASK };
+  const text = 'x'.repeat(MEBIBYTE);
+  for (let mebibyte = 0; mebibyte < LARGE_ANSWER; mebibyte += 1)
+    yield {
+      artifactUpdate: { ...IDS, append: mebibyte % 20 > 0, artifact: artifactOf(Math.floor(mebibyte / 20), text) },
+    };
+}
+
+/** What an agent says at every moment, and means nothing. */
+function* chatter(): Generator<object> {
+  yield { task: TASK };
+  for (let said = 0; ; said += 1) {
+    const message = { messageId: `m-${said}`, role: 'ROLE_AGENT', parts: [{ text: `step ${said}` }] };
+    yield { statusUpdate: { ...IDS, status: { state: 'TASK_STATE_WORKING', message } } };
+  }
+}
+
+function artifactOf(index: number, text: string): object {
+  return { artifactId: `artifact-${index}`, parts: [{ text }] };
 }
 
 function digits(): object {

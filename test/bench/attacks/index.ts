@@ -1,5 +1,5 @@
 import type { Attack } from './attack.ts';
-import { endlessLists, hangingWebhooks, hastyStreams } from './peers.ts';
+import { chattyAgents, endlessLists, hangingWebhooks, hastyStreams, largeAnswers } from './peers.ts';
 import { compressedMessages, healthWatches, inventedCursors, unreadAnswers } from './readers.ts';
 import { costlyAgents, costlyExpressions, largeDefinitions, oddBodies, runTrees } from './work.ts';
 
@@ -17,6 +17,8 @@ export const ATTACKS = {
   'bodies that are costly to read': oddBodies,
   'streams that end at once': hastyStreams,
   'watches of health': healthWatches,
+  'large answers of agents': largeAnswers,
+  'agents that never pause': chattyAgents,
 } satisfies Record<string, Attack>;
 
 export type AttackName = keyof typeof ATTACKS;

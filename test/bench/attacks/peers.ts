@@ -1,4 +1,4 @@
-import { aborted, ask, type Attack, messageCall, repeat, type Target } from './attack.ts';
+import { aborted, ask, type Attack, cancelRuns, messageCall, repeat, startRun, type Target } from './attack.ts';
 
 /** Tasks whose webhooks take a connection and never answer. */
 export const hangingWebhooks: Attack = async (target, signal) => {
@@ -27,6 +27,26 @@ export const hastyStreams: Attack = async (target, signal) => {
   await ask(target, '/api/mcp-servers/hasty', undefined, signal);
   await aborted(signal);
 };
+
+/** An agent that is called fifty times at once, and answers each time as much as it may. */
+export const largeAnswers: Attack = (target, signal) => callAtOnce(target, signal, 'large', 50);
+
+/** Agents that say something small without a pause. */
+export const chattyAgents: Attack = (target, signal) => callAtOnce(target, signal, 'chatty', 10);
+
+async function callAtOnce(target: Target, signal: AbortSignal, place: string, calls: number): Promise<void> {
+  const nodes = [
+    { id: 'entries', type: 'input', config: { schema: { type: 'array' } } },
+    {
+      ...{ id: 'peer', type: 'external', config: { endpoint_url: `${target.peers}/${place}`, timeout: 300 } },
+      each: { items: 'inputs.entries', concurrency: calls, maxItems: calls },
+    },
+  ];
+  await ask(target, '/api/workflows', { language: 2, name: place, nodes, edges: [{ from: 'entries', to: 'peer' }] });
+  const run = await startRun(target, place, { entries: Array.from({ length: calls }, (_, entry) => entry) });
+  await aborted(signal);
+  await cancelRuns(target, [run]);
+}
 
 async function addServer(target: Target, name: string, place: string): Promise<void> {
   await ask(target, '/api/mcp-servers', { name, url: `${target.peers}/${place}` });

@@ -140,4 +140,18 @@ describe('The room for answers', () => {
     held[Symbol.dispose]();
     await waiting;
   });
+
+  it('takes a turn of its caller for each 16 KiB that are read, and none for less', async () => {
+    const turns: string[] = [];
+    const turnOf = ({ owner }: { owner: string }) => ({
+      next: async () => void turns.push(owner),
+      charge: () => undefined,
+    });
+    const place = roomOf({ turnOf }).place(ONE);
+    for (let event = 0; event < 33; event += 1) {
+      await place.read(KILOBYTE, {});
+      place.pending(0);
+    }
+    expect(turns).toEqual(['one', 'one']);
+  });
 });

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { type Caller, CallerTurns, NoTurnInTime } from '../load/caller-turns.js';
+import { COSTLY_BODY } from '../load/loop-shares.js';
+import { FREE, type WorkTurn } from '../load/work-turns.js';
 
 /** Bytes that an answer may always have. */
 const ALWAYS = 64 * 1024;
@@ -18,6 +20,7 @@ const OF_A_TENANT = 3 / 4;
 /** Milliseconds that an answer waits for a step at most. */
 const LONGEST_WAIT_MS = 60_000;
 const LOOK_MS = 250;
+const NEVER = new AbortController().signal;
 const ALIVE_MS = 1_000;
 
 /** What ends a wait for room, and what is told that the silence meanwhile is not the agent's. */
@@ -42,6 +45,8 @@ export interface ReceivedAnswersOptions {
   waitMs?: number;
   /** True while a caller, or all callers together, have so much in memory that no largest answer is read. */
   isFull?: (whose: Caller) => boolean;
+  /** A caller's turns on the event loop, for answers that bring much; absent: nobody waits for them. */
+  turnOf?: (whose: Caller) => WorkTurn;
 }
 
 /**
@@ -52,17 +57,20 @@ export interface ReceivedAnswersOptions {
  * - The steps have a sum each, and a place is only waited for while one of the step before is held, so that answers never
  *   wait for each other in a circle. The largest answers always have at least one place.
  * - Callers take turns for the places, and have half of them at most; the callers of one tenant have three quarters.
+ * - What is read takes turns on the event loop, for each 16 KiB one, in its caller's share.
  * - While an answer waits, nothing of it is read, so its agent waits as well. After a minute the call fails.
  */
 export class ReceivedAnswers {
   private readonly steps: readonly CallerTurns[];
   private readonly waitMs: number;
   private readonly isFull: (whose: Caller) => boolean;
+  private readonly turnOf: (whose: Caller) => WorkTurn;
 
   constructor(options: ReceivedAnswersOptions = {}) {
     const bytes = options.bytes ?? getHeapStatistics().heap_size_limit * PART_OF_HEAP;
     const waitMs = (this.waitMs = options.waitMs ?? LONGEST_WAIT_MS);
     this.isFull = options.isFull ?? (() => false);
+    this.turnOf = options.turnOf ?? (() => FREE);
     this.steps = STEPS.map((size, step) => {
       const places = Math.max(1, Math.floor((bytes * PARTS[step]!) / Math.min(size, WHOLE)));
       const part = (share: number): number => Math.max(1, Math.floor(places * share));
@@ -74,7 +82,7 @@ export class ReceivedAnswers {
 
   /** Opens the account of one call. */
   place(whose: Caller): AnswerPlace {
-    return new AnswerPlace((step, wait) => this.enter(whose, step, wait));
+    return new AnswerPlace((step, wait) => this.enter(whose, step, wait), this.turnOf(whose));
   }
 
   /** @returns what gives the place back */
@@ -113,8 +121,13 @@ export class AnswerPlace implements Disposable {
   private step = -1;
   private leave: (() => void) | undefined;
   private isOver = false;
+  /** Bytes that were read since the last turn on the event loop. */
+  private sinceTurn = 0;
 
-  constructor(private readonly enter: (step: number, wait: Wait) => Promise<() => void>) {}
+  constructor(
+    private readonly enter: (step: number, wait: Wait) => Promise<() => void>,
+    private readonly turn: WorkTurn,
+  ) {}
 
   /** Sets the bytes that stay until the call is over. */
   keep(bytes: number): void {
@@ -127,13 +140,15 @@ export class AnswerPlace implements Disposable {
   }
 
   /**
-   * Counts bytes that were read, and resolves when there is room for them.
+   * Counts bytes that were read, and resolves when there is room for them and it is the caller's turn.
    * @returns `undefined` where there is room at once
    * @throws TooManyAnswers where there was none for a minute
    */
   read(bytes: number, wait: Wait): Promise<void> | undefined {
     this.reading += bytes;
-    return this.kept + this.reading <= this.size ? undefined : this.grow(wait);
+    this.sinceTurn += bytes;
+    const isCostly = this.sinceTurn >= COSTLY_BODY && this.turn !== FREE;
+    return this.kept + this.reading > this.size || isCostly ? this.wait(wait, isCostly) : undefined;
   }
 
   [Symbol.dispose](): void {
@@ -143,6 +158,13 @@ export class AnswerPlace implements Disposable {
 
   private get size(): number {
     return this.step < 0 ? ALWAYS : STEPS[this.step]!;
+  }
+
+  private async wait(wait: Wait, isCostly: boolean): Promise<void> {
+    await this.grow(wait);
+    if (!isCostly) return;
+    this.sinceTurn = 0;
+    await this.turn.next(wait.signal ?? NEVER);
   }
 
   private async grow(wait: Wait): Promise<void> {
