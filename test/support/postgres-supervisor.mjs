@@ -50,6 +50,9 @@ const DISK_BYTES = 3 * 1024 ** 3;
 /** What is left on a full disk: the next file of the write-ahead log has no room. */
 const LEFT_BYTES = 512 * 1024;
 const RESTART_MS = 200;
+/** After so long a start is ended, and made again where there is a disk. */
+const START_MS = 60_000;
+const REPORTED_FAILURES = 50;
 const GIGABYTE = 1024 ** 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
@@ -162,12 +165,14 @@ function parentOf(pid) {
 
 /** As whoever runs a database does, until it starts. */
 async function restartServer() {
-  while (!restarting && !ending) {
+  for (let failures = 1; !restarting && !ending; failures += 1) {
     await delay(RESTART_MS);
-    const started = await startServer().catch(() => undefined);
-    if (started === undefined) continue;
-    server = started;
-    return;
+    try {
+      server = await startServer();
+      return;
+    } catch (error) {
+      if (failures % REPORTED_FAILURES === 0) console.error(`${failures} starts failed: ${error.message.slice(-1000)}`);
+    }
   }
 }
 
@@ -240,13 +245,19 @@ function initialise() {
 function ready(started) {
   return new Promise((resolve, reject) => {
     let log = '';
+    const late = setTimeout(() => started.kill('SIGKILL'), START_MS);
     started.stderr.setEncoding('utf8').on('data', (chunk) => {
       if (log === undefined) return;
       log += chunk;
       if (!log.includes('ready to accept connections')) return;
+      clearTimeout(late);
       log = undefined;
       resolve();
     });
-    started.once('exit', () => reject(new Error(`PostgreSQL ended at start: ${log}`)));
+    started.once('exit', (_code, signal) => {
+      clearTimeout(late);
+      const why = signal === 'SIGKILL' ? `was not ready after ${START_MS} ms` : 'ended at start';
+      reject(new Error(`PostgreSQL ${why}: ${log}`));
+    });
   });
 }
