@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { OutboundHttp } from '#libs/outbound';
 import { userMessage } from '#libs/protocol';
-import { loadConfig } from '#libs/service';
+import { loadConfig, ReceivedAnswers } from '#libs/service';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers } from '../../../test/support/fake-behaviour.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
@@ -61,6 +61,25 @@ describe('HttpAgentDirectory', () => {
     await ask(directory, agent.url);
     expect(agent.sends.map(({ path }) => path)).toEqual(['/first', '/second']);
     expect(agent.cardReads).toHaveLength(2);
+  });
+
+  it('has agents elsewhere wait for room for large answers, and those of this service not', async () => {
+    const text = 'x'.repeat(100_000);
+    const agent = await fake({ streaming: true });
+    agent.always(() => answers(text));
+    const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
+    using place = room.place({ tenant: '', owner: '' });
+    await place.read(100_000, {});
+    const read = async (from: HttpAgentDirectory): Promise<number> => {
+      const client = await from.client(agent.url);
+      return (await Array.fromAsync(client.send({ message: userMessage('hello') }))).length;
+    };
+    await expect(read(new HttpAgentDirectory({ http, room }))).rejects.toMatchObject({
+      kind: 'overloaded',
+      message: 'too many large answers are being read at the same time',
+    });
+    const own = new HttpAgentDirectory({ http, room, credentials: () => () => ({}) });
+    await expect(read(own)).resolves.toBeGreaterThan(1);
   });
 
   it.each([

@@ -36,7 +36,7 @@ export interface HttpAgentDirectoryOptions {
   files?: OutgoingFiles;
   /** How much an agent may answer; the defaults unless set otherwise. */
   content?: ContentLimits;
-  /** Memory for their answers, all together; absent: no call waits for others. */
+  /** Memory for the answers of agents elsewhere, all together; absent: no call waits for others. */
   room?: ReceivedAnswers;
   /** Milliseconds for which the dialect of an agent is remembered whose card does not say it; a minute unless set. */
   dialectMaxAge?: number;
@@ -114,7 +114,7 @@ export class HttpAgentDirectory extends AgentDirectory {
       transport,
       this.#outcomes,
       this.options.content,
-      this.options.room,
+      this.#roomOf(agent),
     );
     this.#clients.set(key, { card, client });
     return client;
@@ -125,9 +125,15 @@ export class HttpAgentDirectory extends AgentDirectory {
       this.#cardlessReported.add(url);
       this.#onCardless(url);
     }
-    const transport = this.#transports.ofUrl(this.#called(url), protocol === undefined ? '1.0' : 'pre-1.0');
-    const { content, room } = this.options;
-    return new TransportAgentClient(url, undefined, transport, this.#outcomes, content, room);
+    const agent = this.#called(url);
+    const transport = this.#transports.ofUrl(agent, protocol === undefined ? '1.0' : 'pre-1.0');
+    const room = this.#roomOf(agent);
+    return new TransportAgentClient(url, undefined, transport, this.#outcomes, this.options.content, room);
+  }
+
+  /** Own agents over HTTP wait for nothing: what they call may need the very place that such a call would hold. */
+  #roomOf({ credentials }: CalledAgent): ReceivedAnswers | undefined {
+    return credentials === undefined ? this.options.room : undefined;
   }
 
   #called(url: string): CalledAgent {
