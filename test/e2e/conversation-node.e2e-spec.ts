@@ -113,6 +113,7 @@ describe('a conversation node', () => {
     ['target is required', { target: null }],
     ['maxTurns must be a whole number, from 0 to 20', { maxTurns: 21 }],
     ['message must be a string', { message: 7 }],
+    ['timeoutMs must be a whole number, from 1 to 3600000', { timeoutMs: 3_600_001 }],
   ])('is refused at save: %s', async (problem, config) => {
     const reply = await stage.api.call('POST', '/workflows', around(talk(config)));
     expect(reply.status).toBe(422);

@@ -87,6 +87,14 @@ describe('rows J: the management API', () => {
     ['agents that are no list', 400, 'agents', { idea: 'x', agents: 'all' }],
     ['an agent without a reference', 400, 'agents[1].agent', { idea: 'x', agents: [TWO[0], {}] }],
     ['an llmConfig that is no object', 400, 'llmConfig', { idea: 'x', agents: TWO, llmConfig: 'best' }],
+    ['a member that nobody knows', 400, 'maxIteration', { idea: 'x', agents: TWO, maxIteration: 1 }],
+    [
+      'such a member of an agent',
+      400,
+      'agents[0].modle',
+      { idea: 'x', agents: [{ ...TWO[0], modle: 'small' }, TWO[1]] },
+    ],
+    ['an agent that is a text', 400, 'agents[0]', { idea: 'x', agents: ['http://127.0.0.1:1', TWO[1]] }],
     ['no object', 400, '', []],
   ])('refuses %s with %i, names the field, and writes nothing', async (_, status, path, body) => {
     const before = await stage.database.counts();

@@ -14,7 +14,7 @@ interface BackupOptions {
 const KEYS_LEFT_OUT = '--exclude-table-data=*.service_secret';
 
 /**
- * Writes all that a service keeps, as it is at one moment, into a file that only this user reads. The service may go on
+ * Writes all that the database keeps, as it is at one moment, into a file that only this user reads. The service may go on
  * meanwhile. A file that is there is not replaced, and one that is not whole never has the name.
  */
 export async function backup(session: Session, name: string | undefined, options: BackupOptions): Promise<void> {
