@@ -47,9 +47,10 @@ export class SignedFilesController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const file = FILE_ID.test(id) ? await this.files.find(id) : undefined;
+    const isOpen = FILE_ID.test(id) && this.addresses.isValid(id, query.proof);
+    const file = isOpen ? await this.files.find(id) : undefined;
     // One answer for all reasons: nobody learns which files there are.
-    if (!file || !this.addresses.isValid(file, query.proof)) throw notOpen();
+    if (!file) throw notOpen();
     await answerFile(this.contents, file, request, reply);
   }
 }
