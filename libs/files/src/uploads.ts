@@ -33,8 +33,8 @@ export class Uploads {
   ) {}
 
   /**
-   * Stores the files of an upload. Where it is refused, the rest of the body is read and dropped first: a client that
-   * is still sending would not see the answer.
+   * Stores the files of an upload. Where it is refused, the rest of the body is read and dropped beside the answer: a
+   * client that is still sending would not see it otherwise, and one that announced much need not send it.
    * @throws ProblemError 400, 413, 503; A2AError RATE_LIMITED
    */
   async receive(upload: Upload): Promise<StoredFile[]> {
@@ -46,7 +46,7 @@ export class Uploads {
         leave();
       }
     } catch (error) {
-      await drainBody(upload.body);
+      void drainBody(upload.body);
       throw error;
     }
   }
