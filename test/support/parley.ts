@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -107,11 +108,13 @@ export async function startRefused(
 function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): string; stdout(): string } {
   let all = '';
   let out = '';
+  const own = join(tmpdir(), `parley-own-${randomUUID()}`);
   const child = spawn(pinnedNode(), [...YOUNG_GENERATION, options.main ?? builtMain()], {
     cwd: tmpdir(),
-    env: environment(options),
+    env: environment(options, own),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.once('close', () => rmSync(own, { recursive: true, force: true }));
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk;
     all += chunk;
@@ -120,7 +123,8 @@ function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): str
   return { child, logs: () => all, stdout: () => out };
 }
 
-function environment({ databaseUrl, dataDir, env }: ParleyOptions): Record<string, string> {
+/** @param own DATA_DIR of a service with a database elsewhere: what one left there would be known to the next at its address */
+function environment({ databaseUrl, dataDir, env }: ParleyOptions, own: string): Record<string, string> {
   return {
     ...compileCache(),
     PATH: process.env.PATH ?? '',
@@ -129,7 +133,7 @@ function environment({ databaseUrl, dataDir, env }: ParleyOptions): Record<strin
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',
     SHUTDOWN_GRACE: '2',
-    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl, DATA_DIR: own }),
     ...(dataDir !== undefined && { DATA_DIR: dataDir }),
     ...env,
   };
