@@ -55,7 +55,7 @@ it('lets a Task go that another process has ended between its claim and its read
   expect(errors).not.toHaveBeenCalled();
 });
 
-it('takes up no claim that is still being taken, however many looks that lasts, and does when that has failed', async () => {
+it('takes up no claim that is still being taken for a minute, whatever it looks, and does when that has failed', async () => {
   const claimed: { taskId: string; token: string }[] = [];
   const renewed: unknown[] = [];
   const taking = Promise.withResolvers<undefined>();
