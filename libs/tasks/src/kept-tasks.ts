@@ -1,6 +1,7 @@
 import { isWaitingState, type Task } from '#libs/protocol';
 import { type KeptFold, KeptFolds } from './kept-folds.js';
 import { eventsAfter, placeOfEvent } from './log-place.js';
+import { eventBytes } from './log-size.js';
 import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import type { StoredTask, TaskHeader } from './task-store.js';
@@ -59,7 +60,7 @@ export class KeptTasks {
   private put(header: TaskHeader, found: KeptFold<SizedTask>, later: readonly RecordedEvent[]): StoredTask {
     const fold = TaskFold.from(found.state.task);
     for (const { event } of later) fold.apply(event);
-    const bytes = later.reduce((sum, { json }) => sum + json.length, found.state.bytes);
+    const bytes = later.reduce((sum, { event, json }) => sum + eventBytes(event, json), found.state.bytes);
     const task = fold.task();
     const place = later.length > 0 ? placeOfEvent(later.at(-1)!) : found.place;
     this.kept.keep(header.taskId, header.tenant, bytes * HEAP_PER_BYTE, { state: { task, bytes }, place });

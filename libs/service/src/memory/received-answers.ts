@@ -73,7 +73,7 @@ export class ReceivedAnswers {
     this.turnOf = options.turnOf ?? (() => FREE);
     this.steps = STEPS.map((size, step) => {
       const places = Math.max(1, Math.floor((bytes * PARTS[step]!) / Math.min(size, WHOLE)));
-      const part = (share: number): number => Math.max(1, Math.floor(places * share));
+      const part = (share: number): number => Math.ceil(places * share);
       return new CallerTurns({
         ...{ places, placesOfACaller: part(OF_A_CALLER), placesOfATenant: part(OF_A_TENANT), waitMs },
       });
