@@ -158,7 +158,8 @@ export class StoredTaskReader {
     const forward = await this.kept.forward(header, pageEvents(header, true));
     if (forward) return forward;
     const stored = await this.fold(header);
-    if (stored) await this.kept.keep(stored);
+    // The Task is there: whether it is kept as well changes nothing of that.
+    if (stored) await this.kept.keep(stored).catch(() => undefined);
     return stored;
   }
 
