@@ -14,7 +14,7 @@ const UNWATCHED_BYTES = 64 * 1024;
 /** The limits of a call are those of its CallAttempt. */
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
-/** What is told of the pieces of an answer. */
+/** Watchers of the pieces of an answer, as they are read. */
 type Watch = Partial<Pick<TransportOptions, 'alive' | 'place' | 'signal'>>;
 
 /** The SDK hands a `fetch` nothing of a call but its signal. */

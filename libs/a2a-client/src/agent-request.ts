@@ -37,7 +37,7 @@ export interface AgentCall extends Omit<OutboundCall, keyof OutboundTimes> {
   fence?: CallOptions['fence'];
 }
 
-/** What is told of the pieces of an answer. */
+/** Watchers of the pieces of an answer, as they are read. */
 interface Watch {
   alive: (() => void) | undefined;
   place: AnswerPlace | undefined;

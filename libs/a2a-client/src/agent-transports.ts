@@ -27,7 +27,7 @@ export interface CalledAgent {
   credentials?: CallCredentials;
 }
 
-/** What transports need to know beside the agent. */
+/** Settings of transports beside the agent. */
 export interface AgentTransportsOptions {
   /** For calls that name a credential; without it they go out as all others do. */
   signers?: RequestSigners;

@@ -66,7 +66,7 @@ describe('FileOpeningTransport', () => {
     expect(files.asked).toEqual([60_000, day, day].map((ms) => [scope, ms + quarter]));
   });
 
-  it('asks nothing of Messages without URLs, nor for a call of nobody', async () => {
+  it('asks nothing of Messages without URLs, nor for a call without an owner', async () => {
     const [sent, files] = [[] as Part[][], new SignedFiles()];
     const transport = new FileOpeningTransport(noting(sent), files);
     await transport.post!(request({ text: 'x' }), options());

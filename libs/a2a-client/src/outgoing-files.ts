@@ -1,6 +1,6 @@
 import type { Part } from '#libs/protocol';
 
-/** Who a call is made for. */
+/** Tenant and owner of a call. */
 export interface FileReader {
   readonly tenant: string;
   readonly owner: string;
@@ -10,7 +10,7 @@ export interface FileReader {
 export abstract class OutgoingFiles {
   /**
    * Returns the Parts with signed addresses in place of the URLs of the reader's own files. A Part that names no such file
-   * stays as it is: nobody opens the files of others. Waits for a database that is out of reach.
+   * stays as it is: a caller opens no files of others. Waits for a database that is out of reach.
    * @param forMs milliseconds for which the addresses are valid
    */
   abstract opened(parts: readonly Part[], reader: FileReader, forMs: number, signal: AbortSignal): Promise<Part[]>;

@@ -5,7 +5,7 @@ import type { ConversationOrigin } from './conversation.js';
 /** The extension, and the metadata key, under which a Message says where the request for a conversation comes from. */
 export const TALK_ENTRY = 'urn:parley:extension:talk:v1';
 
-/** Where a request for a conversation comes from. */
+/** Origin of a request for a conversation. */
 export interface TalkEntry {
   origin: ConversationOrigin;
   /** Texts of the agent's Task up to the call, oldest first. */

@@ -47,7 +47,7 @@ async function played(behaviours: Record<string, Behaviour>, fields = {}, messag
 }
 
 describe('what came of a conversation that an agent began', () => {
-  it('is how it ended and all that was said, once that is told', async () => {
+  it('is how it ended and all that was said, once it has ended', async () => {
     const { log } = await played({ b: (nth) => `b${nth}`, a: () => 'a0' }, { announce: 'http://c' });
     const said = ['hello', 'b0', 'a0', 'b1'].map((text, turn) => {
       const [fromAgent, toAgent] = turn % 2 === 0 ? ['http://a', 'http://b'] : ['http://b', 'http://a'];
@@ -55,7 +55,7 @@ describe('what came of a conversation that an agent began', () => {
     });
     const result = { conversationId: 'conversation-1', outcome: 'max_turns', turns: said };
     expect(await talksOver(() => log).outcome(true)).toEqual({ result });
-    // The announcement follows the complete event: nobody waits for it.
+    // The announcement follows the complete event, and no call waits for it.
     const complete = log.findIndex((event) => JSON.stringify(event).includes('"phase":"complete"'));
     expect(complete).toBeLessThan(log.length - 2);
     expect(await talksOver(() => log.slice(0, complete + 1)).outcome(true)).toEqual({ result });
@@ -123,7 +123,7 @@ describe('what the requester knows from before a conversation', () => {
   const source = { origin: { taskId: 't', call: 'call_1' }, before };
   const asked = talks.message({ ...REQUEST, credential: 'key' }, { messageId: 'm-1' });
 
-  /** What the entries of the Messages to an agent repeat. */
+  /** Texts that the entries of the Messages to an agent repeat. */
   async function said(message: Message, agent: string): Promise<(readonly SaidText[] | undefined)[]> {
     const conversation = new DrivenConversation(new TalkingAgents({}), settingsOf({ maxTurns: 4 }));
     conversation.own = ['a', 'b'];

@@ -15,7 +15,7 @@ import { ConversationState, settingsIn } from './conversation-state.js';
 import { outcomeOf } from './conversation-view.js';
 import { TalkEntries } from './talk-entry.js';
 
-/** What talks need of the service. */
+/** Parts of the service that talks use. */
 export interface TalkServices {
   references: Pick<AgentReferences, 'builtIn'>;
   chains: Pick<CallChains, 'sign' | 'hasSigned'>;

@@ -9,7 +9,7 @@ export interface AgentToolEntry {
   index: number;
   /** The name, the path below `/a2a`, or the URL of the agent. */
   reference: string;
-  /** The agent that is told the end, where a call is a conversation. */
+  /** The agent that the end is announced to, where a call is a conversation. */
   announce?: string;
 }
 

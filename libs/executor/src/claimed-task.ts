@@ -18,7 +18,7 @@ export interface Resumption {
   request: SendMessageRequest;
   call: CallContext;
   once: Idempotency | undefined;
-  /** Where the log ends that the Message answers to. */
+  /** Last sequence of the log that the Message answers to. */
   after: number | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface TalkRequest {
   maxTurns: number;
   /** Milliseconds that an agent has for one turn. */
   timeoutMs: number;
-  /** Reference of the agent that is told the end. */
+  /** Reference of the agent that the end is announced to. */
   announce?: string;
   /** Name of the stored credential for the target. */
   credential?: string;

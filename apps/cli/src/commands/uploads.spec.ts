@@ -16,7 +16,7 @@ const file = (name: string): object => ({
 const asked: { url: string; body: string }[] = [];
 let folder: string;
 let server: Server;
-/** What the service answers, in order. */
+/** Answers of the service, in order. */
 let replies: [status: number, body: object][];
 
 beforeAll(async () => {
@@ -86,7 +86,7 @@ describe('files of a caller', () => {
     ]);
   });
 
-  it('are told to be none', async () => {
+  it('are reported as none', async () => {
     replies = [[200, { files: [], nextPageToken: '' }]];
     expect(await run('files')).toMatchObject({ code: 0, out: 'There are no files.\n' });
   });

@@ -10,7 +10,7 @@ export const LONGEST_TURN_SECONDS = 3_600;
 export interface TalkConfig {
   /** Number of turns that may follow the first answer. */
   maxTurns: number;
-  /** Reference of the agent that is told the end. */
+  /** Reference of the agent that the end is announced to. */
   announce?: string;
   /** True if the call ends with the conversation; false: with the first answer. */
   wait: boolean;

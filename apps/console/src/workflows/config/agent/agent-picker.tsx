@@ -7,7 +7,7 @@ import { type CallableAgent, matchingAgents } from './called-agents.js';
 
 interface AgentPickerProps {
   agents: readonly CallableAgent[];
-  /** What a person should know of the list. */
+  /** Notes on the list for the person who reads it. */
   hint: string;
   onChoose: (reference: string) => void;
 }

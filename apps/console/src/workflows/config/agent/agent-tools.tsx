@@ -21,7 +21,7 @@ export interface NodeToolsProps {
   tools: readonly string[];
   /** Agents with settings of their own, as they stand among the tools. */
   others: readonly object[];
-  /** Those that somebody is asked about before each call. */
+  /** Tools whose calls a person approves first. */
   approve: readonly string[];
   onTools: (tools: readonly string[]) => void;
   onOthers: (others: readonly object[]) => void;

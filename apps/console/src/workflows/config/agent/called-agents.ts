@@ -2,7 +2,7 @@
 export interface CallableAgent {
   /** A name, a path below `/a2a`, or a URL, as a config has it behind `agent:`. */
   reference: string;
-  /** What it does, or where it comes from. */
+  /** Description or origin of the agent. */
   about: string;
 }
 
