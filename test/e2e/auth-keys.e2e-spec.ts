@@ -3,6 +3,7 @@ import { detail, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { GatewayClient, refusedUpgrade } from '../support/gateway-client.js';
 import { type Parley, startParley, startRefused } from '../support/parley.js';
+import { metric } from '../support/service-metrics.js';
 import { SseReader } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
@@ -181,6 +182,23 @@ describe('/api/keys', () => {
     const { body: third } = await api.call<Key>('POST', `/keys/${second.id}/rotate`, { overlapSeconds: 600 });
     for (const { key } of [second, third]) expect((await withKey(key).call('GET', '/runs')).status).toBe(200);
     expect((await api.call('POST', `/keys/${first.id}/rotate`)).status).toBe(404);
+  });
+
+  it('tells of each revoked and replaced key once, when it has ended, in a count and in the audit log', async () => {
+    const count = (): Promise<number> => metric(stage.parley, 'parley_keys_revoked_total');
+    const before = await count();
+    const name = unique('told');
+    const first = await makeKey(name);
+    const { body: second } = await api.call<Key>('POST', `/keys/${first.id}/rotate`);
+    for (const status of [204, 204]) expect((await api.call('DELETE', `/keys/${second.id}`)).status).toBe(status);
+    for (const { id } of [first, second]) await api.call('POST', `/keys/${id}/rotate`);
+    const told = (): string[] =>
+      stage.parley
+        .logs()
+        .split('\n')
+        .filter((line) => line.includes('A key was revoked') && line.includes(`"name":"${name}"`));
+    await until(async () => told().length >= 2 && (await count()) >= before + 2, { what: 'both facts' });
+    expect([told().length, await count()]).toEqual([2, before + 2]);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { BatchLoader, Database } from '#libs/postgres';
 import { Facts, type SeededKey } from '#libs/service';
-import { Raw, type Repository } from 'typeorm';
+import { type FindOperator, Raw, type Repository } from 'typeorm';
 import { ApiKeyRow } from './api-key-row.js';
 import { type Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { digestOf, newKey } from './key-digest.js';
@@ -71,7 +71,7 @@ export class ApiKeys {
 
   /** Whether there is a key that is valid, of any tenant. */
   any(): Promise<boolean> {
-    return this.rows.existsBy({ ends_at: Raw((endsAt) => `(${endsAt} IS NULL OR ${endsAt} > now())`) });
+    return this.rows.existsBy({ ends_at: stillActive() });
   }
 
   async make({ tenant, owner }: KeyOwner, name: string, scopes: readonly Permission[]): Promise<MadeKey> {
@@ -113,13 +113,15 @@ export class ApiKeys {
     return { ...shown(rows[0]), key };
   }
 
-  /** Revokes a key. Again is the same. @returns whether there is such a key */
+  /** Revokes a key. A key that has ended stays as it is, and is no fact again. @returns true if there is such a key */
   async revoke(by: KeyOwner, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
     const ends_at = (): string => 'least(ends_at, now())';
-    const { raw } = await this.rows.update({ id, tenant: by.tenant }, { ends_at }, { returning: ['digest', 'name'] });
+    const known = { id, tenant: by.tenant };
+    const active = { ...known, ends_at: stillActive() };
+    const { raw } = await this.rows.update(active, { ends_at }, { returning: ['digest', 'name'] });
     const [row] = raw as ApiKeyRow[];
-    if (!row) return false;
+    if (!row) return this.rows.existsBy(known);
     this.cache.forget(row.digest);
     this.facts.emit('key.revoked', { name: row.name, tenant: by.tenant });
     return true;
@@ -135,6 +137,10 @@ export class ApiKeys {
     });
     return new Map(rows.map((row) => [row.digest, callerOfRow(row)]));
   }
+}
+
+function stillActive(): FindOperator<Date> {
+  return Raw((endsAt) => `(${endsAt} IS NULL OR ${endsAt} > now())`);
 }
 
 type ActiveRow = Pick<ApiKeyRow, 'digest' | 'tenant' | 'name' | 'scopes'>;

@@ -1,11 +1,22 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type FactPayloads, OnFact } from '#libs/service';
+import { type FactPayloads, Metrics, OnFact } from '#libs/service';
 
-/** Tells operators of agents elsewhere whose cards have changed: a line of the log, and one of the audit log. */
+/** Reports changed cards of agents elsewhere to operators: a line of the log, one of the audit log, and a count. */
 @Injectable()
 export class ChangedCards {
   private readonly logger = new Logger(ChangedCards.name);
   private readonly auditLogger = new Logger('Audit');
+  private readonly changed;
+
+  constructor(metrics: Metrics) {
+    const description = "Agents' cards that changed, as found by this replica, by CARD_CHANGE_POLICY and its effect";
+    this.changed = metrics.counter('parley_cards_changed_total', description, ['policy', 'blocked']);
+  }
+
+  @OnFact('card.changed')
+  count({ policy, blocked }: FactPayloads['card.changed']): void {
+    this.changed.inc({ policy, blocked: String(blocked) });
+  }
 
   @OnFact('card.changed')
   log({ url, paths, policy, significant }: FactPayloads['card.changed']): void {

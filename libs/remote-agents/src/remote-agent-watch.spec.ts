@@ -9,9 +9,9 @@ const AWAY = Object.assign(new Error('terminating connection due to administrato
 
 const CARDS: CardConfig = { signing: true, signatures: 'warn', changes: 'allow', trustedKeys: [], maxAgeMs: 0 };
 
-function received(): ReceivedCard {
+function received(name = 'a'): ReceivedCard {
   const text = JSON.stringify({
-    name: 'a',
+    name,
     description: 'd',
     version: '1',
     capabilities: {},
@@ -82,5 +82,38 @@ describe('CARD_SIGNATURES=require', () => {
       kind,
       message: `the agent card is not signed as required: its signature ${reason}`,
     });
+  });
+});
+
+describe('A card that has changed', () => {
+  const card = JSON.parse(received('b').text) as CardPin['card'];
+  const pinned = { id: '1', url: AGENT, hash: 'of another card', card } as CardPin;
+
+  it.each([
+    ['allow', true, false],
+    ['warn', true, false],
+    ['block', true, true],
+    ['block', false, false],
+  ] as const)('is one fact under %s where it is new (%s), and blocked: %s', async (changes, isNew, blocked) => {
+    const emitted: unknown[] = [];
+    const facts = { emit: (...fact: unknown[]) => void emitted.push(fact) };
+    const pins = { find: async () => pinned, note: async () => isNew } as unknown as CardPins;
+    const call = watch({ config: { ...CARDS, changes }, pins, facts }).admit(AGENT, received(), {});
+    const refusal = await Promise.resolve(call).catch(({ kind }: { kind: string }) => kind);
+    expect(refusal).toBe(changes === 'block' ? 'changed-card' : undefined);
+    const fact = { url: AGENT, tenant: '', paths: ['/name'], policy: changes, significant: true, blocked };
+    expect(emitted).toEqual(isNew ? [['card.changed', fact]] : []);
+  });
+
+  it.each([
+    ['before it is written', async () => undefined],
+    ['that could not be written', async () => Promise.reject(AWAY)],
+  ])('is no fact %s', async (_when, note) => {
+    const emitted: unknown[] = [];
+    const facts = { emit: (...fact: unknown[]) => void emitted.push(fact) };
+    const pins = { find: async () => pinned, note } as unknown as CardPins;
+    const call = watch({ config: { ...CARDS, changes: 'allow' }, pins, facts }).admit(AGENT, received(), {});
+    await Promise.resolve(call).catch(() => undefined);
+    expect(emitted).toEqual([]);
   });
 });

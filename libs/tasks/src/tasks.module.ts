@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AskedQuestions } from './asked-questions.js';
 import { CommitFeed } from './commit-feed.js';
 import { CommitLog } from './commit-log.js';
+import { SettledTasks } from './settled-tasks.js';
 import { PostgresCommitLog } from './postgres-commit-log.js';
 import { TaskMetrics } from './task-metrics.js';
 import { PostgresTaskStore } from './postgres-task-store.js';
@@ -26,6 +27,7 @@ import { TaskStore } from './task-store.js';
     { provide: CommitLog, useClass: PostgresCommitLog },
     AskedQuestions,
     CommitFeed,
+    SettledTasks,
     TaskCounts,
     TaskMetrics,
     TaskFacts,
