@@ -44,13 +44,7 @@ export class OwnClaims {
     const now = performance.now();
     for (const claim of this.troubled.values()) if (claim.dueAt <= now) claims.push(claim);
     if (this.paced.isDue) claims.push(...(await this.look()));
-    const renewed: IdleClaim[] = [];
-    for (const claim of claims) {
-      const token = randomUUID();
-      if (await this.store.renew(claim, token)) renewed.push(this.keep({ ...claim, token }, Infinity));
-      else this.troubled.delete(claim.taskId);
-    }
-    return renewed;
+    return this.renew(claims);
   }
 
   /** These claims are about to be taken up: until they are `settled` or `failed`, nobody else here does so. */
@@ -71,6 +65,21 @@ export class OwnClaims {
     const pause = Math.min(FIRST_PAUSE_MS, this.lookMs) * 2 ** (failures - 1);
     const longest = lasting ? LONGEST_LASTING_PAUSE_MS : LONGEST_PAUSE_MS;
     this.keep({ ...claim, failures }, performance.now() + Math.min(pause, longest));
+  }
+
+  /** Returns what it has renewed, also where the database went away in the middle: the others are due again. */
+  private async renew(claims: readonly IdleClaim[]): Promise<IdleClaim[]> {
+    const renewed: IdleClaim[] = [];
+    try {
+      for (const claim of claims) {
+        const token = randomUUID();
+        if (await this.store.renew(claim, token)) renewed.push(this.keep({ ...claim, token }, Infinity));
+        else this.troubled.delete(claim.taskId);
+      }
+    } catch (error) {
+      if (renewed.length === 0) throw error;
+    }
+    return renewed;
   }
 
   private keep(claim: IdleClaim, dueAt: number): IdleClaim {

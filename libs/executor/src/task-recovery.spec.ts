@@ -82,6 +82,30 @@ it('takes up no claim that is still being taken for a minute, whatever it looks,
   expect(renewed).toContainEqual(expect.objectContaining(claimed[0]!));
 });
 
+it('takes up every claim that it has renewed, though the database goes away before the others are', async () => {
+  const claims = ['a', 'b', 'c'].map((taskId) => ({ taskId, token: `token of ${taskId}` }));
+  const read: string[] = [];
+  let renewals = 0;
+  const store = {
+    claims: async () => claims,
+    renew: async () => {
+      renewals += 1;
+      if (renewals === 2) throw new Error('Connection terminated unexpectedly');
+      return true;
+    },
+    log: async (taskId: string) => void read.push(taskId),
+    release: async () => undefined,
+    claimants: async () => [],
+    overdue: async () => [],
+  };
+  const recovery = recoveryOf(store, { deadReplicas: async () => [], unknownReplicas: async () => [] });
+  for (let look = 0; look < 4; look += 1) {
+    await recovery.sweep().catch(() => undefined);
+    jest.advanceTimersByTime(10_000);
+  }
+  expect([...new Set(read)].toSorted()).toEqual(['a', 'b', 'c']);
+});
+
 it.each([
   ['tells of a look that failed', false, 1],
   ['says nothing of one that its end has cut off', true, 0],
