@@ -72,6 +72,26 @@ describe('ReplicaLife', () => {
     expect(await one.deadReplicas()).toEqual([]);
   });
 
+  it('lives while its new session cannot commit its new lock yet', async () => {
+    const database = await open();
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    const holder = await database.pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM replica WHERE id = $1 FOR UPDATE', [two.replicaId]);
+      // Its heartbeat waits here, so no session of it gets further.
+      for (let times = 0; times < 2; times += 1) {
+        await endSessionOf(database, two);
+        await until(async () => (await waitingHeartbeats(database)) === 1, { what: 'its heartbeat to wait' });
+        expect(await one.deadReplicas()).toEqual([]);
+      }
+    } finally {
+      await holder.query('COMMIT');
+      holder.release();
+    }
+  });
+
   it('counts a replica that holds its lock but says nothing as dead', async () => {
     const database = await open();
     const [one, two] = [await born(database), await born()];
@@ -170,6 +190,21 @@ describe('what a replica finds of another one', () => {
 
 async function fallSilent({ pool }: Database, { replicaId }: ReplicaLife, since = '11 seconds'): Promise<void> {
   await pool.query('UPDATE replica SET heartbeat_at = now() - $2::interval WHERE id = $1', [replicaId, since]);
+}
+
+/** Ends the session that holds the lock of one replica. */
+async function endSessionOf({ pool }: Database, { replicaId }: ReplicaLife): Promise<void> {
+  const text = `SELECT pg_terminate_backend(l.pid, 30000) FROM replica r JOIN pg_locks l ON l.locktype = 'advisory'
+    AND l.classid = (r.lock_key >> 32)::oid AND l.objid = (r.lock_key & 4294967295)::oid WHERE r.id = $1`;
+  expect((await pool.query(text, [replicaId])).rowCount).toBe(1);
+}
+
+async function waitingHeartbeats({ pool }: Database): Promise<number> {
+  const { rows } = await pool.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+       AND query LIKE '%INSERT INTO replica%'`,
+  );
+  return rows.length;
 }
 
 /** As if it had been there for a minute. */

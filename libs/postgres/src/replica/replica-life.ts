@@ -14,6 +14,9 @@ const RECONNECT_MS = 100;
 /** A lock must be missing twice, this far apart: its holder may be reconnecting, at the second try perhaps. */
 const CONFIRM_MS = 200;
 
+/** The oldest lock keys that a session holds beside its own one: the one that was announced, and what was tried after it. */
+const KEPT_KEYS = 3;
+
 /**
  * This process as others see it. A replica lives while its own session holds its advisory lock (PostgreSQL releases
  * it the moment the process dies) and while its heartbeat is not older than ten seconds (a frozen process keeps its
@@ -37,7 +40,11 @@ export class ReplicaLife {
   private spokeAt = 0;
   private speaking = false;
   private hasJoined = false;
-  private lockKey = '';
+  /**
+   * The key of the session, and those before it that the row may still have: until a heartbeat with the new one is committed,
+   * the session holds them as well. Where commits are slow, this replica would seem dead for so long.
+   */
+  private lockKeys: string[] = [];
 
   constructor(private readonly database: Database) {}
 
@@ -135,8 +142,10 @@ export class ReplicaLife {
     const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
     await session.query(SESSION_SETTINGS);
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
-    this.lockKey = lockKey;
+    await session.query('SELECT pg_try_advisory_lock(key) FROM unnest($1::bigint[]) AS own (key)', [this.lockKeys]);
+    this.lockKeys = [lockKey, ...this.lockKeys.slice(-KEPT_KEYS)];
     await this.heartbeat(session);
+    this.lockKeys = [lockKey];
     this.hasJoined = true;
   }
 
@@ -191,7 +200,7 @@ export class ReplicaLife {
 
   private async heartbeat(session: pg.Client): Promise<void> {
     const [spokeAt, askedAt] = [performance.now(), Date.now()];
-    const values = [this.replicaId, this.lockKey, !this.hasJoined];
+    const values = [this.replicaId, this.lockKeys[0], !this.hasJoined];
     const { rows } = await session.query<Spoken>(HEARTBEAT, values);
     this.spokeAt = spokeAt;
     const { now, peers } = rows[0]!;
