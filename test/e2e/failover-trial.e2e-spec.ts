@@ -124,11 +124,13 @@ describe('the count of Tasks that were taken from a living replica', () => {
 
   it('has those of a replica that nothing had happened to', () => {
     expect(thefts(taken, new Map())).toEqual([expect.stringContaining('process 7')]);
-    expect(thefts(taken, new Map([[7, new Date(6_000)]]))).toHaveLength(1);
+    expect(thefts(taken, new Map([[7, [{ from: new Date(6_000) }]]]))).toHaveLength(1);
   });
 
   it('has none of a replica that was broken before, or whose lock was free', () => {
-    expect(thefts(taken, new Map([[7, new Date(4_000)]]))).toEqual([]);
+    expect(thefts(taken, new Map([[7, [{ from: new Date(4_000) }]]]))).toEqual([]);
+    expect(thefts(taken, new Map([[7, [{ from: new Date(4_000), until: new Date(5_500) }]]]))).toEqual([]);
+    expect(thefts(taken, new Map([[7, [{ from: new Date(4_000), until: new Date(4_500) }]]]))).toHaveLength(1);
     expect(thefts(new Map([['t', [{ at: new Date(5_000), fromPid: null }]]]), new Map())).toEqual([]);
   });
 });

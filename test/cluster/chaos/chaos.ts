@@ -199,7 +199,7 @@ async function tryOut(options: ChaosOptions): Promise<Trial> {
     asleep,
     agents: stage.agents,
     failovers: broken.failovers,
-    brokenAt: replicas.brokenAt,
+    broken: replicas.broken,
     ...calls,
   });
   for await (const page of storedPages(database.query)) judge.compare(page);

@@ -45,14 +45,22 @@ export async function takeovers(query: TestDatabase['query']): Promise<Takeovers
   return Map.groupBy(rows, ({ id }) => id);
 }
 
+/** A time in which others may take the Tasks of a process that lives. */
+export interface BrokenTime {
+  from: Date;
+  /** Absent: to the end. */
+  until?: Date;
+}
+
 /**
  * Returns one sentence for each Task that was taken from a replica which lived and which no fault had stopped or cut off.
- * @param brokenAt when each process was first killed, told to end, stopped or cut off
+ * @param broken by the process: from when on it was killed, told to end, stopped or cut off, and how long without sessions
  */
-export function thefts(taken: Takeovers, brokenAt: ReadonlyMap<number, Date>): string[] {
+export function thefts(taken: Takeovers, broken: ReadonlyMap<number, readonly BrokenTime[]>): string[] {
   return [...taken].flatMap(([taskId, times]) =>
     times.flatMap(({ at, fromPid }) => {
-      if (fromPid === null || at >= (brokenAt.get(fromPid) ?? NEVER)) return [];
+      if (fromPid === null) return [];
+      if ((broken.get(fromPid) ?? []).some(({ from, until = NEVER }) => at >= from && at <= until)) return [];
       return [`task ${taskId} was taken from process ${fromPid}, which lived, at ${at.toISOString()}`];
     }),
   );

@@ -6,11 +6,15 @@ import type { SeededRandom } from '../../support/seeded-random.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 import type { ReplicaErrors } from './replica-errors.js';
 import type { ReplicaMemory } from './replica-memory.js';
+import type { BrokenTime } from './takeovers.js';
 
 /** Milliseconds by which the clock of a replica is off. */
 export const SHIFTS_MS = [-30_000, -300, 300, 30_000];
 /** What does not start for so long never will: a safety net. */
 const UNSTARTABLE_MS = 120_000;
+
+/** Milliseconds after which a replica that has lost its sessions has new ones, on the busiest machine. */
+const RECONNECTED_MS = 5_000;
 
 export interface TrialReplicasOptions {
   database: ClusterDatabase;
@@ -36,8 +40,8 @@ interface ReplicaLinks {
 
 /** The replicas of a trial: which of them may be broken now, and what each of them has of its own. */
 export class TrialReplicas {
-  /** When each process was first killed, told to end, stopped or cut off. */
-  readonly brokenAt = new Map<number, Date>();
+  /** By the process: from when on it was killed, told to end, stopped or cut off, and the times after it lost its sessions. */
+  readonly broken = new Map<number, BrokenTime[]>();
   private readonly disturbed = new Set<Parley>();
   private readonly clocks = new Map<number, ShiftedClock>();
   private readonly links = new Map<number, ReplicaLinks>();
@@ -143,8 +147,18 @@ export class TrialReplicas {
     for (const clock of this.clocks.values()) clock.remove();
   }
 
+  /** Notes that PostgreSQL ends the sessions of one: others take its Tasks where it has no new one after 0.3 s. */
+  noteSessionsLost({ pid }: Parley): void {
+    const from = new Date();
+    this.noteTime(pid, { from, until: new Date(from.getTime() + RECONNECTED_MS) });
+  }
+
+  private noteTime(pid: number, time: BrokenTime): void {
+    this.broken.set(pid, [...(this.broken.get(pid) ?? []), time]);
+  }
+
   private noteBroken({ pid }: Parley): void {
-    if (!this.brokenAt.has(pid)) this.brokenAt.set(pid, new Date());
+    this.noteTime(pid, { from: new Date() });
   }
 
   private async launch(options: ParleyOptions): Promise<Parley> {

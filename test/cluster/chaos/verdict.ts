@@ -7,9 +7,11 @@ import type { Failover } from './failover-driver.js';
 import { type CallCounts, overcalledAgents, QuestionLimits } from './overcalls.js';
 import { type NodeHistory, nodeHistories } from './node-history.js';
 import { settlingMs } from './settling.js';
-import { type Takeovers, thefts } from './takeovers.js';
+import { type BrokenTime, type Takeovers, thefts } from './takeovers.js';
 
 const LATE_MS = 60_000;
+/** Of an event of a Task that is stuck. */
+const SHOWN_CHARACTERS = 400;
 
 /** Each with one sentence for every breach of a promise; all empty where every promise was kept. */
 export interface Verdict {
@@ -45,8 +47,8 @@ export interface Evidence {
   asleep: readonly string[];
   failovers: readonly Failover[];
   takeovers: Takeovers;
-  /** When each process was first killed, told to end, stopped or cut off. */
-  brokenAt: ReadonlyMap<number, Date>;
+  /** When others may take the Tasks of each process. */
+  broken: ReadonlyMap<number, readonly BrokenTime[]>;
   /** Calls of the model, by the question. */
   asked: CallCounts;
 }
@@ -84,7 +86,7 @@ export class Judge {
       internal: log.improper,
       idle: claims.map(({ taskId, agent, replicaId }) => `task ${taskId} (${agent}) is claimed by ${replicaId} alone`),
       asleep: asleep.map((taskId) => `task ${taskId} is due, and nobody has woken it`),
-      stolen: thefts(takeovers, evidence.brokenAt),
+      stolen: thefts(takeovers, evidence.broken),
     };
   }
 
@@ -97,7 +99,7 @@ export class Judge {
       this.compareTold(it);
       const message = `Message ${userMessages(it)[0]} at ${it.agent}`;
       this.made.set(message, (this.made.get(message) ?? 0) + 1);
-      if (!hasEnded(it)) verdict.stuck.push(`task ${it.taskId} (${it.agent}) is ${it.state}`);
+      if (!hasEnded(it)) verdict.stuck.push(stuckAt(it));
       if (hasFailed(it)) verdict.failed.push(`task ${it.taskId} (${it.agent}): ${reasonOf(it)}`);
       verdict.reordered.push(...logProblems(it));
       if (failovers.length > 0) verdict.late.push(...this.latenessOf(it));
@@ -183,6 +185,15 @@ function userMessages({ events }: StoredLog): string[] {
     const ids = 'task' in event ? (event.task.history ?? []).map(({ messageId }) => messageId) : [];
     return received === null ? ids : [...ids, received];
   });
+}
+
+/** Says as much of a Task without an end as its row and log know: the trial's database is gone afterwards. */
+function stuckAt({ taskId, agent, state, claimed, events }: StoredLog): string {
+  const held = claimed ? 'claimed by a replica' : 'claimed by no replica';
+  const ends = events
+    .slice(-3)
+    .map(({ sequence, at, json }) => `${sequence} at ${at}: ${json.slice(0, SHOWN_CHARACTERS)}`);
+  return [`task ${taskId} (${agent}) is ${state}, ${held}; its last events:`, ...ends].join('\n    ');
 }
 
 function hasFailed({ state }: StoredLog): boolean {

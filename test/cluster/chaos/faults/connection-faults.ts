@@ -23,11 +23,12 @@ export const SESSIONS: FaultKind = {
   draw: () => ({
     title: 'sessions',
     cause: async ({ replicas }, target) => {
-      const { pid } = replicas.awake(target);
+      const victim = replicas.awake(target);
+      replicas.noteSessionsLost(victim);
       await replicas.cluster.database.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE application_name = $1 OR application_name LIKE $1 || ':%'`,
-        [`parley:${pid}`],
+        [`parley:${victim.pid}`],
       );
       return true;
     },
