@@ -1,5 +1,5 @@
 import type { Database } from '#libs/postgres';
-import { PostgresTaskStore, TaskCounts, TaskPurge, TaskQuestions, TaskRetention } from '#libs/tasks';
+import { FoldMemory, PostgresTaskStore, TaskCounts, TaskPurge, TaskQuestions, TaskRetention } from '#libs/tasks';
 import type pg from 'pg';
 import type { TestDatabase } from '../support/postgres.js';
 import { newDraft } from './task-draft.js';
@@ -68,7 +68,7 @@ async function askEverything(): Promise<void> {
   const questions = new TaskQuestions(database);
   await questions.list({ scope: SCOPE, limit: 10 });
   await questions.list({ scope: SCOPE, assignee: 'me', limit: 10 });
-  await new TaskPurge(database, new TaskRetention()).purge(new Date(0), AbortSignal.timeout(180_000));
+  await new TaskPurge(database, new TaskRetention(), new FoldMemory()).purge(new Date(0), AbortSignal.timeout(180_000));
   // Part of the purge of revisions (libs/orchestrator), whose tables are not here.
   await database.pool.query(`SELECT tenant, agent, created_at FROM task WHERE substr(task_id, 15, 1) <> '7'`);
 }

@@ -1,5 +1,5 @@
 import type { Database } from '#libs/postgres';
-import { TaskPurge, TaskRetention } from '#libs/tasks';
+import { FoldMemory, KeptFolds, TaskPurge, TaskRetention } from '#libs/tasks';
 import type { TestDatabase } from '../support/postgres.js';
 import { before, until } from '../support/until.js';
 import { openTaskDatabase } from './task-database.js';
@@ -29,8 +29,14 @@ it('a purge deletes a bounded number of Tasks at once, however many a run called
      FOR EACH STATEMENT EXECUTE FUNCTION note_purged()`,
   );
   await endedRun(CHILDREN);
-  const purged = await new TaskPurge(database, new TaskRetention()).purge(new Date(), AbortSignal.timeout(180_000));
-  expect(purged).toBe(CHILDREN + 1);
+  const memory = new FoldMemory();
+  const folds = new KeptFolds<string>(memory);
+  for (const taskId of ['0000000000', 'another'])
+    folds.keep({ taskId, tenant: '', owner: '' }, 1, { state: taskId, place: { sequence: 1, digest: '' } });
+  const purge = new TaskPurge(database, new TaskRetention(), memory);
+  expect(await purge.purge(new Date(), AbortSignal.timeout(180_000))).toBe(CHILDREN + 1);
+  // A Task that ended in another replica may still be kept here as it waited.
+  expect([folds.get('0000000000'), folds.size]).toEqual([undefined, 1]);
   expect(await server.query('SELECT count(*)::int AS tasks FROM task')).toEqual([{ tasks: 0 }]);
   expect(await server.query('SELECT max(tasks) AS most FROM purged')).toEqual([{ most: 10_000 }]);
 });
@@ -38,11 +44,14 @@ it('a purge deletes a bounded number of Tasks at once, however many a run called
 it('a purge whose process stands still in its transaction keeps the purge of another one waiting for seconds only', async () => {
   await endedRun(1);
   const frozen = whoseCommitsStandStill();
-  void new TaskPurge(frozen.database, new TaskRetention())
+  void new TaskPurge(frozen.database, new TaskRetention(), new FoldMemory())
     .purge(new Date(), AbortSignal.timeout(180_000))
     .catch(() => 0);
   await until(() => frozen.standsStill(), { what: 'the first purge to stand still' });
-  const purge = new TaskPurge(database, new TaskRetention()).purge(new Date(), AbortSignal.timeout(180_000));
+  const purge = new TaskPurge(database, new TaskRetention(), new FoldMemory()).purge(
+    new Date(),
+    AbortSignal.timeout(180_000),
+  );
   expect(await before(purge, { what: 'the second purge' })).toBe(2);
   expect(await server.query('SELECT FROM task')).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { applyTaskEvent, type TaskEvent, type TaskHeader } from '#libs/tasks';
+import { applyTaskEvent, FoldMemory, type TaskEvent, type TaskHeader } from '#libs/tasks';
 import { type A2AError, type JsonValue, type Task, userMessage } from '#libs/protocol';
 import { refuseUnasked } from './named-answer.js';
 import { RunFolds } from './run-folds.js';
@@ -29,7 +29,7 @@ async function refusalOf(log: readonly TaskEvent[], metadata?: { node: JsonValue
     headers: async () => new Map([[taskId, header]]),
     events: async () => log.map((event, at) => ({ sequence: at + 1, event, json: JSON.stringify(event) })),
   };
-  const folds = new RunFolds(tasks as never, { isFull: () => false } as never);
+  const folds = new RunFolds(tasks as never, new FoldMemory());
   const message = userMessage('yes', { taskId, ...(metadata && { metadata }) });
   return refuseUnasked(message, DEFINITION, { tasks: tasks as never, folds }).then(
     () => undefined,

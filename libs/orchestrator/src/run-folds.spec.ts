@@ -2,6 +2,7 @@ import type { RequestContext } from '#libs/executor';
 import { userMessage } from '#libs/protocol';
 import {
   eventsAfter,
+  FoldMemory,
   placeOfEvent,
   type RecordedEvent,
   type TaskEvent,
@@ -9,7 +10,7 @@ import {
   toStreamResponse,
 } from '#libs/tasks';
 import { RunState } from './run-state.js';
-import { DrivenFolds, DrivenRun, NOTHING_IN_FLIGHT, workflowOf } from './testing/driven-run.js';
+import { DrivenFolds, DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
 import type { WorkflowDefinition } from './workflow.js';
 
@@ -51,7 +52,7 @@ function foldsOf(log: readonly TaskEvent[]): { folds: DrivenFolds; reads: number
       return read;
     },
   };
-  return { folds: new DrivenFolds(tasks as never, NOTHING_IN_FLIGHT), reads };
+  return { folds: new DrivenFolds(tasks as never, new FoldMemory()), reads };
 }
 
 const headerAt = (lastSequence: number): TaskHeader =>
@@ -103,7 +104,7 @@ describe('The fold of a run that waits', () => {
     const here = run.folds;
     await answer(run, 'n0');
     const before = run.log.length;
-    run.folds = new DrivenFolds({} as never, NOTHING_IN_FLIGHT);
+    run.folds = new DrivenFolds({} as never, new FoldMemory());
     await answer(run, 'n1');
     await answer(run, 'n2');
     const there = run.log.length - before;
@@ -175,11 +176,29 @@ describe('The fold of a run that waits', () => {
     const run = await asking(3);
     let isFull = false;
     const tasks = { events: async (_id: string, after: number) => stored(run.log).slice(after) };
-    const folds = new DrivenFolds(tasks as never, { isFull: () => isFull } as never);
+    const folds = new DrivenFolds(tasks as never, new FoldMemory({ isFull: () => isFull }));
     await folds.read(headerAt(run.log.length), run.definition);
     expect(folds.count).toBe(1);
     isFull = true;
     await folds.keep(executionOf(run.log), { state: run.state, first: run.log[0] });
     expect(folds.count).toBe(0);
+  });
+
+  it('weighs what agents and people said by its structure, the Messages that the run has received too', async () => {
+    const run = await asking(3);
+    const memory = new FoldMemory();
+    const tasks = { events: async (_id: string, after: number) => stored(run.log).slice(after) };
+    const folds = new DrivenFolds(tasks as never, memory);
+    const weighed = async (): Promise<number> => {
+      await folds.read(headerAt(run.log.length), run.definition);
+      return memory.weight;
+    };
+    const before = await weighed();
+    const lists = Array.from({ length: 1_000 }, () => []);
+    const answered = run.answer(userMessage('yes', { metadata: { node: 'n0', lists } }));
+    (await run.agents.called('n0', 2)).finish('TASK_STATE_INPUT_REQUIRED', 'again?');
+    await answered;
+    // Four bytes of JSON each, and of the heap at least forty.
+    expect((await weighed()) - before).toBeGreaterThan(40_000);
   });
 });

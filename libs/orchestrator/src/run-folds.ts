@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '#libs/executor';
 import type { ProcessStart } from '#libs/process';
 import { isWaitingState } from '#libs/protocol';
-import { InFlight } from '#libs/service';
 import {
+  eventBytes,
   eventsAfter,
+  FoldMemory,
   type KeptFold,
   KeptFolds,
   placeOfEvent,
@@ -14,13 +15,11 @@ import {
   TaskStore,
 } from '#libs/tasks';
 import { RunState } from './run-state.js';
+import { RunWeights } from './run-weight.js';
 import type { WorkflowDefinition } from './workflow.js';
 
 /** Bytes of a log that is folded as fast as a fold of it is looked up and proved. */
 const SHORT_LOG = 64 * 1024;
-/** Bytes of the heap for each byte of the log, and for each instance of a node; rather too many. */
-const HEAP_PER_BYTE = 2;
-const HEAP_PER_INSTANCE = 2 * 1024;
 
 /** A run as its log has it up to the last event that the state has taken in. */
 export interface RunFold {
@@ -45,18 +44,21 @@ interface SizedFold extends RunFold {
  * - Each use proves by the log that it still has the event that the fold ends with. Where it has another one, or there is
  *   no fold, the whole log is folded.
  * - Only events that are durable are in a kept fold.
- * - All folds are dropped where half of what may be in flight is (`IN_FLIGHT_LIMIT`).
+ * - `FoldMemory` bounds all folds.
  */
 @Injectable()
 export class RunFolds {
-  protected readonly kept = new KeptFolds<SizedFold>();
+  protected readonly kept: KeptFolds<SizedFold>;
+  private readonly weights = new RunWeights();
   /** Bytes of the shortest log whose fold is kept. */
   protected readonly shortest: number = SHORT_LOG;
 
   constructor(
     private readonly tasks: TaskStore,
-    private readonly inFlight: InFlight,
-  ) {}
+    memory: FoldMemory,
+  ) {
+    this.kept = new KeptFolds(memory);
+  }
 
   /**
    * Takes out the fold of a run that is executed, up to the end of its log; `undefined` where the log has to be folded.
@@ -119,13 +121,11 @@ export class RunFolds {
   }
 
   private put(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, fold: KeptFold<SizedFold>): void {
-    if (this.inFlight.isFull(InFlight.accountOf(of))) return this.kept.clear();
-    const { state, bytes } = fold.state;
-    if (bytes < this.shortest) return;
-    this.kept.keep(of.taskId, of.tenant, bytes * HEAP_PER_BYTE + state.instances.size * HEAP_PER_INSTANCE, fold);
+    const { state } = fold;
+    if (state.bytes >= this.shortest) this.kept.keep(of, this.weights.of(state.state, state.first), fold);
   }
 }
 
 function bytesOf(events: readonly RecordedEvent[]): number {
-  return events.reduce((sum, { json }) => sum + json.length, 0);
+  return events.reduce((sum, { event, json }) => sum + eventBytes(event, json), 0);
 }

@@ -2,8 +2,11 @@ export { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion, toS
 export { readWakePayload, WAKE } from './wake-job.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
 export { begunTask, foldEvents, foldLog } from './fold-log.js';
+export { FoldMemory } from './fold-memory.js';
+export { heapBytes } from './heap-bytes.js';
 export { type KeptFold, KeptFolds } from './kept-folds.js';
 export { eventsAfter, type LogPlace, placeOfEvent } from './log-place.js';
+export { eventBytes } from './log-size.js';
 export { firstTaskIdOf, newTaskId } from './task-id.js';
 export {
   ANONYMOUS_SCOPE,

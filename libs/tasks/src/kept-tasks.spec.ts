@@ -1,3 +1,5 @@
+import { FoldMemory } from './fold-memory.js';
+import { KeptFolds } from './kept-folds.js';
 import { KeptTasks } from './kept-tasks.js';
 import { toStreamResponse } from './task-event.js';
 import type { RecordedEvent, TaskEvent } from './task-event.js';
@@ -6,6 +8,7 @@ import type { TaskHeader } from './task-store.js';
 
 const IDS = { taskId: 't', contextId: 'c' };
 const LONG = 100_000;
+const LISTS = Array.from({ length: 1_000 }, () => []);
 
 function status(state: 'TASK_STATE_WORKING' | 'TASK_STATE_INPUT_REQUIRED', text: string): TaskEvent {
   const message = { messageId: text, role: 'ROLE_AGENT' as const, parts: [{ text }] };
@@ -19,18 +22,33 @@ class Log {
     status('TASK_STATE_INPUT_REQUIRED', 'first?'),
   ];
   readonly reads: number[] = [];
+  readonly memory = new FoldMemory();
   readonly tasks = new KeptTasks(async (_taskId, after, limit) => {
     const read = this.recorded().slice(after, after + limit);
     this.reads.push(read.length);
     return read;
-  });
+  }, new KeptFolds(this.memory));
 
   ask(text: string): void {
     this.events.push(status('TASK_STATE_WORKING', `before ${text}`), status('TASK_STATE_INPUT_REQUIRED', text));
   }
 
+  /** Asks with a thousand empty lists: two thousand bytes of JSON, and at least forty thousand of the heap. */
+  askData(): void {
+    const event = status('TASK_STATE_INPUT_REQUIRED', 'data?');
+    if ('statusUpdate' in event) event.statusUpdate.status.message!.parts.push({ data: LISTS });
+    this.events.push(status('TASK_STATE_WORKING', 'before data?'), event);
+  }
+
+  /** Takes an answer of as much, and asks. */
+  receive(): void {
+    const received = { messageId: 'answer', role: 'ROLE_USER' as const, parts: [{ data: LISTS }] };
+    this.events.push({ ...status('TASK_STATE_WORKING', 'thanks'), received } as TaskEvent);
+    this.ask('more?');
+  }
+
   header(state = 'TASK_STATE_INPUT_REQUIRED'): TaskHeader {
-    return { ...IDS, tenant: '', state, lastSequence: this.events.length } as TaskHeader;
+    return { ...IDS, tenant: '', owner: '', state, lastSequence: this.events.length } as TaskHeader;
   }
 
   task() {
@@ -58,7 +76,7 @@ describe('Tasks that wait, as they were folded last', () => {
     for (const question of ['second?', 'third?', 'fourth?']) {
       log.ask(question);
       log.reads.length = 0;
-      const forward = await log.tasks.forward(log.header(), 1000);
+      const forward = await log.tasks.forward(log.header());
       expect(forward?.task).toEqual(log.task());
       expect(forward?.bytes).toBeGreaterThan(LONG);
       expect(log.reads).toEqual([3]);
@@ -68,17 +86,55 @@ describe('Tasks that wait, as they were folded last', () => {
   it('are what they were where nothing is new', async () => {
     const log = new Log();
     await log.keep(LONG);
-    expect((await log.tasks.forward(log.header(), 1000))?.task).toEqual(log.task());
+    expect((await log.tasks.forward(log.header()))?.task).toEqual(log.task());
+  });
+
+  it('are folded forward page by page, by the bytes of what is new and not by the number of its events', async () => {
+    const log = new Log();
+    await log.keep(LONG);
+    for (let turn = 0; turn < 10; turn += 1) log.ask(`${turn} ${'?'.repeat(LONG)}`);
+    log.reads.length = 0;
+    const header = { ...log.header(), size: { log: LONG + 20 * LONG, artifacts: 0 } };
+    expect((await log.tasks.forward(header))?.task).toEqual(log.task());
+    // Ten events of a megabyte, and the one before them that proves their place.
+    expect(log.reads).toEqual([11, 11]);
+    log.ask('x'.repeat(2_000_000));
+    log.reads.length = 0;
+    const one = { ...log.header(), size: { log: 30 * LONG + 4_000_000, artifacts: 0 } };
+    expect((await log.tasks.forward(one))?.task).toEqual(log.task());
+    expect(log.reads).toEqual([2, 2]);
+  });
+
+  it('weigh what their data members take, from the first fold on and with each turn', async () => {
+    const log = new Log();
+    log.askData();
+    await log.keep(LONG);
+    const before = log.memory.weight;
+    expect(before).toBeGreaterThan(40_000);
+    log.askData();
+    await log.tasks.forward(log.header());
+    expect(log.memory.weight - before).toBeGreaterThan(40_000);
+    log.receive();
+    await log.tasks.forward(log.header());
+    expect(log.memory.weight - before).toBeGreaterThan(80_000);
+  });
+
+  it('are forgotten with the Tasks that are purged', async () => {
+    const log = new Log();
+    await log.keep(LONG);
+    log.memory.forget(['another', 't']);
+    expect(log.memory.weight).toBe(0);
+    expect(await log.tasks.forward(log.header())).toBeUndefined();
   });
 
   it('give out what later turns do not change', async () => {
     const log = new Log();
     await log.keep(LONG);
     log.ask('second?');
-    const before = await log.tasks.forward(log.header(), 1000);
+    const before = await log.tasks.forward(log.header());
     const text = JSON.stringify(before);
     log.ask('third?');
-    await log.tasks.forward(log.header(), 1000);
+    await log.tasks.forward(log.header());
     expect(JSON.stringify(before)).toBe(text);
   });
 
@@ -100,13 +156,6 @@ describe('Tasks that wait, as they were folded last', () => {
       },
     ],
     [
-      'more is new than is read at once',
-      (log) => {
-        for (let turn = 0; turn < 5; turn += 1) log.ask(`${turn}?`);
-        return log.header();
-      },
-    ],
-    [
       'they were dropped',
       (log) => {
         log.tasks.drop('t');
@@ -116,7 +165,7 @@ describe('Tasks that wait, as they were folded last', () => {
   ])('are not used where %s', async (_why, change) => {
     const log = new Log();
     await log.keep(LONG);
-    expect(await log.tasks.forward(await change(log), 10)).toBeUndefined();
+    expect(await log.tasks.forward(await change(log))).toBeUndefined();
   });
 
   it.each([
@@ -125,6 +174,6 @@ describe('Tasks that wait, as they were folded last', () => {
   ])('are none %s', async (_which, bytes, state) => {
     const log = new Log();
     await log.keep(bytes, log.header(state));
-    expect(await log.tasks.forward(log.header(), 1000)).toBeUndefined();
+    expect(await log.tasks.forward(log.header())).toBeUndefined();
   });
 });

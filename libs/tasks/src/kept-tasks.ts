@@ -1,6 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { isWaitingState, type Task } from '#libs/protocol';
-import { type KeptFold, KeptFolds } from './kept-folds.js';
-import { eventsAfter, placeOfEvent } from './log-place.js';
+import { heapBytes } from './heap-bytes.js';
+import type { KeptFolds } from './kept-folds.js';
+import { eventsAfter, type LogPlace, placeOfEvent } from './log-place.js';
 import { eventBytes } from './log-size.js';
 import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
@@ -8,13 +10,18 @@ import type { StoredTask, TaskHeader } from './task-store.js';
 
 /** Bytes of a log that is folded as fast as a kept Task is looked up and proved. */
 const SHORT_LOG = 64 * 1024;
-/** Bytes of the heap for each byte of the log; rather too many. */
-const HEAP_PER_BYTE = 2;
+/** About how many bytes of new events are read at once, and how many events at most, or where nobody knows their size. */
+const PAGE_BYTES = 1024 * 1024;
+const PAGE_EVENTS = 1000;
+const PAGE_OF_UNKNOWN = 100;
+/** How long a Task may be weighed before others have their turn, in milliseconds. */
+const LONGEST_STRETCH = 10;
 
-/** A Task with the size of its log in bytes. */
-interface SizedTask {
+/** A Task with the size of its log in bytes, and its own in bytes of the heap. */
+export interface WeighedTask {
   readonly task: Task;
   readonly bytes: number;
+  readonly weight: number;
 }
 
 /** Reads at most `limit` events of a log after a sequence. */
@@ -27,43 +34,69 @@ type ReadEvents = (taskId: string, after: number, limit: number) => Promise<read
 export class KeptTasks {
   constructor(
     private readonly events: ReadEvents,
-    private readonly kept = new KeptFolds<SizedTask>(),
+    private readonly kept: KeptFolds<WeighedTask>,
   ) {}
 
   /**
-   * Returns the Task as its log has it at `header.lastSequence`; `undefined` where the log has to be folded.
-   * @param most how many new events are read at once
+   * Returns the Task as its log has it at `header.lastSequence`; `undefined` where the log has to be folded. What is new is
+   * read and folded page by page, however much it is.
    */
-  async forward(header: TaskHeader, most: number): Promise<StoredTask | undefined> {
+  async forward(header: TaskHeader): Promise<StoredTask | undefined> {
     const found = this.kept.get(header.taskId);
-    if (!found || header.lastSequence - found.place.sequence >= most) return undefined;
+    if (!found) return undefined;
+    const { state } = found;
     const read = (after: number, limit: number) => this.events(header.taskId, after, limit);
-    const later = await eventsAfter(read, found.place, header.lastSequence);
-    if (!later) return undefined;
-    return this.put(header, found, later);
+    const page = pageEvents(header, found.place, state.bytes);
+    const fold = TaskFold.from(state.task);
+    let { place } = found;
+    let { bytes, weight } = state;
+    do {
+      const later = await eventsAfter(read, place, Math.min(place.sequence + page, header.lastSequence));
+      if (!later) return undefined;
+      for (const { event, json } of later) {
+        fold.apply(event);
+        bytes += eventBytes(event, json);
+        weight += heapBytes(event);
+      }
+      place = later.length > 0 ? placeOfEvent(later.at(-1)!) : place;
+    } while (place.sequence < header.lastSequence);
+    const task = fold.task();
+    this.kept.keep(header, weight, { state: { task, bytes, weight }, place });
+    return { header, task, bytes: header.size?.log ?? bytes };
   }
 
   /** Keeps a Task that was folded up to `header.lastSequence`, where it waits and its log is long. */
   async keep({ header, task, bytes = 0 }: StoredTask): Promise<void> {
-    const { taskId, tenant, lastSequence, state } = header;
+    const { taskId, lastSequence, state } = header;
     if (bytes < SHORT_LOG || !isWaitingState(state)) return;
     const [last] = await this.events(taskId, lastSequence - 1, 1);
-    if (last?.sequence === lastSequence)
-      this.kept.keep(taskId, tenant, bytes * HEAP_PER_BYTE, { state: { task, bytes }, place: placeOfEvent(last) });
+    if (last?.sequence !== lastSequence) return;
+    const weight = await weightOf(task);
+    this.kept.keep(header, weight, { state: { task, bytes, weight }, place: placeOfEvent(last) });
   }
 
   /** Drops the Task, which waits no more. */
   drop(taskId: string): void {
     this.kept.take(taskId);
   }
+}
 
-  private put(header: TaskHeader, found: KeptFold<SizedTask>, later: readonly RecordedEvent[]): StoredTask {
-    const fold = TaskFold.from(found.state.task);
-    for (const { event } of later) fold.apply(event);
-    const bytes = later.reduce((sum, { event, json }) => sum + eventBytes(event, json), found.state.bytes);
-    const task = fold.task();
-    const place = later.length > 0 ? placeOfEvent(later.at(-1)!) : found.place;
-    this.kept.keep(header.taskId, header.tenant, bytes * HEAP_PER_BYTE, { state: { task, bytes }, place });
-    return { header, task, bytes: header.size?.log ?? bytes };
+/** Returns the number of new events that are read at once. */
+function pageEvents({ size, lastSequence }: TaskHeader, { sequence }: LogPlace, bytes: number): number {
+  if (!size) return PAGE_OF_UNKNOWN;
+  const usual = (size.log - bytes) / Math.max(lastSequence - sequence, 1);
+  return Math.min(Math.max(Math.floor(PAGE_BYTES / Math.max(usual, 1)), 1), PAGE_EVENTS);
+}
+
+/** Resolves with the bytes of the heap that a Task takes, which nobody changes meanwhile. */
+async function weightOf({ history = [], artifacts = [], ...rest }: Task): Promise<number> {
+  let weight = heapBytes(rest);
+  let since = performance.now();
+  for (const it of [...history, ...artifacts]) {
+    weight += heapBytes(it);
+    if (performance.now() - since < LONGEST_STRETCH) continue;
+    await turn();
+    since = performance.now();
   }
+  return weight;
 }

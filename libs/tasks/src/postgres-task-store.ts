@@ -6,6 +6,7 @@ import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import { CANCEL_WISH } from './cancel-wish.js';
 import { CountFolding } from './count-folding.js';
 import { completedBefore } from './earlier-tasks.js';
+import { FoldMemory } from './fold-memory.js';
 import { JournalSession } from './journal-session.js';
 import { batchStatement, JOURNAL_SETTINGS, PLANS_BY_INDEX } from './journal-statement.js';
 import { eventsOver } from './stored-events.js';
@@ -51,7 +52,11 @@ export class PostgresTaskStore extends TaskStore {
   /** In the session that batches are written in, behind those that were sent before. */
   private readonly recordedByParent = new BatchLoader((parents: readonly string[]) => this.readRecorded(parents));
 
-  constructor(private readonly database: Database) {
+  /** @param folds room for waiting Tasks that are kept folded */
+  constructor(
+    private readonly database: Database,
+    folds: FoldMemory = new FoldMemory(),
+  ) {
     super();
     this.pool = database.pool;
     this.journal = new JournalSession(database);
@@ -62,6 +67,7 @@ export class PostgresTaskStore extends TaskStore {
       database.pool,
       database.readPool('tasks', MOST_AT_ONCE, PLANS_BY_INDEX),
       database.reads,
+      folds,
     );
     this.counts = new TaskCounts(database);
   }

@@ -1,5 +1,7 @@
 import { BatchLoader, type SharedReads } from '#libs/postgres';
 import type { Pool } from 'pg';
+import type { FoldMemory } from './fold-memory.js';
+import { KeptFolds } from './kept-folds.js';
 import { KeptTasks } from './kept-tasks.js';
 import { eventTexts, OF_ARTIFACTS, parseEvent, ROW_TEXT, toEvents } from './log-row.js';
 import { eventsOver } from './stored-events.js';
@@ -62,15 +64,17 @@ export class StoredTaskReader {
   /**
    * @param byId the sessions that Tasks are read in by their ids: their statements are looked up by index alone
    * @param reads where lists of callers take turns
+   * @param folds room for waiting Tasks that are kept folded
    */
   constructor(
     private readonly pool: Pool,
     private readonly byId: Pool,
     private readonly reads: SharedReads,
+    folds: FoldMemory,
   ) {
     this.snapshots = new TaskSnapshots(pool);
     this.sizes = new TaskSizes(pool);
-    this.kept = new KeptTasks((taskId, after, limit) => eventsOver(pool, taskId, after, limit));
+    this.kept = new KeptTasks((taskId, after, limit) => eventsOver(pool, taskId, after, limit), new KeptFolds(folds));
   }
 
   async load(
@@ -155,7 +159,7 @@ export class StoredTaskReader {
    * this replica folded it last.
    */
   async claimed(header: TaskHeader): Promise<StoredTask | undefined> {
-    const forward = await this.kept.forward(header, pageEvents(header, true));
+    const forward = await this.kept.forward(header);
     if (forward) return forward;
     const stored = await this.fold(header);
     // The Task is there: whether it is kept as well changes nothing of that.

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import type { Database } from '#libs/postgres';
+import { FoldMemory } from './fold-memory.js';
 import { TaskPurge } from './task-purge.js';
 import { TaskRetention } from './task-retention.js';
 
@@ -11,6 +12,6 @@ it('does not rest for as long as its process stood still', async () => {
     return Promise.resolve({ rows: [] });
   };
   const database = { tunedPool: () => ({ query }) } as unknown as Database;
-  const purge = new TaskPurge(database, new TaskRetention());
+  const purge = new TaskPurge(database, new TaskRetention(), new FoldMemory());
   expect(await purge.purgeUntimed(new Date(), new AbortController().signal)).toBe(0);
 });

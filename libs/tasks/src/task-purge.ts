@@ -4,6 +4,7 @@ import { Database, inTransaction } from '#libs/postgres';
 import type { Pool } from 'pg';
 import { type JobContext, Jobs } from '#libs/jobs';
 import { AppConfig } from '#libs/service';
+import { FoldMemory } from './fold-memory.js';
 import { firstTaskIdOf } from './task-id.js';
 import { TaskRetention } from './task-retention.js';
 
@@ -30,6 +31,7 @@ export class TaskPurge {
   constructor(
     database: Database,
     private readonly retention: TaskRetention,
+    private readonly folds: FoldMemory,
   ) {
     this.pool = database.tunedPool('purge', 1, PURGE_SETTINGS);
   }
@@ -80,6 +82,7 @@ export class TaskPurge {
         await session.query(statement, [taskIds]);
       }
     });
+    this.folds.forget(taskIds);
   }
 
   /** From the oldest on; those that stay are passed by. */

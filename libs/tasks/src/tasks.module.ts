@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { InFlight } from '#libs/service';
 import { AskedQuestions } from './asked-questions.js';
 import { CommitFeed } from './commit-feed.js';
 import { CommitLog } from './commit-log.js';
 import { SettledTasks } from './settled-tasks.js';
 import { PostgresCommitLog } from './postgres-commit-log.js';
+import { FoldMemory } from './fold-memory.js';
 import { TaskMetrics } from './task-metrics.js';
 import { PostgresTaskStore } from './postgres-task-store.js';
 import { TaskCounts } from './task-counts.js';
@@ -25,6 +27,7 @@ import { TaskStore } from './task-store.js';
   providers: [
     { provide: TaskStore, useClass: PostgresTaskStore },
     { provide: CommitLog, useClass: PostgresCommitLog },
+    { provide: FoldMemory, useFactory: (inFlight: InFlight) => new FoldMemory(inFlight), inject: [InFlight] },
     AskedQuestions,
     CommitFeed,
     SettledTasks,
@@ -42,6 +45,7 @@ import { TaskStore } from './task-store.js';
     TaskStore,
     CommitLog,
     CommitFeed,
+    FoldMemory,
     TaskCounts,
     TaskFeed,
     TaskLogPages,

@@ -11,8 +11,14 @@ import {
   type TaskState,
   userMessage,
 } from '#libs/protocol';
-import type { InFlight } from '#libs/service';
-import { applyTaskEvent, type RecordedEvent, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
+import {
+  applyTaskEvent,
+  FoldMemory,
+  type RecordedEvent,
+  type TaskEvent,
+  type TaskHeader,
+  type TaskStore,
+} from '#libs/tasks';
 import type { LaterOutcome } from '../cancel-outcomes.js';
 import { RunFolds } from '../run-folds.js';
 import { runMetadata } from '../run-metadata.js';
@@ -54,7 +60,7 @@ class House {
     };
     const cancels = { keep: async () => undefined, of: async () => this.later };
     const processes = new Processes(this.catalog, this.executions, this.tasks);
-    const folds = new RunFolds(this.tasks, { isFull: () => false } as unknown as InFlight);
+    const folds = new RunFolds(this.tasks, new FoldMemory());
     return new Runs(processes, this.tasks, this.workflows, children, cancels, folds);
   }
 

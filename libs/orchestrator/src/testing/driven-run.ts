@@ -19,11 +19,12 @@ import {
   type TaskState,
   userMessage,
 } from '#libs/protocol';
-import { DEFAULT_CONTENT_LIMITS, type InFlight } from '#libs/service';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import {
   ANONYMOUS_SCOPE,
   applyTaskEvent,
   eventsAfter,
+  FoldMemory,
   placeOfEvent,
   type RecordedEvent,
   type TaskEvent,
@@ -42,8 +43,6 @@ import type { WorkflowDefinition } from '../workflow.js';
 import { WorkflowExecutor } from '../workflow-executor.js';
 import type { FakeAgents } from './fake-agents.js';
 import { FakeClock } from './fake-clock.js';
-
-export const NOTHING_IN_FLIGHT = { isFull: () => false } as unknown as InFlight;
 
 export class FakeRunChildren extends RunChildStore {
   readonly remembered: RunChild[] = [];
@@ -96,7 +95,7 @@ export class DrivenRun {
   readonly log: TaskEvent[] = [];
   readonly children = new FakeRunChildren();
   /** Folds that this process keeps of the run between turns; a run that has crashed has none. */
-  folds = new DrivenFolds({ events: async () => this.recordedAfter(0) } as unknown as TaskStore, NOTHING_IN_FLIGHT);
+  folds = new DrivenFolds({ events: async () => this.recordedAfter(0) } as unknown as TaskStore, new FoldMemory());
   /** Number of events that each turn has read of the log. */
   readonly eventsRead: number[] = [];
   /** Throws where the log takes an event no more. */
