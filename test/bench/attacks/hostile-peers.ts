@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createListener, type AddressInfo } from 'node:net';
+import { costlyAnswer, costlyCard, type Document } from './costly-shapes.ts';
+import { answerAsModel, MODEL } from './hostile-model.ts';
 
-const SLASHES = 120_000;
-const DIGIT_GROUPS = 20_000;
 const PAGE = 15_000_000;
 const ORIGINS = 30;
 const MEBIBYTE = 1024 ** 2;
@@ -33,9 +33,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const own = `http://${request.headers.host}`;
   const path = request.url ?? '';
   const text = Buffer.concat((await request.toArray()) as Buffer[]).toString();
+  if (path.startsWith(MODEL)) return answerAsModel(request, text, response);
   const call = text.startsWith('{') ? (JSON.parse(text) as Call) : { method: '' };
   if (path.endsWith('agent-card.json')) return sendCard(path, own, response);
-  if (path.startsWith('/digits')) return send(response, call, { message: digits() });
+  const answered = placeIn(path, 'answer');
+  if (answered !== undefined) return write(response, costlyAnswer(answered, call.id));
   if (path.startsWith('/large')) return stream(response, call, largeAnswer());
   if (path.startsWith('/chatty')) return stream(response, call, chatter());
   if (path.startsWith('/mcp-')) return mcp(path, request.method ?? '', call, response);
@@ -47,9 +49,25 @@ interface Call {
   method: string;
 }
 
-function sendCard(path: string, own: string, response: ServerResponse): void {
+/** The place that a path names, as in `/card-3/x`. */
+function placeIn(path: string, kind: 'card' | 'answer'): number | undefined {
+  const place = new RegExp(`^/${kind}-(\\d+)(?:/|$)`).exec(path)?.[1];
+  return place === undefined ? undefined : Number(place);
+}
+
+async function write(response: ServerResponse, document: Document): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
+  for (const piece of document) if (!response.write(piece)) await once(response, 'drain', { signal: closed.signal });
+  response.end();
+}
+
+async function sendCard(path: string, own: string, response: ServerResponse): Promise<void> {
+  const costly = placeIn(path, 'card');
+  if (costly !== undefined) return write(response, costlyCard(costly, own));
   const place = ['large', 'chatty'].find((it) => path.startsWith(`/${it}`));
-  const url = path.startsWith('/long-card') ? `${own}/${'/'.repeat(SLASHES)}a` : `${own}/${place ?? 'digits'}`;
+  const url = `${own}/${place ?? path.split('/')[1] ?? ''}`;
   const card = {
     ...{
       name: 'peer',
@@ -100,11 +118,6 @@ function* chatter(): Generator<object> {
 
 function artifactOf(index: number, text: string): object {
   return { artifactId: `artifact-${index}`, parts: [{ text }] };
-}
-
-function digits(): object {
-  const text = `${'9'.repeat(299)} `.repeat(DIGIT_GROUPS);
-  return { messageId: crypto.randomUUID(), role: 'ROLE_AGENT', parts: [{ text }] };
 }
 
 function mcp(path: string, method: string, call: Call, response: ServerResponse): void {

@@ -1,4 +1,6 @@
 import { aborted, ask, type Attack, cancelRuns, messageCall, repeat, startRun, type Target } from './attack.ts';
+import { COSTLY_ANSWERS, COSTLY_CARDS } from './costly-shapes.ts';
+import { MODEL } from './hostile-model.ts';
 
 const ENTRIES = 10_000;
 const LEVELS = 5;
@@ -53,6 +55,12 @@ export const largeDefinitions: Attack = async (target, signal) => {
   });
 };
 
+/** Where bodies are read. Each second one goes to where most is read of them. */
+const SURFACES = ['expressions/check', 'conversations', 'brainstorms', 'mcp-servers', 'models', 'credentials', 'apply']
+  .concat('agent-messages', 'workflows')
+  .flatMap((path) => ['/api/workflows/check', `/api/${path}`])
+  .concat('/mcp', '/a2a/workflows/echo');
+
 /** Bodies whose reading costs much: deep, of many members, and with a number that is none. */
 export const oddBodies: Attack = async (target, signal) => {
   const deep = `${'['.repeat(40_000)}${']'.repeat(40_000)}`;
@@ -73,7 +81,8 @@ export const oddBodies: Attack = async (target, signal) => {
   let turn = 0;
   await repeat(signal, 2, async () => {
     turn += 1;
-    await fetch(`${target.url}/api/workflows/check`, {
+    const surface = SURFACES[Math.floor(turn / bodies.length) % SURFACES.length];
+    await fetch(`${target.url}${surface}`, {
       method: 'POST',
       headers: { ...target.headers, 'content-type': 'application/json' },
       body: bodies[turn % bodies.length]!,
@@ -84,19 +93,37 @@ export const oddBodies: Attack = async (target, signal) => {
   });
 };
 
-/** A node that calls an agent whose card, or whose answer, is hard to read. */
+/** Agents whose cards, answers or models' tools are hard to read: through nodes, by hand, and for a look at the card. */
 export const costlyAgents: Attack = async (target, signal) => {
-  for (const place of ['long-card', 'digits']) {
+  const cards = COSTLY_CARDS.map((_, place) => `card-${place}`);
+  const answers = COSTLY_ANSWERS.map((_, place) => `answer-${place}`);
+  const places = [...cards, ...answers];
+  for (const place of places) {
     const node = { id: 'x', type: 'external', config: { endpoint_url: `${target.peers}/${place}` } };
     await save(target, { name: place, nodes: [node], edges: [] });
   }
-  const places = ['long-card', 'digits'];
+  await ask(target, '/api/models', model(`${target.peers}${MODEL}`));
+  await save(target, READER);
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'go' }] };
   let turn = 0;
   await repeat(signal, 2, async () => {
     turn += 1;
-    await ask(target, `/a2a/workflows/${places[turn % 2]}`, messageCall('go'), signal);
+    const url = `${target.peers}/${places[turn % places.length]}`;
+    await ask(target, `/a2a/workflows/${places[turn % places.length]}`, messageCall('go'), signal);
+    await ask(target, '/api/agent-messages', { url, message: { ...message, messageId: `m-${turn}` } }, signal);
+    await ask(target, `/api/agent-card?url=${encodeURIComponent(url)}`, undefined, signal);
+    await ask(target, `/a2a/workflows/${READER.name}`, messageCall('go'), signal);
   });
 };
+
+/** An agent that reads what its model tells it to read. */
+const READER = {
+  name: 'reader',
+  nodes: [{ id: 'a', type: 'agent', config: { prompt: 'go', model: 'hostile', tools: ['http_get'] } }],
+  edges: [],
+};
+
+const model = (baseUrl: string): object => ({ name: 'hostile', provider: 'openai-compatible', model: 'm', baseUrl });
 
 function callingEach(name: string, called: string, items: string, entries: number, asks: boolean): object {
   const each = { items, concurrency: Math.min(entries, 1_000), maxItems: entries };

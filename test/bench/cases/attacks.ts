@@ -22,6 +22,9 @@ const REST_MS = 30_000;
 const MEMORY_LOOK_MS = 100;
 const MEBIBYTE = 1024 ** 2;
 
+/** What another caller's Messages may take beside an attack, in milliseconds, and the memory that may stay, in MiB. */
+const GOAL = { p50: 50, p99: 1_000, grown: 50 };
+
 const KEYS = { attacker: 'a-key-of-the-attacker', other: 'a-key-of-the-other-caller' };
 const credentials = (key: string): { authorization: string } => ({ authorization: `Bearer ${key}` });
 
@@ -43,7 +46,7 @@ export async function attacksCase(bench: Bench): Promise<Row[]> {
     const title = attack.length > 1 ? 'all together' : attack[0]!;
     const row = await attacked(bench, title, attack).catch((error: Error) => {
       bench.note(`${title}: ${error.message.replace(/\s+/g, ' ').slice(0, 300)}`);
-      return [title, ...Array.from({ length: 6 }, () => '-')];
+      return [title, ...Array.from({ length: 6 }, () => '-'), 'no'];
     });
     rows.push(row);
   }
@@ -57,6 +60,7 @@ export async function attacksCase(bench: Bench): Promise<Row[]> {
       'longest ms',
       'most RSS MiB',
       'RSS at rest, MiB above before',
+      `p50 < ${GOAL.p50}, p99 < ${GOAL.p99}, RSS ≤ ${GOAL.grown}`,
     ],
     rows,
   });
@@ -78,7 +82,8 @@ async function attacked(bench: Bench, title: string, begin: AttackName[]): Promi
     if (!server.running()) throw new Error('the service has ended');
     const grown = (residentBytes(server.pid) - before) / MEBIBYTE;
     const figures = [quiet.p50, served.p50, served.p99, served.max].map((ms) => ms.toFixed(1));
-    const row = [title, ...figures, (peak / MEBIBYTE).toFixed(0), grown.toFixed(0)];
+    const isMet = served.p50 < GOAL.p50 && served.p99 < GOAL.p99 && grown <= GOAL.grown;
+    const row = [title, ...figures, (peak / MEBIBYTE).toFixed(0), grown.toFixed(0), isMet ? 'yes' : 'no'];
     bench.progress(`attack: ${row.join(' · ')}`);
     return row;
   } finally {
