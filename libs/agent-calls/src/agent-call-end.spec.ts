@@ -39,6 +39,13 @@ describe('AgentCall that fails', () => {
     expect(outcome).not.toHaveProperty('failure.state');
   });
 
+  it('by an answer that finds no room may be made again', async () => {
+    const target = () => Promise.reject(new AgentCallError('overloaded', 'too many'));
+    expect(await outcomeOf(caller().call({ target }))).toMatchObject({
+      failure: { kind: 'overloaded', retryable: true },
+    });
+  });
+
   it('by an agent that is called too often says so, and how long it asks to wait', async () => {
     agent.always({ httpStatus: 429, headers: { 'retry-after': '3' } });
     const failure = { kind: 'client-error', rateLimited: true, retryAfter: 3_000 };

@@ -33,7 +33,12 @@ export type CallOutcome =
   | { kind: 'waiting'; answer: CalledTask }
   | { kind: 'failed'; answer: CalledTask; failure: CallFailure };
 
-const RETRYABLE: ReadonlySet<CallFailureKind> = new Set<CallFailureKind>(['connect', 'timeout', 'server-error']);
+const RETRYABLE: ReadonlySet<CallFailureKind> = new Set<CallFailureKind>([
+  'connect',
+  'timeout',
+  'server-error',
+  'overloaded',
+]);
 
 /** What an agent's answer means, once there is no more to come. */
 export function outcomeOf(answer: CalledTask): CallOutcome {

@@ -5,7 +5,8 @@ export type ModelOutage =
   | 'connect' // no connection, or one that broke
   | 'timeout' // no answer in time
   | 'server-error' // HTTP 5xx
-  | 'rate-limited'; // HTTP 429
+  | 'rate-limited' // HTTP 429
+  | 'overloaded'; // ours: too many large answers are being read
 
 interface ModelErrorOptions {
   cause?: unknown;

@@ -76,7 +76,7 @@ function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
     return failed(`its address ${where}`);
   }
   if (error instanceof AnswerTooLong) return failed(error.message);
-  if (error instanceof TooManyAnswers) return failed(error.message, { fallback: true, outage: 'rate-limited' });
+  if (error instanceof TooManyAnswers) return failed(error.message, { fallback: true, outage: 'overloaded' });
   return undefined;
 }
 

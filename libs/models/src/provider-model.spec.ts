@@ -65,7 +65,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     await other.read(100_000, {});
     await expect(all(model({ room }).stream(asked()))).rejects.toMatchObject({
       message: 'model "small" gave no answer: too many large answers are being read at the same time',
-      outage: 'rate-limited',
+      outage: 'overloaded',
       fallback: true,
     });
     other[Symbol.dispose]();

@@ -14,6 +14,7 @@ describe('the policy of retries', () => {
     ['timeout', true],
     ['server-error', true],
     ['rate-limited', true],
+    ['overloaded', true],
     ['client-error', false],
     ['rpc-error', false],
     ['failed', false],

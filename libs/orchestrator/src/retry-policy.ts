@@ -4,7 +4,7 @@ import type { Failure } from './failure.js';
 import type { RetryConfig } from './workflow.js';
 
 /** Kinds of failure that may be over the next time. Nothing that a caller did wrong is among them. */
-const PASSING: readonly string[] = ['connect', 'timeout', 'server-error', 'rate-limited'];
+export const PASSING: readonly string[] = ['connect', 'timeout', 'server-error', 'rate-limited', 'overloaded'];
 
 const FIRST_PAUSE_MS = 1_000;
 const FACTOR = 2;

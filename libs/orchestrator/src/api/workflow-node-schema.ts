@@ -3,6 +3,7 @@ import { DURATION } from '#libs/expressions';
 import type { JsonObject } from '#libs/protocol';
 import { FAILURE_KINDS } from '../failure-kinds.js';
 import { PERCENTAGE, RANGES } from '../ranges.js';
+import { PASSING } from '../retry-policy.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import { bodySchema } from './body-schema.js';
 import {
@@ -102,7 +103,7 @@ function retry(): JsonObject {
     attempts: wholeNumber(RANGES.attempts, 'Attempts in all, with the first.'),
     on: {
       items: { enum: [...FAILURE_KINDS] },
-      default: ['connect', 'timeout', 'server-error', 'rate-limited'],
+      default: [...PASSING],
       description: 'After which kinds of failure.',
     },
     when: { minLength: 1, description: "After which failures: CEL, e.g. error.message.contains('busy')." },

@@ -10,6 +10,7 @@ const KINDS: Readonly<Record<string, { label: string; usual: boolean }>> = {
   timeout: { label: 'takes too long', usual: true },
   'server-error': { label: 'answers with an error', usual: true },
   'rate-limited': { label: 'asks to wait', usual: true },
+  overloaded: { label: 'finds no room here', usual: true },
   failed: { label: 'its work failed', usual: false },
   rejected: { label: 'refuses the work', usual: false },
   'invalid-output': { label: 'its result does not fit', usual: false },
