@@ -60,6 +60,7 @@ import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
           http: http.reachingSelf((url) => isOfService(url, address.ownUrls)),
           content,
           room,
+          own: address,
           dialectMaxAge: cards.maxAgeMs,
           ...(nodeDispatch === 'local' && { local: localAgents(modules, address) }),
           credentials,

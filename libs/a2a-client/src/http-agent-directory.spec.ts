@@ -83,6 +83,21 @@ describe('HttpAgentDirectory', () => {
   });
 
   it.each([
+    ['/a2a/reporter', { ownUrls: [], ownPath: () => 'reporter' }],
+    ['/.well-known/agent-card.json', undefined],
+  ])('has no agent of this service wait for room that is called by its public address at %s', async (path, given) => {
+    const agent = await fake({ streaming: true });
+    agent.always(() => answers('x'.repeat(100_000)));
+    const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
+    using place = room.place({ tenant: '', owner: '' });
+    await place.read(100_000, {});
+    const own = given ?? { ownUrls: [agent.url], ownPath: () => undefined };
+    const client = await new HttpAgentDirectory({ http, room, own }).client(`${agent.url}${path}`);
+    const events = await Array.fromAsync(client.send({ message: userMessage('hello') }));
+    expect(events.length).toBeGreaterThan(1);
+  });
+
+  it.each([
     ['max-age=0', 2],
     ['max-age=60', 1],
   ])('K15 resolves a card again, through an HTTP cache, with %s', async (cacheControl, reads) => {

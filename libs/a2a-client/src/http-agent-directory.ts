@@ -11,7 +11,7 @@ import { type AgentClient, AgentDirectory, type CallOptions } from './agent-clie
 import type { CredentialsOf } from './agent-transport.js';
 import type { AgentHttp } from './agent-http.js';
 import type { CardGuard } from './card-guard.js';
-import { CARD_PATH } from './card-places.js';
+import { CARD_PATH, isOfService } from './card-places.js';
 import { AgentTransports, type CalledAgent } from './agent-transports.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { RequestSigners } from './request-signers.js';
@@ -38,11 +38,16 @@ export interface HttpAgentDirectoryOptions {
   content?: ContentLimits;
   /** Memory for the answers of agents elsewhere, all together; absent: no call waits for others. */
   room?: ReceivedAnswers;
+  /** Addresses of this service, whose agents are not elsewhere; absent: those that get `credentials` are not. */
+  own?: OwnAddresses;
   /** Milliseconds for which the dialect of an agent is remembered whose card does not say it; a minute unless set. */
   dialectMaxAge?: number;
   /** Told once per URL that an agent has no card; otherwise that is logged. */
   onCardless?: (url: string) => void;
 }
+
+/** The addresses under which this service is known. */
+export type OwnAddresses = Pick<ServiceAddress, 'ownPath' | 'ownUrls'>;
 
 /** The agents of this process. */
 export interface LocalAgents {
@@ -131,14 +136,19 @@ export class HttpAgentDirectory extends AgentDirectory {
     return new TransportAgentClient(url, undefined, transport, this.#outcomes, this.options.content, room);
   }
 
-  /** Own agents over HTTP wait for nothing: what they call may need the very place that such a call would hold. */
-  #roomOf({ credentials }: CalledAgent): ReceivedAnswers | undefined {
-    return credentials === undefined ? this.options.room : undefined;
+  /** Own agents over HTTP wait for nothing: what they call may need the very room that such a call would hold. */
+  #roomOf({ url, credentials }: CalledAgent): ReceivedAnswers | undefined {
+    const { own, room } = this.options;
+    return credentials === undefined && !(own && isOfAddresses(new URL(url).href, own)) ? room : undefined;
   }
 
   #called(url: string): CalledAgent {
     return { url, credentials: this.options.credentials?.(url) };
   }
+}
+
+function isOfAddresses(url: string, own: OwnAddresses): boolean {
+  return own.ownPath(url) !== undefined || isOfService(url, own.ownUrls);
 }
 
 function pathBelow(root: string, url: string): string | undefined {
