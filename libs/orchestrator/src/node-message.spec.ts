@@ -229,3 +229,29 @@ describe('nodeContent with expressions', () => {
     expect(failed).toThrow('config.args.deep[1], at 17: field not found: gone');
   });
 });
+
+describe('files of the Message that a run began with', () => {
+  const files = [{ url: 'https://files.example/a', mediaType: 'text/plain', filename: 'a.txt' }];
+  const graph = WorkflowGraph.build(PARENTS);
+  const nodes = new Map();
+
+  it('go with an input node, after its text', () => {
+    const input = PARENTS.nodes[0] as WorkflowNode;
+    const parts = contentParts(input, graph, { inputs: { a: 'hello' }, nodes, files });
+    expect(parts).toEqual([textPart('hello'), ...files]);
+  });
+
+  it('stand alone where an input node has no text', () => {
+    expect(contentParts(PARENTS.nodes[0] as WorkflowNode, graph, { inputs: {}, nodes, files })).toEqual(files);
+  });
+
+  it('go to a node that nothing comes before, with the text', () => {
+    const parts = contentParts(PARENTS.nodes[1] as WorkflowNode, graph, { inputs: {}, nodes, text: 'hello', files });
+    expect(parts).toEqual([textPart('hello'), ...files]);
+  });
+
+  it('reach the node after the input node by the Artifact of that', () => {
+    const said = [textPart('hello'), ...files];
+    expect(partsOf({ inputs: { a: 'hello' }, artifacts: { a: said }, type: 'external' })).toEqual(said);
+  });
+});

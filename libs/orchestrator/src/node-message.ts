@@ -26,6 +26,8 @@ export interface MessageSource {
   nodes: Pick<ReadonlyMap<string, NodeRun>, 'get'>;
   /** What the caller said, where no `input` node has it. */
   text?: string;
+  /** Files of the Message that the run began with: for an `input` node, and where no `input` node has them. */
+  files?: readonly Part[];
   /** Whether the node was reached over an edge; by every one unless said otherwise. */
   carries?(edge: GraphEdge): boolean;
   /** What a node without a prompt is sent beside what the nodes before it have said: texts, and what others have said. */
@@ -123,7 +125,7 @@ export function saidTo(
 ): SaidContent & { leftOut: Part[] } {
   if (node.type === 'input') {
     const input = inputValue(run.inputs, node.id);
-    return { text: input === undefined ? '' : inputText(input), rest: [], leftOut: [] };
+    return { text: input === undefined ? '' : inputText(input), rest: [...(run.files ?? [])], leftOut: [] };
   }
   const key = templateKey(node.type);
   const prompt = node.config[key];
@@ -135,7 +137,7 @@ export function saidTo(
   const repeated = (run.repeated ?? []).map((it) =>
     typeof it === 'string' ? { text: it, rest: [] } : said(graph.node(it.id), it),
   );
-  const all = [...(incoming.length === 0 ? [{ text: run.text ?? '', rest: [] }] : before), ...repeated];
+  const all = [...(incoming.length === 0 ? [{ text: run.text ?? '', rest: [...(run.files ?? [])] }] : before), ...repeated];
   for (const { text } of all) filling.texts.spend(text.length + SEPARATOR.length);
   const texts = all.flatMap(({ text }) => (text === '' ? [] : [text]));
   return { text: texts.join(SEPARATOR), rest: all.flatMap(({ rest }) => rest), leftOut: [] };

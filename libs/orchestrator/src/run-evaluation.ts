@@ -59,7 +59,8 @@ export class RunEvaluation {
   /** The same at a moment of a decision. */
   sourceAt(node: NodeRun, moment: Moment): MessageSource {
     const { state, expressions, budgets } = this;
-    const { inputs, text, definition } = state;
+    const { inputs, text, files, definition } = state;
+    const hears = node.type === 'input' || definition.nodes.every(({ type }) => type !== 'input');
     const at = this.viewpoint(node);
     const nodes = { get: (id: string) => (state.graph.has(id) ? at.node(id) : undefined) };
     const repeated = this.repeated(node);
@@ -68,6 +69,7 @@ export class RunEvaluation {
       nodes,
       carries: (edge) => state.isTaken(edge, node),
       ...(text !== undefined && { text }),
+      ...(hears && files.length > 0 && { files }),
       ...(repeated.length > 0 && { repeated }),
       ...(definition.language === 2 && {
         leavesOut: (id: string) => state.graph.has(id) && state.isLeftOut(at.node(id) ?? node),

@@ -1,10 +1,12 @@
 import {
   type Artifact,
   firstText,
+  isFilePart,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type Message,
+  type Part,
   runEventNote,
   type Task,
   type TaskArtifactUpdateEvent,
@@ -51,6 +53,8 @@ export class RunState implements RunFacts {
   inputs: JsonObject = {};
   /** What the caller said, where the workflow has no `input` node that took it. */
   text?: string;
+  /** The files of the Message that the run began with. */
+  files: readonly Part[] = [];
   readonly graph: WorkflowGraph;
   /** By id: the newest instance of each node. */
   readonly nodes: ReadonlyMap<string, NodeRun>;
@@ -197,6 +201,7 @@ export class RunState implements RunFacts {
     if (first) this.begunBy = first.messageId;
     if (isJsonObject(inputs)) this.inputs = inputs;
     else if (first) this.inputs = inputsOf(first, this.definition);
+    this.files = first?.parts.filter(isFilePart) ?? [];
     const text = first && messageText(first);
     if (text !== undefined && this.definition.nodes.every(({ type }) => type !== 'input')) this.text = text;
   }
