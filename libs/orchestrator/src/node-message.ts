@@ -137,7 +137,10 @@ export function saidTo(
   const repeated = (run.repeated ?? []).map((it) =>
     typeof it === 'string' ? { text: it, rest: [] } : said(graph.node(it.id), it),
   );
-  const all = [...(incoming.length === 0 ? [{ text: run.text ?? '', rest: [...(run.files ?? [])] }] : before), ...repeated];
+  const all = [
+    ...(incoming.length === 0 ? [{ text: run.text ?? '', rest: [...(run.files ?? [])] }] : before),
+    ...repeated,
+  ];
   for (const { text } of all) filling.texts.spend(text.length + SEPARATOR.length);
   const texts = all.flatMap(({ text }) => (text === '' ? [] : [text]));
   return { text: texts.join(SEPARATOR), rest: all.flatMap(({ rest }) => rest), leftOut: [] };
