@@ -10,7 +10,7 @@ import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { useStage } from '../support/stage.js';
 import { contentsIn, placesIn, type StoredContents } from '../support/stored-contents.js';
 import { until } from '../support/until.js';
-import { Api, type ApiReply, input, linear, output, script, unique } from '../support/workflow.js';
+import { Api, type ApiReply, external, input, linear, output, script, unique } from '../support/workflow.js';
 
 const MEGABYTE = 1024 ** 2;
 const FORM = 'multipart/form-data; boundary=b';
@@ -235,6 +235,17 @@ describe('/api/upload and /api/files', () => {
     const reply = await fetch(opened);
     expect([reply.status, await reply.text()]).toEqual([200, 'for the agent']);
     expect(closed).toBe(url);
+  });
+
+  it('sends the file of a run on from its input node to an agent elsewhere, by an address that opens', async () => {
+    const agent = await stage.fake();
+    const { url } = await keep(Buffer.from('for the run'));
+    const { name } = await api.save(linear(unique('file-run'), input('in'), external('far', agent.url)));
+    const parts = [{ text: 'read this' }, { url, mediaType: 'text/plain' }];
+    await sendTask(api.base(name), parts, { headers: ann.headers });
+    const opened = agent.sends[0]?.message?.parts.find((part) => part.url !== undefined)?.url ?? '';
+    const reply = await fetch(opened);
+    expect([reply.status, await reply.text()]).toEqual([200, 'for the run']);
   });
 
   it.each<[JsonObject | string, string]>([
