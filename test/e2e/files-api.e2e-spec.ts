@@ -237,11 +237,11 @@ describe('/api/upload and /api/files', () => {
     expect(closed).toBe(url);
   });
 
-  it('sends the file of a run on from its input node to an agent elsewhere, by an address that opens', async () => {
-    const agent = await stage.fake();
+  it('sends the picture of a run on from its input node to an agent elsewhere, by an address that opens', async () => {
+    const agent = await stage.fake({ card: { defaultInputModes: ['text/plain', 'image/*'] } });
     const { url } = await keep(Buffer.from('for the run'));
     const { name } = await api.save(linear(unique('file-run'), input('in'), external('far', agent.url)));
-    const parts = [{ text: 'read this' }, { url, mediaType: 'text/plain' }];
+    const parts = [{ text: 'look at this' }, { url, mediaType: 'image/png' }];
     await sendTask(api.base(name), parts, { headers: ann.headers });
     const opened = agent.sends[0]?.message?.parts.find((part) => part.url !== undefined)?.url ?? '';
     const reply = await fetch(opened);

@@ -12,6 +12,15 @@ describe('input and output nodes', () => {
     expect(events[2]).toMatchObject({ statusUpdate: { status: { message: { role: 'ROLE_AGENT', parts } } } });
   });
 
+  it('take files of every media type, and answer with them', async () => {
+    const picture = { raw: 'aGk=', mediaType: 'image/png', filename: 'a.png' };
+    for (const type of [new InputNode(), new OutputNode()]) {
+      const executor = type.executor(node);
+      expect(executor.declares?.inputModes).toContain('*/*');
+      expect(artifactParts(await played(executor, turn([picture])))).toEqual([picture]);
+    }
+  });
+
   it.each([0, 1, 2, 3])('goes on after %i recorded events', async (recovered) => {
     const executor = new OutputNode().executor({ ...node, type: 'output' });
     expect(executor.recovery).toBe('restart');

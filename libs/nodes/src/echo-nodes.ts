@@ -40,11 +40,13 @@ export class OutputNode implements NodeType {
   }
 
   executor(node: NodeSpec): AgentExecutor {
-    return new OutputExecutor(node);
+    return new EchoingExecutor(node);
   }
 }
 
+/** Answers with the Parts of its Message, files too. */
 class EchoingExecutor extends NodeExecutor {
+  override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };
   override readonly recovery = 'restart';
   override readonly isPure = true;
 
@@ -52,9 +54,4 @@ class EchoingExecutor extends NodeExecutor {
   protected override async *work({ userMessage }: RequestContext): NodeWork {
     return typedParts(userMessage.parts);
   }
-}
-
-/** Keeps files too. */
-class OutputExecutor extends EchoingExecutor {
-  override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };
 }

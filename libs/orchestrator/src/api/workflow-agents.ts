@@ -26,6 +26,8 @@ const JSON_DATA = 'application/json';
 /** Of a node's agent that declares no others, and of its skill. */
 const AGENT_MODES = [TEXT, JSON_DATA];
 const SKILL_MODES = [TEXT];
+/** Media types of a workflow: its files go with its `input` nodes, whichever they are. */
+export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
 
 /** One revision of a workflow as an agent, and its nodes as agents; each is made when it is first asked for. */
 export class WorkflowAgents {
@@ -91,8 +93,7 @@ export class WorkflowAgents {
       description: skill.description,
       version: this.revision.revision,
       skills: [skill],
-      inputModes: [TEXT, JSON_DATA],
-      outputModes: [TEXT, JSON_DATA],
+      ...WORKFLOW_MODES,
       executor: this.makers.workflow(this.revision),
       changedAt: this.revision.updatedAt,
       details: () => this.skillDetails(),
@@ -154,8 +155,7 @@ export function unwritten(type: string, id: string, workflow: string): string {
 /** The skill of a workflow, at its own agent and at the service. */
 export function workflowSkill({ name, description }: { name: string; description?: string }): AgentSkill {
   const said = description || `The workflow ${name}`;
-  const modes = { inputModes: [TEXT, JSON_DATA], outputModes: [TEXT, JSON_DATA] };
-  return { id: name, name, description: said, tags: ['workflow'], ...modes };
+  return { id: name, name, description: said, tags: ['workflow'], ...WORKFLOW_MODES };
 }
 
 /** The skills of workflows with an example each, and with what they take and make. */

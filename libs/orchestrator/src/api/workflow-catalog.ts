@@ -14,7 +14,7 @@ import type { WorkflowRevision } from '../workflow.js';
 import { WorkflowStore } from '../workflow-store.js';
 import { AgentPage } from './agent-page.js';
 import { CatalogServices } from './catalog-services.js';
-import { detailsOf, WorkflowAgents, workflowSkill, withInput } from './workflow-agents.js';
+import { detailsOf, WORKFLOW_MODES, WorkflowAgents, workflowSkill, withInput } from './workflow-agents.js';
 
 export const SERVICE_VERSION = '0.1.0';
 /** Workflows whose nodes are in memory at once for a page of the directory. */
@@ -133,8 +133,7 @@ export class WorkflowCatalog extends AgentCatalog {
       ...this.ownName,
       version: SERVICE_VERSION,
       skills,
-      inputModes: ['text/plain', 'application/json'],
-      outputModes: ['text/plain', 'application/json'],
+      ...WORKFLOW_MODES,
       executor: UNROUTED,
       changedAt: new Date(),
       details: () => this.details(skills, version),
