@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { useStage } from '../support/stage.js';
 import { contentsIn, placesIn, type StoredContents } from '../support/stored-contents.js';
 import { until } from '../support/until.js';
+import { digest, formOf, type SentFile } from '../support/uploads.js';
 import { Api, type ApiReply, external, input, linear, output, script, unique } from '../support/workflow.js';
 
 const MEGABYTE = 1024 ** 2;
@@ -27,17 +28,6 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-interface SentFile {
-  id: string;
-  name: string;
-  mediaType: string;
-  size: number;
-  sha256: string;
-  url: string;
-}
-
-const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
-
 async function upload(
   body: string | Buffer | FormData,
   headers: Record<string, string> = {},
@@ -52,13 +42,6 @@ async function upload(
   const text = await reply.text();
   const { files = [] } = JSON.parse(text) as { files?: SentFile[] };
   return { status: reply.status, files, text, headers: reply.headers };
-}
-
-function formOf(...files: [name: string, content: Buffer, type?: string][]): FormData {
-  const form = new FormData();
-  for (const [name, content, type = 'application/octet-stream'] of files)
-    form.append('file', new Blob([content], { type }), name);
-  return form;
 }
 
 async function keep(content: Buffer, name = unique('f')): Promise<SentFile> {

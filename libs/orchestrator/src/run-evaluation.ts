@@ -60,7 +60,7 @@ export class RunEvaluation {
   sourceAt(node: NodeRun, moment: Moment): MessageSource {
     const { state, expressions, budgets } = this;
     const { inputs, text, files, definition } = state;
-    const hears = node.type === 'input' || definition.nodes.every(({ type }) => type !== 'input');
+    const takesFiles = node.type === 'input' || definition.nodes.every(({ type }) => type !== 'input');
     const at = this.viewpoint(node);
     const nodes = { get: (id: string) => (state.graph.has(id) ? at.node(id) : undefined) };
     const repeated = this.repeated(node);
@@ -69,7 +69,7 @@ export class RunEvaluation {
       nodes,
       carries: (edge) => state.isTaken(edge, node),
       ...(text !== undefined && { text }),
-      ...(hears && files.length > 0 && { files }),
+      ...(takesFiles && files.length > 0 && { files }),
       ...(repeated.length > 0 && { repeated }),
       ...(definition.language === 2 && {
         leavesOut: (id: string) => state.graph.has(id) && state.isLeftOut(at.node(id) ?? node),
