@@ -2,7 +2,7 @@ import type { JsonObject, StreamResponse } from '#libs/protocol';
 import { type Conversation, outlines, Talks } from '../support/conversation.js';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, holds } from '../support/fake-behaviour.js';
-import { rpc, sendTask, stream } from '../support/a2a.js';
+import { detail, rpc, sendTask, stream } from '../support/a2a.js';
 import { ids, range } from '../support/sse.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
@@ -56,6 +56,7 @@ describe('POST /api/conversations', () => {
     ['maxTurns', 422, { maxTurns: 1.5 }],
     ['maxTurns', 400, { maxTurns: '5' }],
     ['timeoutMs', 422, { timeoutMs: 0 }],
+    ['timeoutMs', 422, { timeoutMs: 3_600_001 }],
     ['timeoutMs', 400, { timeoutMs: 'soon' }],
   ])('A22 refuses a bad %s with %i, naming it, and writes nothing: %j', async (field, status, fields) => {
     const before = await page('?pageSize=1');
@@ -92,9 +93,10 @@ describe('POST /api/conversations', () => {
     expect(await talks.get(other)).toMatchObject({ outcome: 'max_turns' });
   });
 
-  it('takes the ceiling of 20 turns', async () => {
-    const id = await talks.start(between({ maxTurns: 20 }));
+  it('A22 takes the ceilings of 20 turns and of an hour for a turn, and shows them', async () => {
+    const id = await talks.start(between({ maxTurns: 20, timeoutMs: 3_600_000 }));
     expect(outlines(await (await talks.events(id)).all())).toHaveLength(23);
+    expect(await talks.get(id)).toMatchObject({ maxTurns: 20, timeoutMs: 3_600_000 });
   });
 
   it('L4 the same key and body are the same conversation; another body is refused', async () => {
@@ -281,11 +283,20 @@ describe('a conversation is a Task', () => {
       { data: { outcome: 'max_turns', turns: [{ turn: 0 }, { turn: 1 }, { turn: 2, text: 'A1' }] } },
     ]);
     expect(await talks.get(task.id)).toMatchObject({ outcome: 'max_turns' });
-    const { body } = await rpc(base, 'SendMessage', {
-      message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data: between({ maxTurns: 21 }) }] },
-    });
+  });
+
+  it.each([
+    ['maxTurns', 'must be a whole number, from 0 to 20', { maxTurns: 21 }],
+    ['timeoutMs', 'must be a whole number, from 1 to 3600000', { timeoutMs: 3_600_001 }],
+    ['maxTurn', 'is not a field of a conversation', { maxTurn: 3 }],
+    ['auth.tarket', 'is none of requester, target, announce', { auth: { tarket: 'mine' } }],
+  ])('A22 is refused with its %s by name: %s', async (field, description, fields) => {
+    const parts = [{ data: between(fields) }];
+    const params = { message: { messageId: 'm', role: 'ROLE_USER', parts } };
+    const { body } = await rpc(`${stage.api.url}/a2a/conversations`, 'SendMessage', params);
     expect(body.error).toMatchObject({ code: -32602 });
-    expect(JSON.stringify(body.error)).toContain('maxTurns');
+    expect(detail(body.error?.data, 'BadRequest')).toMatchObject({ fieldViolations: [{ field, description }] });
+    expect([...a.sends, ...b.sends]).toHaveLength(0);
   });
 
   it('A16 an agent that is called by itself tells nothing on the a2a stream', async () => {

@@ -65,7 +65,7 @@ describe('rows B: the client and the shapes', () => {
     );
   });
 
-  it('B6 a node is called with SendMessage, the accepted output modes, and the wish to hear of its Task at once', async () => {
+  it('B6 an agent of A2A 1.0 is called with SendMessage, the accepted output modes, and the wish to hear of its Task at once', async () => {
     const fake = await stage.fake();
     fake.always(answers('fine'));
     await stage.api.finish(linear(unique('b6'), external('one', fake.url), external('two', fake.url)));

@@ -152,6 +152,21 @@ describe('rows F: the HTTP surface', () => {
     expect(text).not.toContain('evil.example.com');
   });
 
+  it('F8 there are /api/upload, which stores, /api/files, which lists, and /api/generate, which needs a model', async () => {
+    const form = new FormData();
+    const name = unique('f8');
+    form.append('file', new Blob(['tea']), name);
+    const uploaded = await fetch(`${stage.parley.url}/api/upload`, { method: 'POST', body: form });
+    expect([uploaded.status, await uploaded.json()]).toEqual([
+      201,
+      { files: [expect.objectContaining({ id: expect.any(String), name, size: 3 })] },
+    ]);
+    const listed = await stage.api.call('GET', `/files?q=${name}`);
+    expect([listed.status, listed.body]).toMatchObject([200, { files: [{ name, size: 3 }] }]);
+    const generated = await stage.api.call('POST', '/generate', { description: 'Translate a text' });
+    expect([generated.status, generated.text]).toEqual([422, expect.stringContaining('NO_MODEL')]);
+  });
+
   it.each(['GET', 'POST', 'PUT', 'DELETE'])('F9 a preflight for %s from an allowed origin passes', async (method) => {
     const response = await preflight('/api/workflows/x', origin, method);
     expect(response.status).toBeLessThan(300);

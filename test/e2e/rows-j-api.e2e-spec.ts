@@ -65,18 +65,6 @@ describe('rows J: the management API', () => {
     ['an agent that is not here', 422, 'agents[0].agent', { idea: 'x', agents: [{ agent: 'nobody' }, TWO[1]] }],
     ['a reference that is none', 422, 'agents[0].agent', { idea: 'x', agents: [{ agent: 'a b' }, TWO[1]] }],
     [
-      'J15 a credential that is not set',
-      422,
-      'agents[1].credential_ref',
-      { idea: 'x', agents: [TWO[0], { ...TWO[1], credential_ref: 'NO_SUCH_VARIABLE' }] },
-    ],
-    [
-      'J15 a credential that is not set, for all',
-      422,
-      'llmConfig.credential_ref',
-      { idea: 'x', agents: TWO, llmConfig: { credential_ref: 'NO_SUCH_VARIABLE' } },
-    ],
-    [
       'a credential that is no name',
       422,
       'llmConfig.credential_ref',
@@ -106,6 +94,24 @@ describe('rows J: the management API', () => {
     expect(problem.errors.map((it) => it.path)).toContain(path);
     expect(await stage.database.counts()).toEqual(before);
   });
+
+  it.each(['agents[1].credential_ref', 'llmConfig.credential_ref'])(
+    'J15 refuses a %s that is no stored credential with 422, in words that do not tell which variables there are',
+    async (path) => {
+      const before = await stage.database.counts();
+      const replies = await Promise.all(
+        ['PATH', 'HOME', 'NO_SUCH_VARIABLE'].map((credential_ref) => {
+          const isForAll = path.startsWith('llmConfig');
+          const agents = isForAll ? TWO : [TWO[0], { ...TWO[1], credential_ref }];
+          return brainstorms.post({ idea: 'x', agents, ...(isForAll && { llmConfig: { credential_ref } }) });
+        }),
+      );
+      for (const { status, body } of replies)
+        expect([status, body['errors']]).toEqual([422, [expect.objectContaining({ path })]]);
+      expect(new Set(replies.map(({ body }) => JSON.stringify(body['errors']))).size).toBe(1);
+      expect(await stage.database.counts()).toEqual(before);
+    },
+  );
 
   it('a skill that neither we nor the card of the agent know is refused; a card that cannot be read too', async () => {
     const unknown = await brainstorms.post({

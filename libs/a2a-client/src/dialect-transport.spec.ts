@@ -58,7 +58,7 @@ describe('a strict agent of the pre-1.0 dialect', () => {
     ['by the URL of its card', { path: '/rpc', cardAt: '/x/agent-card' }, (it) => `${it.origin}/x/agent-card`, 1],
   ];
 
-  it.each(places)('%s is called in at most two requests, and then in one', async (_how, options, urlOf, first) => {
+  it.each(places)('B6 %s is called in at most two requests, and then in one', async (_how, options, urlOf, first) => {
     const agent = await agentOf(options);
     expect(await textOf(urlOf(agent))).toBe('hello');
     expect(agent.requests).toHaveLength(first);
@@ -67,7 +67,7 @@ describe('a strict agent of the pre-1.0 dialect', () => {
     expect(agent.requests.map(({ id }) => id)).toEqual(agent.requests.map((_it, index) => index + 1));
   });
 
-  it('is sent the shapes of the dialect, with the ids and metadata of 1.0 beside them', async () => {
+  it('B6 is sent the shapes of the dialect, with the ids and metadata of 1.0 beside them', async () => {
     const agent = await agentOf({ cardAt: '/agent-card', path: '/rpc' });
     const parts = [{ text: 'hello', metadata: { a: 1 } }, { data: { n: 1 } }, { data: [], mediaType: 'text/csv' }];
     const fields = { messageId: 'm', contextId: 'c', metadata: { chain: [1] }, extensions: ['urn:x'] };

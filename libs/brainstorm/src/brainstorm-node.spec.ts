@@ -11,6 +11,11 @@ describe('the config of a brainstorm node', () => {
     [{ agents, maxIterations: '3' }, 'maxIterations', 'must be a number'],
     [{ agents, llmConfig: { secret: 'x' } }, 'llmConfig', 'must be an object with no members but'],
     [{ agents: [{ agent: 'a', skills: ['nosuch'] }, { agent: 'b' }] }, 'agents[0].skills[0]', 'is no known skill'],
+    [
+      { agents: [{ agent: 'a', modle: 'small' }, { agent: 'b' }] },
+      'agents[0].modle',
+      "is not a field of a brainstorm's agent",
+    ],
     [{ agents: [{ agent: 'a', credential_ref: 7 }, { agent: 'b' }] }, 'agents', 'must be an array of objects'],
     [
       { agents: [{ agent: 'a' }, { agent: 'workflows/b', credential_ref: 'team' }] },

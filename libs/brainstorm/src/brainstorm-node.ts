@@ -105,7 +105,17 @@ function valueProblems(config: JsonObject): ConfigFault[] {
         : [{ path: `agents[${index}].skills[${at}]`, detail: `is no known skill (known: ${SKILL_NAMES})` }],
     ),
   );
-  return [...brainstormProblems(wanted), ...unknown];
+  return [...brainstormProblems(wanted), ...strangeMembers(config), ...unknown];
+}
+
+const AGENT_FIELDS = ['agent', 'name', 'role', 'provider', 'model', 'auth', 'credential_ref', 'skills'];
+
+function strangeMembers({ agents }: JsonObject): ConfigFault[] {
+  return (agents as JsonObject[]).flatMap((agent, index) =>
+    Object.keys(agent)
+      .filter((name) => !AGENT_FIELDS.includes(name))
+      .map((name) => ({ path: `agents[${index}].${name}`, detail: "is not a field of a brainstorm's agent" })),
+  );
 }
 
 function wantedIn({ agents, maxIterations, systemPrompt, llmConfig }: JsonObject, idea: string): RequestedBrainstorm {

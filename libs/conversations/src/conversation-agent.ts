@@ -2,7 +2,7 @@ import { CONVERSATIONS_PATH, type ServedAgent } from '#libs/executor';
 import { invalidParams, type SendMessageRequest } from '#libs/protocol';
 import type { ConversationSettings } from './conversation.js';
 import { ConversationExecutor } from './conversation-executor.js';
-import { requestOf, requestProblems, settingsOf } from './conversation-request.js';
+import { requestOf, settingsOf, wholeRequestProblems } from './conversation-request.js';
 import type { ConversationServices } from './conversation-services.js';
 
 /** Lets two agents talk, as the data Part of a Message asks. */
@@ -25,7 +25,7 @@ function settingsOfMessage({ message }: Pick<SendMessageRequest, 'message'>): Co
   const body = requestOf(message.parts);
   if (!body)
     throw invalidParams({ field: 'message.parts', description: 'must hold a data part with the conversation' });
-  const problems = requestProblems(body);
+  const problems = wholeRequestProblems(body);
   if (problems.length > 0) throw invalidParams(...problems.map(({ field, description }) => ({ field, description })));
   return settingsOf(body);
 }

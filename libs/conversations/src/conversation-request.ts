@@ -38,6 +38,8 @@ class ConversationCredentials {
 
 /** What a conversation is about, wherever it is asked for: at `/api`, over A2A, or by a node's config. */
 export class ConversationRequest {
+  static readonly unknown: string = 'is not a field of a conversation';
+
   @ApiPropertyOptional({ description: `${REFERENCE} Absent: nobody answers the target.`, example: 'poet' })
   @AgentReference()
   requester?: string;
@@ -91,6 +93,15 @@ export class ConversationRequest {
   @IsOptional()
   @ValidateNested({ message: CREDENTIALS })
   auth?: ConversationCredentials;
+}
+
+/** Returns what is wrong with a request that holds nothing else: as `requestProblems`, then the members that no rule knows. */
+export function wholeRequestProblems(body: JsonObject): RequestProblem[] {
+  const strange = unknownMembers(new ConversationRequest(), body);
+  return [
+    ...requestProblems(body),
+    ...strange.map(({ path, detail }) => ({ field: path, description: detail, range: false })),
+  ];
 }
 
 /** What is wrong with a request for a conversation, one entry for each field, in the order of the fields. */

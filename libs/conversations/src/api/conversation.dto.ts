@@ -1,11 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { PageQuery, ProblemError, QueryWord, unknownMembers } from '#libs/http';
+import { PageQuery, ProblemError, QueryWord } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
 import { Matches, NotContains } from 'class-validator';
 import type { ConversationOrigin as Origin, Outcome, Turn, TurnFailure } from '../conversation.js';
 import type { Announcement } from '../conversation-metadata.js';
 import type { ConversationStatus, ConversationSummary as Summary, ConversationView } from '../conversation-view.js';
-import { ConversationRequest, requestProblems, settingsOf } from '../conversation-request.js';
+import { ConversationRequest, settingsOf, wholeRequestProblems } from '../conversation-request.js';
 
 const STATUSES: ConversationStatus[] = ['active', 'complete'];
 const OUTCOMES = ['done', 'skipped', 'max_turns', 'error', 'canceled', 'timeout'];
@@ -20,16 +20,13 @@ export const CONVERSATION_EXAMPLES = {
 
 /** What a conversation is about, as the management API is sent it. */
 export class ConversationBody extends ConversationRequest {
-  static readonly unknown = 'is not a field of a conversation';
-
   /** The very body that was sent: it is the conversation's first Message. */
   sent!: JsonObject;
 
   /** @throws ProblemError 400 and 422 naming the fields, by the rules that any such Message is read by */
   static from(sent: JsonObject): ConversationBody {
     const body = Object.assign(new ConversationBody(), { sent });
-    const strange = unknownMembers(body, sent).map((it) => ({ field: it.path, description: it.detail, range: false }));
-    const problems = [...requestProblems(sent), ...strange];
+    const problems = wholeRequestProblems(sent);
     if (problems.length === 0) return Object.assign(body, settingsOf(sent));
     const status = problems.every(({ range }) => range) ? 422 : 400;
     const entries = problems.map(({ field, description }) => ({ path: field, detail: description }));
