@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { JsonObject, Task } from '#libs/protocol';
 import { sendTask } from '../support/a2a.js';
 import { outline, outlines, Talks } from '../support/conversation.js';
@@ -192,6 +193,37 @@ describe('a conversation that a model begins by a tool', () => {
     });
     await until(() => a.texts.length > 0, { what: 'the announcement' });
     expect(a.texts).toEqual(['B2']);
+  });
+
+  it('is that of examples/dialogue: a writer and a critic talk until both have nothing to add', async () => {
+    const llm = await FakeLlm.start();
+    stage.defer(() => llm.stop());
+    const model = unique('dialogue');
+    await stage.api.call('POST', '/models', { name: model, provider: 'openai-compatible', model, baseUrl: llm.url });
+    const turns = ['shorter', 'shorter draft', 'good', 'REPLY_SKIP'];
+    const results: string[] = [];
+    llm.answer = ({ messages }) => {
+      const [{ content: system } = { content: '' }, ...said] = messages as unknown as {
+        role: string;
+        content: string;
+      }[];
+      const turn = /This is turn (\d+)/.exec(system)?.[1];
+      if (turn !== undefined) return turns[Number(turn) - 1] ?? 'one turn too many';
+      if (system.startsWith('You are a critic')) return 'no change';
+      results.push(...said.filter(({ role }) => role === 'tool').map(({ content }) => content));
+      if (results.length > 0) return 'final verse';
+      return { toolCalls: [{ id: 'call_1', name: 'agent__critic', args: { message: 'draft' } }] };
+    };
+    const example = JSON.parse(readFileSync('examples/dialogue/workflow.json', 'utf8')) as Workflow;
+    const nodes = example.nodes.map((node) =>
+      node.type === 'agent' ? { ...node, config: { ...node.config, model } } : node,
+    );
+    expect((await stage.api.call('PUT', `/workflows/${example.name}`, { ...example, nodes })).status).toBeLessThan(300);
+    const run = await stage.api.ended(await stage.api.start(example.name, { topic: 'tea' }));
+    expect([run.status, textOf(run.result)]).toEqual(['completed', 'final verse\n\nThe critic: no change']);
+    expect(results.map((it) => JSON.parse(it) as JsonObject)).toMatchObject([
+      { outcome: 'skipped', turns: ['draft', ...turns.slice(0, 3)].map((text) => ({ text })) },
+    ]);
   });
 
   it('goes on by itself where the call ends with the first answer', async () => {
