@@ -3,9 +3,10 @@ import { detail, rpc, type RpcReply, sendParams } from '../support/a2a.js';
 import { outline, Talks } from '../support/conversation.js';
 import type { FakeAgent, FakeCall } from '../support/fake-agent.js';
 import { answers } from '../support/fake-behaviour.js';
+import { callingInTurn, keepModel } from '../support/kept-model.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { before } from '../support/until.js';
-import { external, input, linear, unique } from '../support/workflow.js';
+import { echo, external, input, linear, textOf, unique } from '../support/workflow.js';
 
 const HOP_CHAIN = 'urn:parley:extension:hop-chain:v1';
 
@@ -126,5 +127,29 @@ describe('the budget of a root', () => {
     expect(done).toMatchObject({ outcome: 'error', error: { turn: 2, code: 'BUDGET_EXCEEDED' } });
     expect(done.error?.message).toContain(what);
     expect(a.sends).toHaveLength(0);
+  });
+
+  it('refuses call 251 by a tool, whose error the model reads', async () => {
+    const agent = await stage.fake();
+    agent.always(answers('done'));
+    const { name: model, llm } = await keepModel(stage.api, stage.defer);
+    const tools = [{ agent: agent.url, name: 'b' }];
+    const run = Promise.withResolvers<string>();
+    const calling = callingInTurn(['agent__b', 'agent__b', 'agent__b']);
+    llm.answer = async (body) => {
+      const isFirstDone = agent.sends.length === 1;
+      const used = 'UPDATE conversation_budget SET calls = 249 WHERE root = $1';
+      if (isFirstDone) await stage.database.query(used, [await run.promise]);
+      return calling(body);
+    };
+    const { name } = await stage.api.save(linear(unique('tree'), input('in'), echo('caller', { model, tools })));
+    run.resolve(await stage.api.start(name, { in: 'go' }));
+    const results = JSON.parse(textOf((await stage.api.ended(await run.promise)).result) ?? '') as string[];
+    expect(results).toEqual([
+      expect.stringContaining('done'),
+      expect.stringContaining('done'),
+      expect.stringMatching(/BUDGET_EXCEEDED.* 250 calls/),
+    ]);
+    expect(agent.sends).toHaveLength(2);
   });
 });

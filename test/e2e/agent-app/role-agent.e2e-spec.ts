@@ -99,6 +99,14 @@ describe('the stand-alone agent for brainstorms', () => {
     expect(llm.calls[1]?.body).toMatchObject(ways);
     const foreign = await rpc(url, 'SendMessage', sendParams(payload({ llmConfig: { ...ways, provider: 'other' } })));
     expect(JSON.stringify(foreign.body.result)).toContain('this agent has no provider \\"other\\"');
+    const before = llm.calls.length;
+    llm.answer = () => ({ text: '{"idea":', reason: 'length' });
+    const cut = await rpc(url, 'SendMessage', sendParams(payload()));
+    const words = [{ text: expect.stringContaining('was cut at its token limit') }];
+    expect(cut.body.result).toMatchObject({
+      task: { status: { state: 'TASK_STATE_FAILED', message: { parts: words } } },
+    });
+    expect(llm.calls).toHaveLength(before + 1);
     llm.answer = () => 'I would rather not.';
     const failed = await rpc(url, 'SendMessage', sendParams(payload()));
     expect(failed.body.result).toMatchObject({

@@ -47,6 +47,20 @@ describe('the step of a model', () => {
     },
   );
 
+  it('fails with an answer that was cut at its token limit, and has no model mend it', async () => {
+    const cut: Answering = function* () {
+      yield { text: '{"n":' };
+      throw new ModelError('model "default-model" was cut at its token limit', { fallback: true });
+    };
+    const { driver, models } = notedAgent(cut, { output: SCHEMA, maxTokens: 5 });
+    await driver.run();
+    expect([driver.state, lastWord(driver)]).toEqual([
+      'failed',
+      'Error: model "default-model" was cut at its token limit',
+    ]);
+    expect(models.calls.map(({ call }) => call.maxTokens)).toEqual([5]);
+  });
+
   it('asks no other model where one calls a tool without a word, and notes what was odd about an end', async () => {
     const answer: Answering = (call) =>
       call.messages.length < 2

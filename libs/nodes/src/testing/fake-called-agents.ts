@@ -27,6 +27,10 @@ export interface CalledAgentAnswer {
   error?: AgentCallError;
   /** Never ends. */
   hangs?: boolean;
+  /** What it says and makes while it works. */
+  working?: { says?: string; makes?: Part[] }[];
+  /** Ends when this has happened. */
+  ends?: Promise<unknown>;
 }
 
 export interface FakeCalledAgent {
@@ -142,7 +146,7 @@ class FakeClient extends AgentClient {
     this.all.sent.push({ to: this.agentUrl, message });
     const known = this.agentUrl.startsWith('http') ? undefined : this.all.made(message, options.parent);
     if (known && message.taskId === undefined) return yield* known.responses;
-    const { state, parts = [], metadata, error, hangs } = this.agent.answer(nth, message);
+    const { state, parts = [], metadata, error, hangs, working = [], ends } = this.agent.answer(nth, message);
     if (error) throw error;
     const taskId = taskIdOf(message);
     const contextId = message.contextId ?? `context-of-${taskId}`;
@@ -155,6 +159,11 @@ class FakeClient extends AgentClient {
     const responses = [{ task }, ...(state === 'TASK_STATE_COMPLETED' ? [artifact] : []), ended];
     if (!hangs) this.all.kept.set(taskId, { task, responses });
     yield { task };
+    for (const { says, makes } of working) {
+      if (says !== undefined) yield statusUpdate(reference, 'TASK_STATE_WORKING', says);
+      if (makes) yield artifactUpdate(reference, { artifactId: 'draft', name: 'draft', parts: makes });
+    }
+    await ends;
     if (!hangs) return yield* responses.slice(1);
     this.all.hang();
     await new Promise((resolve) => options.signal?.addEventListener('abort', resolve, { once: true }));
