@@ -122,7 +122,8 @@ export function toolResult(
   outcome: ToolOutcome,
   called?: CalledNote,
 ): NodeEvent {
-  return stepEvent(task, 'tool.result', { tool, id, ...outcome }, called && { [CALLED_KEY]: { ...called } });
+  const used: JsonObject = called?.tokens === undefined ? {} : { tokens: called.tokens };
+  return stepEvent(task, 'tool.result', { tool, id, ...outcome, ...used }, called && { [CALLED_KEY]: { ...called } });
 }
 
 /** The Task of a called agent has come in sight. */

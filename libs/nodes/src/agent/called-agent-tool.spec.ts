@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { AgentCallError } from '#libs/a2a-client';
 import { CALL_CHAIN, chainMetadata } from '#libs/executor';
 import { dataPart, FORM_EXTENSION, type JsonObject, type JsonValue, textPart, userMessage } from '#libs/protocol';
@@ -160,34 +159,6 @@ describe('an agent that is a tool', () => {
     );
     await driver.run();
     expect(payloads(driver, 'tool.result')[0]).toMatchObject({ truncated: true });
-  });
-
-  it('has what it says and makes told while it works, of large Artifacts only the Task', async () => {
-    const ends = Promise.withResolvers<void>();
-    const poet: FakeCalledAgent = {
-      answer: () => ({
-        ...answers(textPart('done')),
-        working: [{ says: 'reading' }, { says: 'writing' }, { makes: [textPart('x'.repeat(70_000))] }],
-        ends: ends.promise,
-      }),
-    };
-    const { driver, calledAgents } = calls(
-      { poet },
-      { tools: ['agent:poet'] },
-      calling(['agent__poet', { message: 'go' }]),
-    );
-    const running = driver.run();
-    while (payloads(driver, 'node.progress').length < 2) await setTimeout(10);
-    ends.resolve();
-    await running;
-    const [call] = payloads(driver, 'tool.call');
-    const taskId = `task-${calledAgents.sent[0]?.message.messageId}`;
-    expect(payloads(driver, 'node.progress')).toEqual([
-      { tool: 'agent:poet', call: call?.id, text: 'writing' },
-      { tool: 'agent:poet', call: call?.id, artifact: { artifactId: 'draft', name: 'draft', taskId } },
-    ]);
-    const states = driver.log.flatMap((event) => ('statusUpdate' in event ? [event.statusUpdate.status.state] : []));
-    expect(new Set(states.slice(0, -1))).toEqual(new Set(['TASK_STATE_WORKING']));
   });
 
   it.each(['agent:*', 'agent:critic', `agent:${URL_OF_PARTNER}`])(

@@ -5,6 +5,7 @@ import {
   derivedId,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   type Part,
   type RunEventNote,
   textPart,
@@ -161,12 +162,14 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 }
 
-/** Returns the tokens of a model's answer that a step tells of. */
-function tokensIn(step: RunEventNote | undefined): number {
-  const usage = step?.type === 'model.response' ? step.payload['usage'] : undefined;
-  if (!isJsonObject(usage)) return 0;
-  return [usage.inputTokens, usage.outputTokens].reduce<number>(
-    (sum, it) => sum + (typeof it === 'number' ? it : 0),
-    0,
-  );
+/** Returns the tokens that a step tells of: of a model's answer, or of the agents that the called agent called. */
+function tokensIn({ type, payload }: Partial<RunEventNote> = {}): number {
+  const usage = payload?.['usage'];
+  if (type === 'tool.result') return numberOf(payload?.['tokens']);
+  if (type !== 'model.response' || !isJsonObject(usage)) return 0;
+  return numberOf(usage.inputTokens) + numberOf(usage.outputTokens);
+}
+
+function numberOf(value: JsonValue | undefined): number {
+  return typeof value === 'number' ? value : 0;
 }

@@ -7,6 +7,8 @@ import {
   type JsonObject,
   type Message,
   type Part,
+  runEventMetadata,
+  type RunEventNote,
   type SendMessageRequest,
   statusUpdate,
   type StreamResponse,
@@ -28,7 +30,7 @@ export interface CalledAgentAnswer {
   /** Never ends. */
   hangs?: boolean;
   /** What it says and makes while it works. */
-  working?: { says?: string; makes?: Part[] }[];
+  working?: { says?: string; makes?: Part[]; step?: RunEventNote }[];
   /** Ends when this has happened. */
   ends?: Promise<unknown>;
 }
@@ -159,7 +161,8 @@ class FakeClient extends AgentClient {
     const responses = [{ task }, ...(state === 'TASK_STATE_COMPLETED' ? [artifact] : []), ended];
     if (!hangs) this.all.kept.set(taskId, { task, responses });
     yield { task };
-    for (const { says, makes } of working) {
+    for (const { says, makes, step } of working) {
+      if (step) yield statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(step));
       if (says !== undefined) yield statusUpdate(reference, 'TASK_STATE_WORKING', says);
       if (makes) yield artifactUpdate(reference, { artifactId: 'draft', name: 'draft', parts: makes });
     }
