@@ -331,7 +331,7 @@ describe('/api/upload and /api/files', () => {
     await until(async () => (await read(`/api/files/${followed.id}`)).status === 404, { what: 'the upkeep' });
   });
 
-  it('records a Task that names a file while somebody who deletes it stands still', async () => {
+  it('records a Task that names a file while somebody who deletes it stands still, and keeps the file if he rolls back', async () => {
     const file = await keep(randomBytes(3));
     const { name } = await api.save(linear(unique('w'), input('in'), output('out')));
     const session = new pg.Client({ connectionString: stage.database.url });
@@ -345,6 +345,8 @@ describe('/api/upload and /api/files', () => {
     } finally {
       await session.end();
     }
+    expect((await api.call('DELETE', `/files/${file.id}`)).status).toBe(409);
+    expect((await read(`/api/files/${file.id}`)).status).toBe(200);
   });
 
   it('takes no body of another type anywhere else', async () => {

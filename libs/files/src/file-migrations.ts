@@ -82,5 +82,24 @@ class CreateFileUse1700000000531 implements MigrationInterface {
   }
 }
 
+/**
+ * Uses without a key of their file, which would have the journal wait for whoever deletes the file. Uses of a file that was
+ * deleted meanwhile go with their Tasks.
+ */
+class ReleaseFileUse1700000000535 implements MigrationInterface {
+  readonly name = 'ReleaseFileUse1700000000535';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE file_use DROP CONSTRAINT file_use_file_id_fkey');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DELETE FROM file_use WHERE NOT EXISTS (SELECT FROM file WHERE file.id = file_use.file_id)');
+    await runner.query(
+      'ALTER TABLE file_use ADD CONSTRAINT file_use_file_id_fkey FOREIGN KEY (file_id) REFERENCES file',
+    );
+  }
+}
+
 /** The schema of this library, in order. */
-export const FILE_MIGRATIONS = [CreateFile1700000000530, CreateFileUse1700000000531];
+export const FILE_MIGRATIONS = [CreateFile1700000000530, CreateFileUse1700000000531, ReleaseFileUse1700000000535];

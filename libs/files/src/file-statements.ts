@@ -37,7 +37,7 @@ export const PAGE = `
     AND ($5::text = '' OR strpos(lower(name), lower($5)) > 0)
   ORDER BY created_at DESC, id DESC LIMIT $6`;
 
-/** Waits for Tasks that are being written and name the file: their uses are seen by the statement after this one. */
+/** Waits for Tasks that were being written and name the file: their uses are seen by the statement after this one. */
 export const LOCK_FILE = 'SELECT FROM file WHERE tenant = $1 AND owner = $2 AND id = $3 FOR UPDATE';
 
 export const USERS = 'SELECT task_id FROM file_use WHERE file_id = $1 ORDER BY task_id DESC LIMIT $2';

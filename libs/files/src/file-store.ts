@@ -120,26 +120,17 @@ export class FileStore {
   }
 
   /**
-   * Deletes a file that no Task names. @returns the key of its content where no other file uses it: the content is doomed, and to be
-   * deleted; `null` where others use it, `undefined` where there is no such file
+   * Deletes a file that no Task names. A Task that names the file while it is being deleted holds the file where the delete
+   * rolls back, and is seen by the last look before the commit.
+   * @returns the key of its content where no other file uses it: the content is doomed, and to be deleted; `null` where others
+   * use it, `undefined` where there is no such file
    * @throws ProblemError 409 where Tasks of its owner name the file
    */
-  delete({ tenant, owner }: FileOwner, id: string): Promise<string | null | undefined> {
-    return inTransaction(this.database, async (session) => {
-      const { rowCount } = await session.query(LOCK_FILE, [tenant, owner, id]);
-      if (rowCount !== 1) return undefined;
-      const { rows: users } = await session.query<{ task_id: string }>(USERS, [id, SHOWN_TASKS + 1]);
-      if (users.length > 0) throw new FileInUse(users.map(({ task_id }) => task_id));
-      await session.query(LOCK_ACCOUNT, [tenant, owner]);
-      const { rows: deleted } = await session.query<{ sha256: string }>(DELETE_FILE, [tenant, owner, id]);
-      if (!deleted[0]) return undefined;
-      const { rows } = await session.query<DeletedContent>(DELETE_UNUSED_CONTENT, [tenant, owner, deleted[0].sha256]);
-      const [content] = rows;
-      await session.query(GIVE_BACK_BYTES, [tenant, owner, ROW_BYTES + Number(content?.size ?? 0)]);
-      if (!content) return null;
-      await this.noteDoomed(session, [content.storage_key]);
-      return content.storage_key;
-    });
+  async delete(file: FileOwner, id: string): Promise<string | null | undefined> {
+    if ((await this.get(file, id)) === undefined) return undefined;
+    // Without a lock: a file in use is not locked in the way of the journal.
+    await assertUnused(this.database.pool, id);
+    return inTransaction(this.database, (session) => this.deleteUnused(session, file, id));
   }
 
   /** Returns files whose time is over and that no Task names, behind a given one. */
@@ -164,6 +155,25 @@ export class FileStore {
   /** Forgets doomed keys whose contents are gone. */
   async forgetLeftovers(storageKeys: readonly string[]): Promise<void> {
     await this.database.pool.query(FORGET_LEFTOVERS, [storageKeys]);
+  }
+
+  private async deleteUnused(
+    session: PoolClient,
+    { tenant, owner }: FileOwner,
+    id: string,
+  ): Promise<string | null | undefined> {
+    const { rowCount } = await session.query(LOCK_FILE, [tenant, owner, id]);
+    if (rowCount !== 1) return undefined;
+    await assertUnused(session, id);
+    await session.query(LOCK_ACCOUNT, [tenant, owner]);
+    const { rows: deleted } = await session.query<{ sha256: string }>(DELETE_FILE, [tenant, owner, id]);
+    if (!deleted[0]) return undefined;
+    const { rows } = await session.query<DeletedContent>(DELETE_UNUSED_CONTENT, [tenant, owner, deleted[0].sha256]);
+    const [content] = rows;
+    await session.query(GIVE_BACK_BYTES, [tenant, owner, ROW_BYTES + Number(content?.size ?? 0)]);
+    if (content) await this.noteDoomed(session, [content.storage_key]);
+    await assertUnused(session, id);
+    return content?.storage_key ?? null;
   }
 
   private async noteDoomed(session: Pick<PoolClient, 'query'>, storageKeys: readonly string[]): Promise<void> {
@@ -192,6 +202,12 @@ export class FileStore {
     const { rowCount } = await session.query(COUNT_BYTES, [tenant, owner, added, ownerBytes]);
     if (rowCount !== 1) throw quotaExceeded(ownerBytes);
   }
+}
+
+/** @throws ProblemError 409 */
+async function assertUnused(session: Pick<PoolClient, 'query'>, id: string): Promise<void> {
+  const { rows } = await session.query<{ task_id: string }>(USERS, [id, SHOWN_TASKS + 1]);
+  if (rows.length > 0) throw new FileInUse(rows.map(({ task_id }) => task_id));
 }
 
 function keysOf(drafts: readonly FileDraft[]): string[] {

@@ -260,11 +260,14 @@ settled AS (
     AND NOT EXISTS (SELECT FROM asked WHERE (asked.task_id, asked.key) = (old.task_id, old.key))
 )`;
 
-// A file that is being deleted counts as deleted: no batch waits for whoever deletes it (see FileStore). Files of others are
-// no business of the Task.
+// The locks have whoever deletes such a file wait for this commit (see FileStore). No batch waits for a file that is being
+// deleted: its use is written without a lock, and counts if the delete rolls back. Files of others are no business of the Task.
 const USED = (at: number): string => `
+locked AS MATERIALIZED (
+  SELECT FROM file WHERE id = ANY ($${at + 1}::text[]) FOR KEY SHARE SKIP LOCKED
+),
 named AS MATERIALIZED (
-  SELECT id, tenant, owner FROM file WHERE id = ANY ($${at + 1}::text[]) FOR KEY SHARE SKIP LOCKED
+  SELECT id, tenant, owner FROM file WHERE id = ANY ($${at + 1}::text[]) AND (SELECT count(*) FROM locked) >= 0
 ),
 used AS (
   INSERT INTO file_use (file_id, task_id)
