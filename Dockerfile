@@ -17,7 +17,7 @@ COPY --from=build /parley/dist ./dist
 COPY --from=build /parley/apps/cli/bin ./bin
 COPY examples ./examples
 COPY package.json LICENSE ./
-RUN install -d -o node -g node /var/lib/parley .compiled && ln -s /parley/bin/parley.mjs /usr/local/bin/parley
+RUN install -d -o node -g node /var/lib/parley /var/lib/parley/files .compiled && ln -s /parley/bin/parley.mjs /usr/local/bin/parley
 # By number, so that a cluster can see that it is not root.
 USER 1000:1000
 # What is compiled now, as it is run below, need not be at each start, also where nothing can be written.

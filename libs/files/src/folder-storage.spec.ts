@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const storage = (peers = 0, isShared = false): FolderStorage =>
-  new FolderStorage({ folder, isShared, peers: async () => peers });
+  new FolderStorage({ folder, isShared, isDurable: true, peers: async () => peers });
 const incoming = (): string[] => (existsSync(join(folder, 'incoming')) ? readdirSync(join(folder, 'incoming')) : []);
 
 describe('FolderStorage', () => {
@@ -68,7 +68,12 @@ describe('FolderStorage', () => {
   });
 
   it('takes no content of the folder of another replica for deleted', async () => {
-    const elsewhere = new FolderStorage({ folder: join(root, 'elsewhere'), isShared: false, peers: async () => 0 });
+    const elsewhere = new FolderStorage({
+      folder: join(root, 'elsewhere'),
+      isShared: false,
+      isDurable: true,
+      peers: async () => 0,
+    });
     const key = await elsewhere.newKey(owner);
     await elsewhere.put(key, inChunks(Buffer.from('x'), 1), LIMIT);
     await storage().newKey(owner);
@@ -108,6 +113,11 @@ describe('FolderStorage', () => {
   it('refuses uploads beside other replicas unless they share the folder', async () => {
     expect([await storage(0).refusal(), await storage(1, true).refusal()]).toEqual([undefined, undefined]);
     expect(await storage(1).refusal()).toMatch(/FILES_DIR_SHARED=true/);
+  });
+
+  it('refuses uploads where the folder ends with its process, whoever shares it', async () => {
+    const passing = new FolderStorage({ folder, isShared: true, isDurable: false, peers: async () => 0 });
+    expect(await passing.refusal()).toMatch(/FILES_S3_ENDPOINT/);
   });
 
   it('keeps contents of one owner together, under keys that do not tell the owner', () => {

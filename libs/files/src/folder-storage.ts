@@ -12,12 +12,15 @@ const PLACE_BYTES = 4;
 const NOT_SHARED =
   'Several replicas serve here, and files lie in a folder of one of them: set FILES_DIR_SHARED=true where all replicas ' +
   'share DATA_DIR/files, or FILES_S3_ENDPOINT';
+const NOT_DURABLE = 'No place for files is set here that outlives the service: set FILES_S3_ENDPOINT';
 
 export interface FolderStorageOptions {
   /** Absolute. Made with the first content. */
   folder: string;
   /** True if every replica sees the same folder. */
   isShared: boolean;
+  /** False if the folder ends with this process. */
+  isDurable: boolean;
   /** Returns the number of other replicas that live. */
   peers: () => Promise<number>;
 }
@@ -81,7 +84,8 @@ export class FolderStorage extends FileStorage {
   }
 
   async refusal(): Promise<string | undefined> {
-    const { isShared, peers } = this.options;
+    const { isShared, isDurable, peers } = this.options;
+    if (!isDurable) return NOT_DURABLE;
     return isShared || (await peers()) === 0 ? undefined : NOT_SHARED;
   }
 

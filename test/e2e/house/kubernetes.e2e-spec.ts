@@ -30,6 +30,8 @@ const FOLDERS: Record<string, string[]> = {
   'overlays/production': KINDS,
   'overlays/small': KINDS.filter((it) => !['HorizontalPodAutoscaler', 'ServiceMonitor'].includes(it)),
 };
+/** Uploads that a replica receives at once (docs/FILES.md). */
+const MOST_UPLOADS = 64;
 const LABELS = { 'app.kubernetes.io/name': 'parley' };
 const SECRETS = {
   'database-url': 'postgres://parley:secret@db.example/parley',
@@ -112,10 +114,24 @@ describeWithKustomize('the manifests for Kubernetes', () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
-    const written = container.volumeMounts?.map(({ mountPath }) => mountPath);
+    const written = container.volumeMounts
+      ?.filter(({ readOnly }) => readOnly !== true)
+      .map(({ mountPath }) => mountPath);
     expect(written).toEqual(['/var/lib/parley', '/tmp']);
     expect(container.resources?.limits?.['memory']).toBeDefined();
   });
+
+  it.each(Object.keys(FOLDERS))(
+    '%s keeps no file in a volume that ends with its pod, and has room for uploads',
+    (folder) => {
+      const { pod, environment } = deploymentOf(all.get(folder)!);
+      const { files } = loadConfig(environment(SECRETS));
+      expect([files.isFolderDurable, files.s3]).toEqual([false, undefined]);
+      const data = pod.volumes?.find(({ name }) => name === 'data');
+      const [, gibibytes] = /^(\d+)Gi$/.exec(String(data?.emptyDir?.sizeLimit)) ?? [];
+      expect(Number(gibibytes) * 1024 ** 3).toBeGreaterThan(MOST_UPLOADS * files.fileBytes);
+    },
+  );
 
   it.each(Object.keys(FOLDERS))('%s leads to its replicas, and to nobody else', (folder) => {
     const manifests = all.get(folder)!;

@@ -37,6 +37,7 @@ describe('the configuration of files', () => {
       ownerBytes: 10 * 1024 ** 3,
       retentionMs: undefined,
       isFolderShared: false,
+      isFolderDurable: true,
     });
   });
 
@@ -75,6 +76,7 @@ describe('the configuration of files', () => {
     ['FILES_QUOTA', 'much'],
     ['FILE_RETENTION', '1s'],
     ['FILES_DIR_SHARED', 'yes'],
+    ['FILES_DIR_DURABLE', 'no'],
     ['FILES_S3_REGION', 'US East'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(linesFor({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: must be`))]);

@@ -22,6 +22,8 @@ export interface FilesConfig {
   readonly retentionMs?: number;
   /** True if all replicas see the same folder `DATA_DIR/files`. */
   readonly isFolderShared: boolean;
+  /** False if `DATA_DIR` ends with the process: no content may lie in its folder for good. */
+  readonly isFolderDurable: boolean;
   /** Absent: files lie in `DATA_DIR/files`. */
   readonly s3?: S3Config;
 }
@@ -64,6 +66,7 @@ export const FILES_VARIABLES = {
   FILES_QUOTA: quota.default(10 * GIBIBYTE),
   FILE_RETENTION: retention.optional(),
   FILES_DIR_SHARED: z.enum(['true', 'false'], 'must be true or false').default('false'),
+  FILES_DIR_DURABLE: z.enum(['true', 'false'], 'must be true or false').default('true'),
   FILES_S3_ENDPOINT: endpoint.optional(),
   FILES_S3_BUCKET: z.string().regex(BUCKET, 'must be 3 to 63 lower-case letters, digits, dots and hyphens').optional(),
   FILES_S3_REGION: z
@@ -77,6 +80,7 @@ interface FilesValues {
   FILES_QUOTA: number;
   FILE_RETENTION?: number;
   FILES_DIR_SHARED: 'true' | 'false';
+  FILES_DIR_DURABLE: 'true' | 'false';
   FILES_S3_ENDPOINT?: string;
   FILES_S3_BUCKET?: string;
   FILES_S3_REGION: string;
@@ -123,6 +127,7 @@ export function filesOf(values: FilesValues, keys: S3Keys | undefined): FilesCon
     ownerBytes: values.FILES_QUOTA,
     retentionMs: values.FILE_RETENTION,
     isFolderShared: values.FILES_DIR_SHARED === 'true',
+    isFolderDurable: values.FILES_DIR_DURABLE === 'true',
     ...(keys !== undefined &&
       endpoint !== undefined &&
       bucket !== undefined && { s3: { endpoint, bucket, region, ...keys } }),
