@@ -35,7 +35,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('a folder as the storage of files', () => {
   let storage: FolderStorage;
   beforeEach(() => {
-    storage = new FolderStorage({ folder, isShared: false, peers: async () => 0 });
+    storage = new FolderStorage({ folder, isShared: false, isDurable: true, peers: async () => 0 });
   });
 
   fileStorageContract(() => storage);
@@ -154,7 +154,15 @@ describeWithS3('an S3 server', () => {
     let storage: S3Storage;
 
     const storageWith = (keys: typeof S3_KEYS, bucket = S3_BUCKET): S3Storage =>
-      new S3Storage({ endpoint: server.endpoint, bucket, region: 'us-east-1', ...keys, folder, http: outbound.fetch });
+      new S3Storage({
+        endpoint: server.endpoint,
+        bucket,
+        region: 'us-east-1',
+        ...keys,
+        folder,
+        place: '0a1b2c3d',
+        http: outbound.fetch,
+      });
 
     beforeEach(() => {
       storage = storageWith(S3_KEYS);

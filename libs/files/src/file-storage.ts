@@ -55,7 +55,7 @@ export abstract class FileStorage {
   abstract refusal(): Promise<string | undefined>;
 }
 
-/** Place of the contents that a bucket of an S3 server has. Places in folders are hexadecimal. */
+/** Place of contents on an S3 server that a version stored whose keys did not tell the installation. */
 export const S3_PLACE = 's3';
 
 /** Form of the keys: the place, the digest of the owner, and an id of the content. */
@@ -65,7 +65,7 @@ const OWNER_DIGITS = 32;
 
 /**
  * Returns a new key. Keys of one owner in one place begin with the same digits, which do not tell the owner's name.
- * @param place `S3_PLACE`, or eight hexadecimal digits
+ * @param place eight hexadecimal digits, or `S3_PLACE`
  */
 export function newStorageKey(place: string, { tenant, owner }: FileOwner): string {
   const digest = createHash('sha256').update(`${tenant.length}:${tenant}${owner}`).digest('hex');

@@ -12,7 +12,7 @@ export { inTransaction } from './database/transaction.js';
 export { ScramClient } from './database/scram-client.js';
 export { EmbeddedPostgres } from './embedded/embedded-postgres.js';
 export { PostgresRefusal } from './embedded/postgres-refusal.js';
-export { moveInstallation } from './installation/installation.js';
+export { installationTag, moveInstallation } from './installation/installation.js';
 export { type RecognitionOptions, recognizeInstallation } from './installation/recognize-installation.js';
 export { POSTGRES_MIGRATIONS } from './postgres-migrations.js';
 export { PostgresModule } from './postgres.module.js';

@@ -12,6 +12,7 @@ import { S3Storage } from './s3-storage.js';
 
 const owner = { tenant: 'acme', owner: 'ann' };
 const LIMIT = 10_000_000;
+const PLACE = '5e6f7a8b';
 const objects = new Map<string, Buffer>();
 /** Statuses that the next requests are answered with; then the server works. */
 let failures: number[] = [];
@@ -58,7 +59,15 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'parley-s3-'));
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const keys = { accessKeyId: 'key', secretAccessKey: 'secret' };
-  storage = new S3Storage({ endpoint, bucket: 'files', region: 'eu-central-1', ...keys, folder, http: outbound.fetch });
+  storage = new S3Storage({
+    endpoint,
+    bucket: 'files',
+    region: 'eu-central-1',
+    ...keys,
+    folder,
+    place: PLACE,
+    http: outbound.fetch,
+  });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -78,6 +87,18 @@ async function closed(path: string): Promise<void> {
 const spooled = (): string[] => readdirSync(join(folder, 'incoming'));
 
 describe('S3Storage', () => {
+  it('deletes contents of its own installation, and those whose keys tell none, and never those of another', async () => {
+    const [own, old, foreign] = [
+      await storage.newKey(owner),
+      ...[S3_PLACE, '99999999'].map((it) => newStorageKey(it, owner)),
+    ];
+    for (const key of [own, old!, foreign!]) await storage.put(key, inChunks(Buffer.from(key), 8), LIMIT);
+    const outcomes = [await storage.delete(own), await storage.delete(old!), await storage.delete(foreign!)];
+    expect(outcomes).toEqual([true, true, false]);
+    expect((await whole(await storage.get(foreign!))).toString()).toBe(foreign);
+    await expect(storage.get(own)).rejects.toThrow(ContentUnavailable);
+  });
+
   it('gives back what it was given, whole and in part, and leaves no temporary file', async () => {
     const content = randomBytes(700_000);
     const key = newStorageKey(S3_PLACE, owner);
@@ -161,7 +182,7 @@ describe('S3Storage', () => {
       opened.push((body as ReadableStream).locked ? 'locked' : 'unread');
       throw new Error('connect ECONNREFUSED');
     };
-    const options = { endpoint: 'http://127.0.0.1:1', bucket: 'files', region: 'us-east-1', folder };
+    const options = { endpoint: 'http://127.0.0.1:1', bucket: 'files', region: 'us-east-1', folder, place: PLACE };
     const broken = new S3Storage({ ...options, accessKeyId: 'key', secretAccessKey: 'secret', http });
     // More than a stream takes in before it is read: a shorter file is closed at its end.
     const put = broken.put(newStorageKey(S3_PLACE, owner), inChunks(Buffer.alloc(2_000_000), 64 * 1024), LIMIT);

@@ -30,6 +30,8 @@ const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 export interface S3StorageOptions extends S3Config {
   /** Absolute; contents are there until they have arrived whole. */
   folder: string;
+  /** Eight hexadecimal digits of the installation: others may use the same bucket. */
+  place: string;
   /** A `fetch` that may reach the endpoint. */
   http: OutboundFetch;
 }
@@ -53,7 +55,7 @@ export class S3Storage extends FileStorage {
   }
 
   async newKey(owner: FileOwner): Promise<string> {
-    return newStorageKey(S3_PLACE, owner);
+    return newStorageKey(this.options.place, owner);
   }
 
   async put(key: string, content: AsyncIterable<Uint8Array>, limit: number): Promise<StoredContent> {
@@ -84,8 +86,8 @@ export class S3Storage extends FileStorage {
   }
 
   async delete(key: string): Promise<boolean> {
-    // Of a time when files lay in a folder.
-    if (placeOfKey(key) !== S3_PLACE) return false;
+    // Of a time when files lay in a folder, or of the installation whose database was copied.
+    if (![this.options.place, S3_PLACE].includes(placeOfKey(key))) return false;
     const answer = await this.send(key, { method: 'DELETE' });
     await expectStatus(answer, [200, 204, 404]);
     await answer.body?.cancel();

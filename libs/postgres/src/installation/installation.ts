@@ -50,6 +50,20 @@ export async function moveInstallation(session: Queryable): Promise<void> {
   await session.query('UPDATE installation SET server = $1, database = $2, moved_at = now()', [server, database]);
 }
 
+/**
+ * Returns eight hexadecimal digits that stand for the installation at its place: a copy of the database that a service has
+ * adopted has others. A physical copy has the same.
+ */
+export async function installationTag(session: Queryable): Promise<string> {
+  const { id, server, database } = await readInstallation(session, await readPlace(session));
+  return createHash('sha256')
+    .update(JSON.stringify(['tag', id, server, database]))
+    .digest('hex')
+    .slice(0, TAG_DIGITS);
+}
+
+const TAG_DIGITS = 8;
+
 /** True if the places are two databases for certain: a server that cannot be read may be the same. */
 export function isElsewhere(known: DatabasePlace, here: DatabasePlace): boolean {
   if (known.server !== null && here.server !== null && known.server !== here.server) return true;
