@@ -10,6 +10,7 @@ export { RefusedBodies } from './refused-bodies.js';
 export { inFlightError } from './in-flight-error.js';
 export { BrowserGuard } from './browsers/browser-guard.js';
 export { guardBrowsers } from './browsers/browser-hook.js';
+export { ServedHosts } from './browsers/served-hosts.js';
 export { CallerLimits, limitName, retryAfter, setRetryAfter } from './caller-limits.js';
 export { CallerSlots } from './caller-slots.js';
 export { LoopTurns } from './loop-turns.js';

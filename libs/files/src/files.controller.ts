@@ -23,6 +23,7 @@ import { FileQuery } from './file-query.js';
 import { FileStore } from './file-store.js';
 import { FileUrlBody } from './file-url-body.js';
 import { FileListView, FileUrlView, fileView, UploadedView } from './file-views.js';
+import { OwnFileUrls } from './own-file-urls.js';
 import { FILE_ID, type FileOwner, type StoredFile } from './stored-file.js';
 import { Uploads } from './uploads.js';
 
@@ -44,6 +45,7 @@ export class FilesController {
     private readonly files: FileStore,
     private readonly contents: FileContents,
     private readonly addresses: FileAddresses,
+    private readonly urls: OwnFileUrls,
   ) {}
 
   @Post('upload')
@@ -71,6 +73,7 @@ export class FilesController {
     const upload = { owner: scope, caller, headers: raw.headers, body: body ?? raw };
     try {
       const stored = await this.uploads.receive(upload);
+      this.urls.note(baseUrl);
       return { files: stored.map((it) => fileView(it, baseUrl)) };
     } catch (error) {
       setRetryAfter(error, reply);
@@ -96,6 +99,7 @@ export class FilesController {
   @ApiOkResponse({ type: FileListView })
   @ApiProblem(400, 'A parameter is malformed.')
   async listFiles(@Query() query: FileQuery, @Call() { scope, baseUrl }: ApiCall): Promise<FileListView> {
+    this.urls.note(baseUrl);
     const { pageSize, before, q: search } = query;
     const after = before && { createdAt: before.updatedAt, id: before.taskId };
     const page = { limit: pageSize + 1, ...(after && { before: after }), ...(search !== undefined && { search }) };

@@ -12,6 +12,7 @@ import { FileStore } from './file-store.js';
 import { FileUpkeepJob } from './file-upkeep-job.js';
 import { FilesController } from './files.controller.js';
 import { openStorage } from './open-storage.js';
+import { OwnFileUrls } from './own-file-urls.js';
 import { OwnFiles } from './own-files.js';
 import { SignedFilesController } from './signed-files.controller.js';
 import { Uploads } from './uploads.js';
@@ -23,12 +24,13 @@ import { UploadSlots } from './upload-slots.js';
   providers: [
     FileStore,
     FileContents,
-    { provide: FileStorage, inject: [AppConfig, ReplicaLife, OutboundHttp], useFactory: openStorage },
+    { provide: FileStorage, inject: [AppConfig, ReplicaLife, OutboundHttp, Database], useFactory: openStorage },
     { provide: FileAddresses, inject: [Database], useFactory: FileAddresses.begin },
+    OwnFileUrls,
     OwnFiles,
     { provide: OutgoingFiles, useExisting: OwnFiles },
   ],
-  exports: [FileStore, FileContents, FileAddresses, OwnFiles, OutgoingFiles],
+  exports: [FileStore, FileContents, FileAddresses, OwnFileUrls, OwnFiles, OutgoingFiles],
 })
 export class FilesModule {}
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { OwnFileUrls } from './own-file-urls.js';
 import { OwnFiles } from './own-files.js';
 import { newFileId, type StoredFile } from './stored-file.js';
 
@@ -25,7 +26,8 @@ function ownFiles(): OwnFiles {
   const contents = { open: async () => Readable.from([Buffer.from('con'), Buffer.from('tent')]) };
   const addresses = { address: ({ id }: StoredFile, base: string, until: Date) => `${base}/${id}@${until.getTime()}` };
   const service = { ownUrls: [BASE], isOwnAddress: () => false, publicBaseUrl: () => BASE };
-  return new OwnFiles(files as never, contents as never, addresses as never, service as never);
+  const urls = new OwnFileUrls(service as never, { host: '0.0.0.0', publicUrl: BASE, allowedHosts: [] } as never);
+  return new OwnFiles(files as never, contents as never, addresses as never, service as never, urls);
 }
 
 describe('OwnFiles', () => {

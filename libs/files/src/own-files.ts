@@ -8,14 +8,10 @@ import { FileContents } from './file-contents.js';
 import { unknownFile } from './file-errors.js';
 import { ContentTooLong } from './file-storage.js';
 import { FileStore } from './file-store.js';
-import { FILE_ID, type FileOwner, type StoredFile } from './stored-file.js';
+import { OwnFileUrls } from './own-file-urls.js';
+import type { FileOwner, StoredFile } from './stored-file.js';
 
-const FILE_URL = /^(https?:\/\/[^/?#]+(?:\/[^?#]*?)?)\/api\/files\/([\da-f-]{36})$/;
-
-/**
- * Files that Parts name by their URLs at this service: `PUBLIC_URL`, where the service calls itself, or the loopback
- * address that it listens on. Nothing is read over the network.
- */
+/** Files that Parts name by their URLs at this service. Nothing is read over the network. */
 @Injectable()
 export class OwnFiles extends OutgoingFiles {
   constructor(
@@ -23,6 +19,7 @@ export class OwnFiles extends OutgoingFiles {
     private readonly contents: FileContents,
     private readonly addresses: FileAddresses,
     private readonly service: ServiceAddress,
+    private readonly urls: OwnFileUrls,
   ) {
     super();
   }
@@ -33,7 +30,7 @@ export class OwnFiles extends OutgoingFiles {
    * @throws ProblemError 404 for a file that the owner does not have; ContentTooLong beyond `maxBytes`
    */
   async read(url: string, owner: FileOwner, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined> {
-    const id = this.idOf(url);
+    const id = this.urls.idOf(url);
     if (id === undefined) return undefined;
     const file = await this.known(id, owner, signal);
     if (!file) throw unknownFile();
@@ -47,7 +44,7 @@ export class OwnFiles extends OutgoingFiles {
     const until = new Date(Date.now() + forMs);
     const base = this.service.publicBaseUrl();
     const open = async (part: Part): Promise<Part> => {
-      const id = part.url === undefined ? undefined : this.idOf(part.url);
+      const id = part.url === undefined ? undefined : this.urls.idOf(part.url);
       const file = id === undefined ? undefined : await this.known(id, owner, signal);
       return file ? { ...part, url: this.addresses.address(file, base, until) } : part;
     };
@@ -56,11 +53,5 @@ export class OwnFiles extends OutgoingFiles {
 
   private known(id: string, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
     return throughOutage(() => this.files.get(owner, id), signal);
-  }
-
-  private idOf(url: string): string | undefined {
-    const [, base = '', id = ''] = FILE_URL.exec(url) ?? [];
-    if (base === '' || !FILE_ID.test(id) || !URL.canParse(base)) return undefined;
-    return this.service.ownUrls.includes(base) || this.service.isOwnAddress(base) ? id : undefined;
   }
 }

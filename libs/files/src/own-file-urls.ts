@@ -1,0 +1,56 @@
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { ServedHosts } from '#libs/access';
+import { ServiceAddress } from '#libs/http';
+import { AppConfig, isLoopbackHost } from '#libs/service';
+import { LRUCache } from 'lru-cache';
+import { FILE_ID } from './stored-file.js';
+
+const FILE_URL = /^(https?:\/\/[^/?#]+(?:\/[^?#]*?)?)\/api\/files\/([\da-f-]{36})$/;
+const MOST_BASES = 64;
+
+/**
+ * Knows by which URLs files are of this service: those at `PUBLIC_URL`, where the service calls itself, and at the loopback
+ * address that it listens on. Without `PUBLIC_URL` callers get URLs with the host that they called by: those of hosts that
+ * are configured (`ALLOWED_HOSTS`), and of which this replica answered with a URL lately, are of this service as well.
+ */
+@Injectable()
+export class OwnFileUrls implements OnApplicationBootstrap {
+  private readonly logger = new Logger(OwnFileUrls.name);
+  private readonly listed: ServedHosts;
+  private readonly told = new LRUCache<string, true>({ max: MOST_BASES });
+
+  constructor(
+    private readonly service: ServiceAddress,
+    private readonly config: AppConfig,
+  ) {
+    // A service that serves every host knows none of them.
+    this.listed = new ServedHosts(config.allowedHosts.filter((it) => it !== '*'));
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.publicUrl !== undefined || isLoopbackHost(this.config.host)) return;
+    this.logger.warn(
+      'PUBLIC_URL is not set: agents elsewhere are sent addresses of files at INTERNAL_URL or loopback, which they may not reach',
+    );
+  }
+
+  /** Notes a base URL that a caller is told, from its own request. */
+  note(baseUrl: string): void {
+    if (this.config.publicUrl === undefined) this.told.set(baseUrl, true);
+  }
+
+  /** Returns the id in the URL of a file of this service; `undefined` for any other URL. */
+  idOf(url: string): string | undefined {
+    const [, base = '', id = ''] = FILE_URL.exec(url) ?? [];
+    if (base === '' || !FILE_ID.test(id) || !URL.canParse(base)) return undefined;
+    return this.isOwn(base) ? id : undefined;
+  }
+
+  private isOwn(base: string): boolean {
+    if (this.service.ownUrls.includes(base) || this.service.isOwnAddress(base)) return true;
+    if (this.config.publicUrl !== undefined) return false;
+    const { host, hostname, origin } = new URL(base);
+    // Any port of loopback counts as served: another service may listen there.
+    return this.told.has(base) || (origin === base && !isLoopbackHost(hostname) && this.listed.serves(host, {}));
+  }
+}
