@@ -61,7 +61,7 @@ describe('files of a caller', () => {
     expect([code, out]).toEqual([0, 'http://parley/api/files/a.txt\nhttp://parley/api/files/b.txt\n']);
     expect(asked[0]?.url).toBe('POST /api/upload');
     for (const path of paths) expect(asked[0]?.body).toContain(`content of ${path}`);
-    expect(asked[0]?.body).toContain('name="file"; filename="a.txt"');
+    expect(asked[0]?.body).toMatch(/name="file"; filename="a.txt"\r\nContent-Type: text\/plain\r\n/);
   });
 
   it('are not uploaded where one cannot be read', async () => {

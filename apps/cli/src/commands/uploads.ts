@@ -1,6 +1,6 @@
 import { constants, openAsBlob } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import type { components } from '#libs/client';
 import type { Command } from 'commander';
 import { examples } from '../examples.js';
@@ -42,11 +42,41 @@ async function upload({ client, terminal, signal }: Session, paths: readonly str
 async function contentOf(path: string): Promise<Blob> {
   try {
     await access(path, constants.R_OK);
-    if ((await stat(path)).isFile()) return await openAsBlob(path);
+    if ((await stat(path)).isFile()) return await openAsBlob(path, { type: mediaTypeOf(path) });
   } catch {
     // Said below, as of what is no file.
   }
   throw new CommandError(`${path}: is no file that can be read`);
+}
+
+/** Media types by the ends of names; the service takes anything else for bytes. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  gif: 'image/gif',
+  htm: 'text/html',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  md: 'text/markdown',
+  mp3: 'audio/mpeg',
+  mp4: 'video/mp4',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  txt: 'text/plain',
+  wav: 'audio/wav',
+  webm: 'video/webm',
+  webp: 'image/webp',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  zip: 'application/zip',
+};
+
+/** Returns the media type that the end of a file's name stands for; '' for one that is not known. */
+function mediaTypeOf(path: string): string {
+  return MEDIA_TYPES[extname(path).slice(1).toLowerCase()] ?? '';
 }
 
 async function listFiles(
