@@ -28,7 +28,9 @@ class MemoryStorage extends FileStorage {
   }
 
   override async get(key: string): Promise<Readable> {
-    return Readable.from([this.contents.get(key)]);
+    const content = this.contents.get(key);
+    if (content === undefined) throw new ContentUnavailable('There is no such content');
+    return Readable.from([content]);
   }
 
   override async delete(key: string): Promise<boolean> {
@@ -48,6 +50,11 @@ class MemoryStore {
   readonly leftovers = new Set<string>();
   readonly committed: FileDraft[] = [];
   stored = 0;
+  /** False once the file is deleted. */
+  isThere = true;
+
+  get = async (_owner: unknown, id: string): Promise<object | undefined> => (this.isThere ? { id } : undefined);
+  storageKey = async (): Promise<string> => newStorageKey(HERE, owner);
 
   noteLeftover = async (key: string): Promise<void> => void this.leftovers.add(key);
   storedBytes = async (): Promise<number> => this.stored;
@@ -78,6 +85,13 @@ async function* files(...sizes: number[]) {
 }
 
 describe('FileContents', () => {
+  it('answers 404 where a file was deleted between the look at its row and its content, and 503 where it was not', async () => {
+    const file = { ...owner, id: 'f' } as never;
+    await expect(contents.open(file)).rejects.toMatchObject({ status: 503 });
+    store.isThere = false;
+    await expect(contents.open(file)).rejects.toMatchObject({ status: 404 });
+  });
+
   it('stores the files of an upload, and leaves nothing that no file has', async () => {
     expect(await contents.store(owner, files(10, 6))).toHaveLength(2);
     expect([store.leftovers.size, storage.contents.size, storage.deleted]).toEqual([0, 2, []]);

@@ -58,7 +58,10 @@ export class FileContents {
   async open(file: StoredFile, range?: ByteRange): Promise<Readable> {
     const key = await this.files.storageKey(file);
     if (key === undefined) throw unknownFile();
-    return this.storage.get(key, range).catch((error: unknown) => this.reportUnavailable(error));
+    return this.storage.get(key, range).catch(async (error: unknown) => {
+      if ((await this.files.get(file, file.id)) === undefined) throw unknownFile();
+      return this.reportUnavailable(error);
+    });
   }
 
   /** Deletes a file, and its content where no other file has it. @returns false where there is no such file */

@@ -58,6 +58,10 @@ describe('harmlessMediaType', () => {
     expect(harmlessMediaType(mediaType)).toMatch(/^text\/plain(; charset=utf-8)?$/);
   });
 
+  it.each(['multipart/x-mixed-replace; boundary=b', 'Multipart/form-data'])('gives %s as bytes', (mediaType) => {
+    expect(harmlessMediaType(mediaType)).toBe('application/octet-stream');
+  });
+
   it.each(['text/html', 'image/svg+xml', 'text/csv', 'application/json', 'text/css-like', 'video/mp4'])(
     'gives %s as it is',
     (mediaType) => {

@@ -14,6 +14,8 @@ const MEDIA_TYPE = new RegExp(
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
+/** Documents in pieces, of which a browser may show each in place of the page (`multipart/x-mixed-replace`). */
+const IN_PIECES = /^multipart\//i;
 /** Types that a page runs as a script or applies as a style sheet, however they are sent (WHATWG MIME Sniffing, 4.6). */
 const RUN_BY_PAGES = /^(?:(?:application|text)\/(?:x-)?(?:java|ecma|j|live)script[\d.]*|text\/css)(?=[ \t;]|$)/i;
 
@@ -35,8 +37,12 @@ export function fileLabel({ name: sentName, mediaType: sentType }: SentLabel, pa
   if (Buffer.byteLength(name) > LONGEST_NAME)
     throw malformed({ path, detail: `the name must have at most ${LONGEST_NAME} bytes` });
   const mediaType = (sentType ?? '').trim();
-  const isValid = mediaType.length <= LONGEST_MEDIA_TYPE && MEDIA_TYPE.test(mediaType);
-  return { name, mediaType: isValid ? mediaType : DEFAULT_MEDIA_TYPE };
+  return { name, mediaType: isMediaType(mediaType) ? mediaType : DEFAULT_MEDIA_TYPE };
+}
+
+/** True if a text is a media type of at most 200 characters, with parameters or without. */
+export function isMediaType(text: string): boolean {
+  return text.length <= LONGEST_MEDIA_TYPE && MEDIA_TYPE.test(text);
 }
 
 /**
@@ -55,10 +61,10 @@ export function sentFileName(disposition: string | undefined): string | undefine
 
 /**
  * Returns the `Content-Type` of a file for its readers: scripts and style sheets are plain text there. A page loads those
- * whatever the `Content-Disposition` is; with `nosniff` it takes no other type for them.
+ * whatever the `Content-Disposition` is; with `nosniff` it takes no other type for them. `multipart/*` is bytes.
  */
 export function harmlessMediaType(mediaType: string): string {
-  return mediaType.replace(RUN_BY_PAGES, 'text/plain');
+  return IN_PIECES.test(mediaType) ? DEFAULT_MEDIA_TYPE : mediaType.replace(RUN_BY_PAGES, 'text/plain');
 }
 
 /** Returns a `Content-Disposition` that has a browser save a file under its name, whatever is in it. */

@@ -70,7 +70,7 @@ export class FilesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UploadedView> {
     const caller = limitName(scope, raw.socket.remoteAddress);
-    const upload = { owner: scope, caller, headers: raw.headers, body: body ?? raw };
+    const upload = { owner: scope, caller, headers: raw.headers, body: body ?? raw, connection: raw.socket };
     try {
       const stored = await this.uploads.receive(upload);
       this.urls.note(baseUrl);

@@ -11,6 +11,9 @@ interface SentPart {
   content?: Buffer | string;
 }
 
+/** A part without a name. */
+const SKIPPED = { field: '"; x="', content: Buffer.alloc(1_100_000) };
+
 function form(parts: readonly SentPart[], end = '--b0und--\r\n'): Buffer {
   const pieces = parts.flatMap(({ field = 'file', name, type, content = '' }) => [
     `--b0und\r\nContent-Disposition: form-data; name="${field}"${name === undefined ? '' : `; filename="${name}"`}\r\n`,
@@ -36,18 +39,23 @@ describe('formFiles', () => {
     const sent = [
       { name: 'a.txt', type: 'text/plain', content: 'one' },
       { name: 'b.bin', type: 'application/octet-stream', content: size === 1 ? 'small' : large },
-      { name: 'empty', type: 'image/png', content: '' },
+      { name: 'c.png', type: 'image/png', content: 'c' },
     ];
     const files = await read(inChunks(form(sent), size));
     expect(files.map(({ name, mediaType }) => [name, mediaType])).toEqual(sent.map(({ name, type }) => [name, type]));
-    expect(files.map(({ content }) => content === '')).toEqual([false, false, true]);
     expect(files.map(({ content }) => content.length)).toEqual(sent.map(({ content }) => content.length));
   });
 
   it('gives names with the quotation marks that browsers encode', async () => {
-    expect(await read(inChunks(form([{ name: 'ten %22x%22 100%.txt' }]), 64))).toMatchObject([
+    expect(await read(inChunks(form([{ name: 'ten %22x%22 100%.txt', content: 'x' }]), 64))).toMatchObject([
       { name: 'ten "x" 100%.txt' },
     ]);
+  });
+
+  it('keeps the parameters of a media type, and drops what is none', async () => {
+    const sent = ['text/plain; charset=UTF-8', 'application/x; a="b c"; d=e', 'text/csv; charset', undefined];
+    const files = await read(inChunks(form(sent.map((type) => ({ content: 'x', ...(type && { type }) }))), 64));
+    expect(files.map(({ mediaType }) => mediaType)).toEqual([sent[0], sent[1], 'text/csv', 'text/plain']);
   });
 
   it('takes a part without a file name for a file too', async () => {
@@ -58,6 +66,10 @@ describe('formFiles', () => {
 
   it.each([
     ['without files', form([]), /1 to 20 parts/],
+    ['with an empty file', form([{ content: 'x' }, { name: 'x', content: '' }]), /^file\[1\]: must have a content/],
+    ['with much before its files', Buffer.concat([Buffer.alloc(1_100_000), form([{ content: 'x' }])]), /1 MiB beside/],
+    ['with much behind its files', Buffer.concat([form([{ content: 'x' }]), Buffer.alloc(1_100_000)]), /1 MiB beside/],
+    ['with much in a part that is skipped', form([{ content: 'x' }, SKIPPED]), /1 MiB beside/],
     ['with another field', form([{ field: 'title', content: 'x' }]), /^title: is not a field/],
     ['with 21 files', form(Array.from({ length: 21 }, () => ({ name: 'x', content: 'x' }))), /at most 20 files/],
     ['that is cut off in a file', form([{ name: 'x', content: 'x'.repeat(5_000) }], ''), /cut off/],

@@ -1,10 +1,11 @@
+import type { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { malformed } from '#libs/http';
 import { textStart } from '#libs/protocol';
 import type { ArrivingFile } from './file-contents.js';
 import { unreadableForm } from './file-errors.js';
-import { fileLabel } from './file-label.js';
+import { fileLabel, isMediaType } from './file-label.js';
 import { freeChunk } from './spent-memory.js';
 
 /** Files of one form. */
@@ -14,6 +15,8 @@ const FIELD_BYTES = 64;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS = 20;
 const SHOWN_NAME = 64;
+/** Bytes before, between and behind the files, and those of the files that are on their way to the reader. */
+const MOST_BESIDE = 1024 ** 2;
 /** Browsers and curl send a quotation mark in a name like this (HTML, "multipart/form-data encoding algorithm"). */
 const SENT_QUOTE = '%22';
 const BROKEN = 'the form is cut off, or no multipart/form-data';
@@ -27,7 +30,8 @@ interface FormFile {
 /**
  * The files of a form (multipart/form-data), in its order: each is to be read to its end before the next one. What the
  * reader does not take waits in the connection.
- * @throws ProblemError 400 for a form without files, with more than 20, with other fields, or that cannot be read
+ * @throws ProblemError 400 for a form without files, with more than 20, with an empty one, with other fields, with more than
+ *   1 MiB beside its files, or that cannot be read
  */
 export async function* formFiles(body: Readable, contentType: string): AsyncGenerator<ArrivingFile> {
   const form = new FormReader(body, contentType);
@@ -38,7 +42,7 @@ export async function* formFiles(body: Readable, contentType: string): AsyncGene
       const { name, mediaType, content } = file;
       yield {
         ...fileLabel({ name: name?.replaceAll(SENT_QUOTE, '"'), mediaType }, `file[${count - 1}]`),
-        content: form.guarded(content),
+        content: form.guarded(content, `file[${count - 1}]`),
       };
     }
     if (count === 0) throw malformed({ path: 'file', detail: 'the form must have 1 to 20 parts of this name' });
@@ -56,6 +60,10 @@ class FormReader {
   private readonly chunks = new WeakMap<ArrayBufferLike, Uint8Array>();
   private failure: Error | undefined;
   private isOver = false;
+  /** The header of the part that begins, with the parameters that the parser leaves out. */
+  private sentType: string | undefined;
+  /** Bytes of the body that have arrived and are in no file that was read. */
+  private beside = 0;
   private wake: () => void = () => undefined;
 
   constructor(
@@ -64,12 +72,16 @@ class FormReader {
   ) {
     this.parser = parserOf(contentType);
     this.parser
-      .on('file', (_field, content, name, _encoding, mediaType) => this.add({ name, mediaType, content }))
+      .on('file', (_field, content, name, _encoding, parsedType) => {
+        const sentType = this.sentType?.trim() ?? '';
+        this.add({ name, mediaType: isMediaType(sentType) ? sentType : parsedType, content });
+      })
       .on('field', (name) => this.fail(strangeField(name)))
       .on('filesLimit', () => this.fail(tooManyFiles()))
       .on('partsLimit', () => this.fail(tooManyFiles()))
       .on('error', () => this.fail(unreadableForm(BROKEN)))
       .on('finish', () => this.end());
+    onPartHeader(this.parser, (header) => (this.sentType = header['content-type']?.[0]));
     body.once('error', this.onBodyError).once('close', this.onBodyClose);
     body.on('data', this.onBodyData).pipe(this.parser);
   }
@@ -83,14 +95,17 @@ class FormReader {
     return this.waiting.shift();
   }
 
-  /** The content of a file, whose failure is that of the form. */
-  async *guarded(content: Readable): AsyncGenerator<Uint8Array> {
+  /** The content of a file, whose failure is that of the form. @param path the field at fault where it is empty */
+  async *guarded(content: Readable, path: string): AsyncGenerator<Uint8Array> {
     let memory: ArrayBufferLike | undefined;
+    let isEmpty = true;
     try {
       for await (const chunk of content as AsyncIterable<Uint8Array>) {
         // A piece of the next chunk of the body: all pieces of the one before are read.
         if (memory !== undefined && memory !== chunk.buffer) this.free(memory);
         memory = chunk.buffer;
+        this.beside -= chunk.byteLength;
+        isEmpty &&= chunk.byteLength === 0;
         yield chunk;
       }
     } catch (error) {
@@ -99,6 +114,7 @@ class FormReader {
       this.open.delete(content);
     }
     if (this.failure !== undefined) throw this.failure;
+    if (isEmpty) throw malformed({ path, detail: 'must have a content' });
   }
 
   /** Lets go of the body; what is left of it is its owner's. */
@@ -138,7 +154,11 @@ class FormReader {
     if (chunk) freeChunk(chunk);
   }
 
-  private readonly onBodyData = (chunk: Uint8Array): void => void this.chunks.set(chunk.buffer, chunk);
+  private readonly onBodyData = (chunk: Uint8Array): void => {
+    this.chunks.set(chunk.buffer, chunk);
+    this.beside += chunk.byteLength;
+    if (this.beside > MOST_BESIDE) this.fail(unreadableForm('the form has more than 1 MiB beside its files'));
+  };
 
   private readonly onBodyError = (): void => this.fail(unreadableForm(BROKEN));
 
@@ -164,6 +184,15 @@ function parserOf(contentType: string): BusboyInstance {
   } catch {
     throw malformed({ path: 'Content-Type', detail: 'must name the boundary of the form' });
   }
+}
+
+/** The headers of a part, by their names in lower case. */
+type PartHeader = Record<string, string[] | undefined>;
+
+/** Listens to the parser within the parser, which alone tells a header as it was sent; before the file of that part begins. */
+function onPartHeader(form: BusboyInstance, listener: (header: PartHeader) => void): void {
+  const { parser } = (form as unknown as { _parser: { parser: EventEmitter } })._parser;
+  parser.prependListener('part', (part: EventEmitter) => part.prependListener('header', listener));
 }
 
 function strangeField(name: string | undefined): Error {

@@ -9,6 +9,7 @@ import { fileLabel, sentFileName } from './file-label.js';
 import { formFiles } from './form-files.js';
 import { freeingChunks } from './spent-memory.js';
 import type { FileOwner, StoredFile } from './stored-file.js';
+import { type UploadConnection, watchPace } from './upload-pace.js';
 import { UploadSlots } from './upload-slots.js';
 
 /** An upload as it comes in. */
@@ -18,6 +19,7 @@ export interface Upload {
   readonly caller: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
+  readonly connection: UploadConnection;
 }
 
 const FORM = /^\s*multipart\/form-data\s*(;|$)/i;
@@ -40,9 +42,11 @@ export class Uploads {
   async receive(upload: Upload): Promise<StoredFile[]> {
     try {
       const leave = this.slots.enter({ caller: upload.caller, tenant: upload.owner.tenant });
+      const endWatch = watchPace(upload.body, upload.connection);
       try {
         return await this.store(upload);
       } finally {
+        endWatch();
         leave();
       }
     } catch (error) {

@@ -1,0 +1,27 @@
+import type { Readable } from 'node:stream';
+
+const LOOK_EVERY_MS = 30_000;
+/** Bytes that arrive between two looks: 4 KiB a second. */
+const LEAST_BYTES = 120 * 1024;
+
+/** The connection of an upload, as far as its pace is seen there. */
+export interface UploadConnection {
+  /** Bytes that have arrived, headers included. */
+  readonly bytesRead: number;
+}
+
+/**
+ * Cuts an upload whose client sends less than 4 KiB a second over half a minute: it would keep others from the slot. A client
+ * that waits for this service, which has yet to take what has arrived, is not slow.
+ * @returns the function that ends the watch
+ */
+export function watchPace(body: Readable, connection: UploadConnection): () => void {
+  let before = connection.bytesRead;
+  const timer = setInterval(() => {
+    const arrived = connection.bytesRead - before;
+    before += arrived;
+    const waitsForUs = body.readableLength > 0 || body.isPaused();
+    if (arrived < LEAST_BYTES && !waitsForUs && !body.readableEnded) body.destroy();
+  }, LOOK_EVERY_MS).unref();
+  return () => clearInterval(timer);
+}
