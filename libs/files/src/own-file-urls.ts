@@ -17,7 +17,7 @@ const MOST_BASES = 64;
 export class OwnFileUrls implements OnApplicationBootstrap {
   private readonly logger = new Logger(OwnFileUrls.name);
   private readonly listed: ServedHosts;
-  private readonly told = new LRUCache<string, true>({ max: MOST_BASES });
+  private readonly reported = new LRUCache<string, true>({ max: MOST_BASES });
 
   constructor(
     private readonly service: ServiceAddress,
@@ -34,9 +34,9 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     );
   }
 
-  /** Notes a base URL that a caller is told, from its own request. */
+  /** Notes a base URL that a caller gets, from its own request. */
   note(baseUrl: string): void {
-    if (this.config.publicUrl === undefined) this.told.set(baseUrl, true);
+    if (this.config.publicUrl === undefined) this.reported.set(baseUrl, true);
   }
 
   /** Returns the id in the URL of a file of this service; `undefined` for any other URL. */
@@ -51,6 +51,6 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     if (this.config.publicUrl !== undefined) return false;
     const { host, hostname, origin } = new URL(base);
     // Any port of loopback counts as served: another service may listen there.
-    return this.told.has(base) || (origin === base && !isLoopbackHost(hostname) && this.listed.serves(host, {}));
+    return this.reported.has(base) || (origin === base && !isLoopbackHost(hostname) && this.listed.serves(host, {}));
   }
 }
