@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,15 +10,18 @@ import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { useStage } from '../support/stage.js';
 import { contentsIn, placesIn, type StoredContents } from '../support/stored-contents.js';
 import { until } from '../support/until.js';
-import { digest, formOf, type SentFile } from '../support/uploads.js';
+import { digest, endUpkeep, formOf, openUpload, type SentFile, startUpkeep } from '../support/uploads.js';
 import { Api, type ApiReply, external, input, linear, output, script, unique } from '../support/workflow.js';
 
 const MEGABYTE = 1024 ** 2;
 const FORM = 'multipart/form-data; boundary=b';
 const TITLED = '--b\r\nContent-Disposition: form-data; name="title"\r\n\r\nx\r\n--b--\r\n';
+const FILES = Array.from({ length: 21 }, (_, index): [string, Buffer] => [`${index}`, randomBytes(3)]);
 const [ann, eve, max] = [testCaller('ann'), testCaller('eve'), testCaller('max')];
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-files-'));
-const stage = useStage({ dataDir, env: { ...apiKeyEnv(ann, eve, max), FILE_LIMIT: '6mb', FILES_QUOTA: '12mb' } });
+const LIMITS = { FILE_LIMIT: '6mb', FILES_QUOTA: '12mb', FILE_RETENTION: '30d' };
+const RETENTION_MS = 30 * 24 * 3_600_000;
+const stage = useStage({ dataDir, env: { ...apiKeyEnv(ann, eve, max), ...LIMITS } });
 let api: Api;
 let others: Api;
 
@@ -67,6 +70,8 @@ describe('/api/upload and /api/files', () => {
       { name: `${name}-1.txt`, mediaType: 'text/plain', size: 10, sha256: digest(first) },
       { name: `${name}-2 ü.bin`, mediaType: 'application/octet-stream', size: 200_000, sha256: digest(second) },
     ]);
+    for (const { createdAt, expiresAt = '' } of sent.files)
+      expect(Math.abs(Date.parse(expiresAt) - Date.parse(createdAt) - RETENTION_MS)).toBeLessThan(60_000);
     const later = await keep(randomBytes(5), `${name}-3`);
     type List = { files: SentFile[]; nextPageToken: string };
     const search = `/files?q=${name.toUpperCase()}`;
@@ -165,6 +170,7 @@ describe('/api/upload and /api/files', () => {
       foreign.map(() => [404, 'file not found']),
     );
     expect((await others.call<JsonObject>('GET', `/files?q=${name}`)).body).toEqual({ files: [], nextPageToken: '' });
+    expect((await read(`/api/files/${id}`, eve.headers, 'HEAD')).status).toBe(404);
     expect((await read(`/api/files/${id}`, {})).status).toBe(401);
     expect((await read(`/api/files/${id}`)).status).toBe(200);
   });
@@ -191,6 +197,7 @@ describe('/api/upload and /api/files', () => {
     });
     expect(made.status).toBe(201);
     expect(Date.parse(made.body.expiresAt)).toBeGreaterThan(Date.now() + 7_000_000);
+    const brief = await api.call<{ url: string }>('POST', `/files/${file.id}/urls`, { expiresIn: '1s' });
     const { url } = made.body;
     const reply = await fetch(url);
     expect([reply.status, await reply.text()]).toEqual([200, 'signed']);
@@ -204,8 +211,12 @@ describe('/api/upload and /api/files', () => {
     ];
     for (const it of altered) expect((await fetch(it)).status).toBe(403);
     expect((await fetch(url.replace(/&signature=.*/, ''))).status).toBe(400);
+    await until(async () => (await fetch(brief.body.url)).status === 403, { what: 'the brief address to expire' });
+    expect((await fetch(url)).status).toBe(200);
     await api.call('DELETE', `/files/${file.id}`);
     expect((await fetch(url)).status).toBe(403);
+    const metrics = await (await fetch(`${stage.parley.url}/metrics`)).text();
+    for (const word of ['signature=', file.id]) expect(metrics).not.toContain(word);
     expect(stage.parley.logs()).not.toContain('signature=');
   });
 
@@ -231,19 +242,9 @@ describe('/api/upload and /api/files', () => {
     expect([reply.status, await reply.text()]).toEqual([200, 'for the run']);
   });
 
-  it.each<[JsonObject | string, string]>([
-    [{ expiresIn: '25h' }, 'expiresIn'],
-    [{ expiresIn: 'soon' }, 'expiresIn'],
-    [{ expiresIn: 15 }, 'expiresIn'],
-    [{ until: 'x' }, 'until'],
-  ])('refuses an address for %j', async (body, path) => {
-    const { id } = await keep(randomBytes(3));
-    const reply = await api.call('POST', `/files/${id}/urls`, body);
-    expect([reply.status, reply.body['errors']]).toEqual([400, [{ path, detail: expect.any(String) }]]);
-  });
-
   it.each<[string, () => Promise<{ status: number; text: string }>, number, RegExp]>([
     ['an empty body', () => upload(''), 400, /the content of a file/],
+    ['a form of 21 files', () => upload(formOf(...FILES)), 400, /at most 20 files/],
     ['a form without files', () => upload(new FormData()), 400, /1 to 20 parts|cut off/],
     ['a form with another field', () => upload(TITLED, { 'content-type': FORM }), 400, /title/],
     ['a file beyond FILE_LIMIT', () => upload(formOf(['x', Buffer.alloc(6 * MEGABYTE + 1)])), 413, /at most 6 MiB/],
@@ -270,6 +271,17 @@ describe('/api/upload and /api/files', () => {
     expect((await send(MEGABYTE, 2 * MEGABYTE)).status).toBe(201);
   });
 
+  it('refuses a fifth upload of a caller at a time with 429, and none of another caller', async () => {
+    const sockets: Socket[] = [];
+    while (sockets.length < 4) sockets.push(await beginUpload(1_000_000, sockets.length + 1));
+    const refused = await upload('x');
+    expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+    expect((await upload('x', {}, eve)).status).toBe(201);
+    for (const socket of sockets) socket.destroy();
+    await until(async () => (await leftovers()) === 0, { what: 'the uploads to be given up' });
+    expect((await upload('x')).status).toBe(201);
+  });
+
   it('leaves nothing of an upload whose client leaves in the middle', async () => {
     const before = storedContents();
     const socket = await beginUpload(1_000_000);
@@ -285,7 +297,7 @@ describe('/api/upload and /api/files', () => {
     let answer = '';
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
     await stage.database.query('UPDATE file_leftover SET due_at = now()');
-    await runUpkeep();
+    await startUpkeep(stage.database);
     await until(async () => (await leftovers()) === 0, { what: 'the upload to be given up' });
     socket.write(randomBytes(100_000));
     await until(() => answer.includes('\r\n\r\n'), { what: 'the answer' });
@@ -314,7 +326,7 @@ describe('/api/upload and /api/files', () => {
     await stage.database.query("UPDATE file SET expires_at = now() - interval '1 day' WHERE id = ANY($1)", [
       [named.id, followed.id],
     ]);
-    await upkeep();
+    await endUpkeep(stage.database);
     for (const { id } of [named, followed]) {
       const reply = await api.call('DELETE', `/files/${id}`);
       expect([reply.status, reply.body['reason'], reply.body['detail']]).toEqual([
@@ -327,7 +339,7 @@ describe('/api/upload and /api/files', () => {
     // As a purge does.
     await stage.database.query('DELETE FROM task WHERE owner = $1', ['ann']);
     expect((await api.call('DELETE', `/files/${named.id}`)).status).toBe(204);
-    await upkeep();
+    await endUpkeep(stage.database);
     await until(async () => (await read(`/api/files/${followed.id}`)).status === 404, { what: 'the upkeep' });
   });
 
@@ -363,33 +375,20 @@ describe('/api/upload and /api/files', () => {
     const [here, elsewhere] = [keyIn(placesIn(dataDir)[0]!), keyIn('ffffffff')];
     const insert = 'INSERT INTO file_leftover (storage_key, due_at) VALUES ($1, now())';
     for (const key of [here, elsewhere]) await stage.database.query(insert, [key]);
-    await runUpkeep();
+    await startUpkeep(stage.database);
     await until(async () => (await leftovers()) === 1, { what: 'the upkeep to delete what was left' });
     const left = await stage.database.query<{ storage_key: string }>('SELECT storage_key FROM file_leftover');
     expect(left.map(({ storage_key }) => storage_key)).toEqual([elsewhere]);
   });
 });
 
-/** Sends the first 300,000 bytes of an upload by Ann. @returns the connection, once they have arrived */
-async function beginUpload(length: number): Promise<Socket> {
-  const { hostname, port } = new URL(stage.parley.url);
-  const socket = connect(Number(port), hostname);
-  const head = `POST /api/upload HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${ann.key}\r\n`;
-  socket.write(`${head}content-type: video/mp4\r\ncontent-length: ${length}\r\n\r\n`);
-  socket.write(randomBytes(300_000));
-  await until(() => storedContents().incoming === 1, { what: 'the upload to arrive' });
+/**
+ * Sends the first 300,000 bytes of an upload by Ann.
+ * @param open uploads that are under way then
+ * @returns the connection, once they have arrived
+ */
+async function beginUpload(length: number, open = 1): Promise<Socket> {
+  const socket = openUpload(stage.parley.url, ann.key, length);
+  await until(() => storedContents().incoming === open, { what: 'the upload to arrive' });
   return socket;
-}
-
-async function runUpkeep(): Promise<void> {
-  await stage.database.query(
-    `SELECT graphile_worker.add_job('files.upkeep', queue_name => 'files.upkeep', job_key => 'files.upkeep')`,
-  );
-}
-
-/** Runs the upkeep to its end. */
-async function upkeep(): Promise<void> {
-  await runUpkeep();
-  const jobs = "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'files.upkeep' AND run_at <= now()";
-  await until(async () => (await stage.database.query(jobs)).length === 0, { what: 'the upkeep' });
 }

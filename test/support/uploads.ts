@@ -1,4 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import type { TestDatabase } from './postgres.js';
+import { until } from './until.js';
 
 /** A file as the answer to its upload describes it. */
 export interface SentFile {
@@ -8,6 +11,8 @@ export interface SentFile {
   size: number;
   sha256: string;
   url: string;
+  createdAt: string;
+  expiresAt?: string;
 }
 
 /** Returns the SHA-256 of a content, as files have it. */
@@ -19,4 +24,28 @@ export function formOf(...files: [name: string, content: Buffer, type?: string][
   for (const [name, content, type = 'application/octet-stream'] of files)
     form.append('file', new Blob([content], { type }), name);
   return form;
+}
+
+/** Sends the first 300,000 bytes of an upload, and no more. */
+export function openUpload(url: string, key: string, length: number): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const head = `POST /api/upload HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${key}\r\n`;
+  socket.write(`${head}content-type: video/mp4\r\ncontent-length: ${length}\r\n\r\n`);
+  socket.write(randomBytes(300_000));
+  return socket;
+}
+
+/** Has the upkeep of files run as soon as it can. */
+export async function startUpkeep({ query }: Pick<TestDatabase, 'query'>): Promise<void> {
+  await query(
+    `SELECT graphile_worker.add_job('files.upkeep', queue_name => 'files.upkeep', job_key => 'files.upkeep')`,
+  );
+}
+
+/** Runs the upkeep of files to its end. */
+export async function endUpkeep(database: Pick<TestDatabase, 'query'>): Promise<void> {
+  await startUpkeep(database);
+  const jobs = "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'files.upkeep' AND run_at <= now()";
+  await until(async () => (await database.query(jobs)).length === 0, { what: 'the upkeep' });
 }
