@@ -1,9 +1,8 @@
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { notificationVerifier } from '../../docs/push/verify-notification.mjs';
 import type { JsonObject, Task } from '#libs/protocol';
 import { rest, rpc, sendTask, stream } from '../support/a2a.js';
+import { DROPS_FACTS } from '../support/dropped-facts.js';
 import { GatewayClient } from '../support/gateway-client.js';
 import { freePort, startParley } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
@@ -180,9 +179,7 @@ describe('notifications', () => {
 describe('a service whose event emitter drops every emission', () => {
   it('completes Tasks and runs, ends streams, shows events to everybody, and notifies', async () => {
     const database = await freshDatabase();
-    const drop = pathToFileURL(resolve(import.meta.dirname, '../support/dropped-facts.mjs')).href;
-    const env = { NODE_OPTIONS: `--import=${drop}`, NODE_DISABLE_COMPILE_CACHE: '1' };
-    const parley = await startParley({ databaseUrl: database.url, env });
+    const parley = await startParley({ databaseUrl: database.url, env: DROPS_FACTS });
     const gateway = await GatewayClient.open(parley.url);
     stage.defer(async () => {
       await gateway.cut();

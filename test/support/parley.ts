@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { areFactsDropped, DROPS_FACTS } from './dropped-facts.js';
 import { SAFETY_NET_MS, before, until } from './until.js';
 
 export { freePort } from './free-port.mjs';
@@ -135,6 +136,7 @@ function environment({ databaseUrl, dataDir, env }: ParleyOptions, own: string):
     SHUTDOWN_GRACE: '2',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl, DATA_DIR: own }),
     ...(dataDir !== undefined && { DATA_DIR: dataDir }),
+    ...(areFactsDropped && DROPS_FACTS),
     ...env,
   };
 }
