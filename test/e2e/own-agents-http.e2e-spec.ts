@@ -3,7 +3,7 @@ import { answers, holds } from '../support/fake-behaviour.js';
 import { ModelTalk } from '../support/model-talk.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
-import { input, linear, ruled, unique } from '../support/workflow.js';
+import { echo, input, linear, ruled, textOf, unique } from '../support/workflow.js';
 
 const stage = useStage({ env: { NODE_DISPATCH: 'http' } });
 
@@ -18,6 +18,11 @@ async function tasksOf(workflow: string): Promise<{ tasks: number; keys: number 
 }
 
 describe('NODE_DISPATCH=http', () => {
+  it('a node that nothing is said to is told to execute', async () => {
+    const run = await stage.api.finish(linear(unique('silent'), echo('a'), echo('b', { prompt: '{{a}}!' })));
+    expect([run.status, textOf(run.result)]).toEqual(['completed', 'Execute node a!']);
+  });
+
   it('a conversation with an own agent that asks stays on one Task, each Message under a key of its own', async () => {
     const [name, node] = [unique('asks'), unique('asker')];
     const asks = ruled(

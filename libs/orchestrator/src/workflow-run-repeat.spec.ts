@@ -1,4 +1,4 @@
-import { dataPart, type JsonObject } from '#libs/protocol';
+import { dataPart, type JsonObject, textPart } from '#libs/protocol';
 import { useFakeTime } from '../../../test/support/fake-time.js';
 import { answer, answering, fail, hang, says } from './testing/answering-agents.js';
 import { everyCrash } from './testing/crashes.js';
@@ -179,6 +179,25 @@ describe('a loop', () => {
     const run = await everyCrash(definition, () => answering({ draft, review: approvesOf(2) }));
     expect(run.sent.slice(-1)).toEqual(['out#1']);
     expect(run.payloads('loop.ended')).toEqual([{ edge: 3, reason: 'exit_when', iterations: 2, taken: [2] }]);
+  });
+});
+
+describe('a node that nothing is said to', () => {
+  const silent = (): FakeAgents => new FakeAgents((call) => call.complete(''));
+
+  test('is told to execute by its plain id, in each iteration', async () => {
+    const run = new DrivenRun(looping(CRITIC, { 'review>draft': { max_iterations: 2 } }), silent());
+    expect(await run.start([textPart(' ')])).toBe('TASK_STATE_COMPLETED');
+    const orders = ['draft', 'review', 'draft', 'review'].map((id) => `Execute node ${id}`);
+    expect(run.agents.calls.map(({ text }) => text).slice(1, 5)).toEqual(orders);
+  });
+
+  test('is told to execute by its plain id, for each entry of a list', async () => {
+    const fields = { each: { items: '[1, 2]' }, config: { prompt: '{{in}}' } };
+    const run = new DrivenRun(extended(workflowOf('in m', 'in>m', { language: 2 }), { m: fields }), silent());
+    expect(await run.start([textPart(' ')])).toBe('TASK_STATE_COMPLETED');
+    const orders = ['m', 'm'].map((id) => `Execute node ${id}`);
+    expect(run.agents.calls.map(({ text }) => text).slice(1)).toEqual(orders);
   });
 });
 
