@@ -279,6 +279,21 @@ describe('POST /send-message in the words of 0.3', () => {
     expect(task.history[0]).toMatchObject({ role: 'user', parts: [{ kind: 'text', text: 'hi' }] });
   });
 
+  it.each(['/a2a', '/a2a/workflows/echo', '/a2a/workflows/flow/nodes/copy', '/a2a/nodes/copy'])(
+    'takes texts, data and files by kind and by type at %s',
+    async (base) => {
+      const file = { name: 'a.txt', mimeType: 'text/plain', bytes: 'aGk=' };
+      const linked = { mimeType: 'text/plain', uri: 'https://files.example/a.txt' };
+      const contents = [{ text: 'hi' }, { data: { n: 1 } }, { file }, { file: linked }];
+      const named = contents.map((content) => ({ kind: Object.keys(content)[0], ...content }));
+      const typed = named.map(({ kind, ...content }) => ({ type: kind, ...content }));
+      for (const parts of [named, typed]) {
+        const response = await send({ message: { role: 'user', parts, metadata: { skillId: 'echo' } } }, base);
+        expect(response.json()).toMatchObject({ kind: 'task', history: [{ role: 'user', parts: named }] });
+      }
+    },
+  );
+
   it('takes ids that are null for none, inside the Message and beside it', async () => {
     const ids = { contextId: null, taskId: null };
     const task = (await send({ message: { ...hello, ...ids }, ...ids })).json();
