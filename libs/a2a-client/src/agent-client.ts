@@ -50,6 +50,8 @@ export interface CallOptions {
   fence?: () => Promise<void>;
   /** Told why nothing has left, while nobody listens where the call goes; `undefined` when it is made again. */
   onUnsent?: (failure: AgentCallError | undefined) => void;
+  /** Told while this service reads nothing of the answer, for want of room: that is not the agent's time. */
+  onPause?: (isPaused: boolean) => void;
   /** Where the call stands in a trace. */
   trace?: TraceContext;
   /** Name of a stored credential. */

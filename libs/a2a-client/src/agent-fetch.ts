@@ -138,7 +138,7 @@ function watchedBody(
         const chunk = await reader.read();
         if (chunk.done) return controller.close();
         alive?.();
-        await place?.read(chunk.value.byteLength, { signal, alive });
+        await place?.read(chunk.value.byteLength, signal);
         received += chunk.value.byteLength;
         if (received > limit) throw new AgentCallError('invalid-response', `the answer is longer than ${limit} bytes`);
         controller.enqueue(chunk.value);

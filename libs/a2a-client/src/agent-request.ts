@@ -123,7 +123,7 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, { alive, place, signa
   try {
     for await (const piece of pieces) {
       alive?.();
-      const room = place?.read(piece.byteLength, { signal, alive });
+      const room = place?.read(piece.byteLength, signal);
       if (room) await room;
       yield piece;
     }

@@ -1,7 +1,9 @@
 import { AgentCallError } from './agent-call-error.js';
+import type { AnswerListener } from '#libs/service';
 import type { CallOptions, CallTimeouts } from './agent-client.js';
 import type { TransportOptions } from './agent-transport.js';
-import { toAgentCallError } from './call-failure.js';
+import { networkFailure, toAgentCallError } from './call-failure.js';
+import { StoppableTimer } from './stoppable-timer.js';
 
 /** What holds where a caller names no limit, in milliseconds. A blocking answer may take as long as an LLM does. */
 export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
@@ -12,25 +14,28 @@ export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
   refused: 10_000,
 };
 
-/** What a timer of this runtime can hold, in milliseconds. */
-export const LONGEST_TIMER = 2 ** 31 - 1;
-
-/** The limits of one call over all its attempts. Dispose it when the call has ended. */
-export class CallDeadlines {
-  readonly #timer: NodeJS.Timeout | undefined;
+/**
+ * The limits of one call over all its attempts. They stop while the call waits for room for its answer. Dispose it when the
+ * call has ended.
+ */
+export class CallDeadlines implements AnswerListener {
+  readonly #timer: StoppableTimer;
   readonly #callerSignal: AbortSignal | undefined;
   #abort: AbortController | undefined;
   #attempt: CallAttempt | undefined;
+  #isPaused = false;
   #reason: AgentCallError | undefined;
   readonly timeouts: CallTimeouts;
   readonly onUnsent: CallOptions['onUnsent'];
+  readonly #onPause: CallOptions['onPause'];
 
   constructor(options: CallOptions, defaults: Partial<CallTimeouts> = {}) {
     this.timeouts = { ...DEFAULT_TIMEOUTS, ...defaults, ...options.timeouts };
     this.#callerSignal = options.signal;
     this.onUnsent = options.onUnsent;
+    this.#onPause = options.onPause;
     const { total } = this.timeouts;
-    this.#timer = timer(total, () =>
+    this.#timer = new StoppableTimer(total, () =>
       this.#end(new AgentCallError('timeout', `timeout: not finished within ${seconds(total)}`)),
     );
     if (options.signal?.aborted) this.#onCallerAbort();
@@ -57,12 +62,33 @@ export class CallDeadlines {
   /** Begins an attempt, with its own limits for the first event and for silence. One call makes one at a time. */
   attempt(): CallAttempt {
     this.#attempt = new CallAttempt(this.timeouts);
+    if (this.#isPaused) this.#attempt.pause();
     if (this.#reason) this.#attempt.end(this.#reason);
     return this.#attempt;
   }
 
+  /** Stops the limits: nothing of the answer is read from here on. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#timer.stop();
+    this.#attempt?.pause();
+    this.#onPause?.(true);
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#timer.start();
+    this.#attempt?.resume();
+    this.#onPause?.(false);
+  }
+
+  /** Ends the call, whose answer has lost its room. */
+  end(error: Error): void {
+    this.#end(networkFailure(error));
+  }
+
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
+    this.#timer.end();
     this.#callerSignal?.removeEventListener('abort', this.#onCallerAbort);
   }
 
@@ -71,7 +97,7 @@ export class CallDeadlines {
   };
 
   #end(reason: AgentCallError): void {
-    clearTimeout(this.#timer);
+    this.#timer.end();
     this.#reason ??= reason;
     this.#abort?.abort(reason);
     this.#attempt?.end(reason);
@@ -84,7 +110,8 @@ const DONE = new AgentCallError('aborted', 'the exchange is over');
 /** One HTTP exchange of a call. Its end closes the connection. */
 export class CallAttempt {
   readonly #abort = new AbortController();
-  #silence: NodeJS.Timeout | undefined;
+  #silence: StoppableTimer | undefined;
+  #isPaused = false;
   #begun = false;
   #reason: AgentCallError | undefined;
   #fail: ((reason: AgentCallError) => void) | undefined;
@@ -107,7 +134,8 @@ export class CallAttempt {
    * @throws AgentCallError
    */
   async next<T>(arrival: Promise<T>): Promise<T> {
-    this.#silence = timer(this.#begun ? this.timeouts.idle : this.timeouts.firstEvent, this.#onSilence);
+    this.#silence = new StoppableTimer(this.#begun ? this.timeouts.idle : this.timeouts.firstEvent, this.#onSilence);
+    if (this.#isPaused) this.#silence.stop();
     try {
       const value = await this.#untilOver(arrival);
       this.#begun = true;
@@ -115,7 +143,8 @@ export class CallAttempt {
     } catch (error) {
       throw this.#reason ?? toAgentCallError(error);
     } finally {
-      clearTimeout(this.#silence);
+      this.#silence.end();
+      this.#silence = undefined;
     }
   }
 
@@ -124,11 +153,22 @@ export class CallAttempt {
     if (this.#begun) this.#silence?.refresh();
   };
 
+  /** Stops the limits for the first event and for silence. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#silence?.stop();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#silence?.start();
+  }
+
   /** Ends the attempt and closes its connection; whoever waits for it gets the reason. */
   end(reason = DONE): void {
     if (this.#reason) return;
     this.#reason = reason;
-    clearTimeout(this.#silence);
+    this.#silence?.end();
     this.#fail?.(reason);
     this.#abort.abort(reason);
   }
@@ -147,10 +187,6 @@ export class CallAttempt {
       : (['firstEvent', 'no answer within'] as const);
     this.end(new AgentCallError('timeout', `timeout: ${text} ${seconds(this.timeouts[limit])}`));
   };
-}
-
-function timer(milliseconds: number, expire: () => void): NodeJS.Timeout | undefined {
-  return Number.isFinite(milliseconds) ? setTimeout(expire, Math.min(milliseconds, LONGEST_TIMER)) : undefined;
 }
 
 /** Limits are named in the unit in which they are given to a node. */

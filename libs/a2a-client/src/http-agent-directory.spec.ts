@@ -69,7 +69,7 @@ describe('HttpAgentDirectory', () => {
     agent.always(() => answers(text));
     const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
     using place = room.place({ tenant: '', owner: '' });
-    await place.read(100_000, {});
+    await place.read(100_000);
     const read = async (from: HttpAgentDirectory): Promise<number> => {
       const client = await from.client(agent.url);
       return (await Array.fromAsync(client.send({ message: userMessage('hello') }))).length;
@@ -90,11 +90,38 @@ describe('HttpAgentDirectory', () => {
     agent.always(() => answers('x'.repeat(100_000)));
     const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
     using place = room.place({ tenant: '', owner: '' });
-    await place.read(100_000, {});
+    await place.read(100_000);
     const own = given ?? { ownUrls: [agent.url], ownPath: () => undefined };
     const client = await new HttpAgentDirectory({ http, room, own }).client(`${agent.url}${path}`);
     const events = await Array.fromAsync(client.send({ message: userMessage('hello') }));
     expect(events.length).toBeGreaterThan(1);
+  });
+
+  it('stops the clocks of an agent whose answer waits for room, and takes the room of one that does not go on', async () => {
+    const url = await serve((request, _body, response) => {
+      if (request.method === 'GET') return void response.writeHead(405).end();
+      response.writeHead(200, { 'content-type': 'application/json' }).write('x'.repeat(100_000));
+    });
+    const room = new ReceivedAnswers({ bytes: 1, silentMs: 1 });
+    const held = room.place({ tenant: '', owner: '' });
+    await held.read(100_000);
+    const [reported, isPaused]: [boolean[], PromiseWithResolvers<void>] = [[], Promise.withResolvers()];
+    const onPause = (paused: boolean): void => {
+      reported.push(paused);
+      isPaused.resolve();
+    };
+    const client = await new HttpAgentDirectory({ http, room, onCardless: () => undefined }).client(url);
+    const events = Array.fromAsync(client.send({ message: userMessage('hello') }, { onPause }));
+    const failed = events.catch((error: unknown) => error);
+    await isPaused.promise;
+    const other = room.place({ tenant: 'b', owner: 'other' }).read(100_000);
+    held[Symbol.dispose]();
+    expect(await failed).toMatchObject({
+      kind: 'overloaded',
+      message: 'the answer came too slowly while others waited for its room',
+    });
+    await other;
+    expect(reported).toEqual([true, false]);
   });
 
   it.each([

@@ -10,4 +10,5 @@ export { RequestSigners, type RequestAuth, sign, type SigningRequest, UNUSABLE_C
 export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-security.js';
 export { CalledTask } from './called-task.js';
 export { sseEvents } from './sse-events.js';
+export { StoppableTimer } from './stoppable-timer.js';
 export { HttpAgentDirectory, type LocalAgents } from './http-agent-directory.js';

@@ -69,7 +69,7 @@ export class TransportAgentClient extends AgentClient {
 
   override async getTask(taskId: string, options: CallOptions = {}): Promise<Task> {
     using limits = new CallDeadlines(options, this.transport.timeouts);
-    using place = this.#place(options);
+    using place = this.#place(options, limits);
     return await this.outcomes.counted(() => this.#getTask(taskId, { ...options, ...(place && { place }) }, limits));
   }
 
@@ -99,13 +99,13 @@ export class TransportAgentClient extends AgentClient {
     run: (call: OpenCall) => AsyncIterable<StreamResponse>,
   ): AsyncIterable<StreamResponse> {
     using limits = new CallDeadlines(options, this.transport.timeouts);
-    using place = this.#place(options);
+    using place = this.#place(options, limits);
     const size = new AnswerSize(this.content, place);
     yield* this.outcomes.countedStream(run({ options: { ...options, ...(place && { place }) }, limits, size }));
   }
 
-  #place({ scope }: CallOptions): AnswerPlace | undefined {
-    return this.room?.place(scope ?? NOBODY);
+  #place({ scope }: CallOptions, limits: CallDeadlines): AnswerPlace | undefined {
+    return this.room?.place(scope ?? NOBODY, limits);
   }
 
   async *#send(request: SendMessageRequest, call: OpenCall): AsyncIterable<StreamResponse> {

@@ -185,7 +185,8 @@ export class AgentCall {
   private async *responses(): AsyncGenerator<StreamResponse, void, undefined> {
     const { spec, end } = this;
     const onUnsent = (failure: AgentCallError | undefined): void => void (this.unsent = failure);
-    const options = { ...callOptions(spec, end.signal), onUnsent };
+    const onPause = (isPaused: boolean): void => end.pause(isPaused);
+    const options = { ...callOptions(spec, end.signal), onUnsent, onPause };
     const target = await spec.target();
     const request = chained(spec, target);
     await spec.admit?.();

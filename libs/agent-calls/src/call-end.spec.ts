@@ -19,4 +19,17 @@ describe('The time of a call', () => {
     jest.advanceTimersByTime(1);
     expect([end.timedOut, end.signal.aborted]).toEqual([true, true]);
   });
+
+  it('stops while nothing of the answer is read', () => {
+    using end = new CallEnd(new AbortController().signal, () => undefined);
+    end.begin(30_000);
+    jest.advanceTimersByTime(20_000);
+    end.pause(true);
+    jest.advanceTimersByTime(60_000);
+    end.pause(false);
+    jest.advanceTimersByTime(9_999);
+    expect(end.timedOut).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(end.timedOut).toBe(true);
+  });
 });

@@ -1,3 +1,5 @@
+import { StoppableTimer } from '#libs/a2a-client';
+
 /** Why a call is over whose agent has no time left. */
 const OUT_OF_TIME = new Error('The call is out of time');
 
@@ -7,7 +9,7 @@ export const LAST_LOOK_MS = 2_000;
 /** What ends a call before its answer does: its time, the end of the execution that calls, and whoever gives it up. */
 export class CallEnd implements Disposable {
   private readonly connection = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
+  private timer: StoppableTimer | undefined;
   private reason: unknown;
 
   /** @param onCallerEnd what to do when the execution that calls ends */
@@ -45,7 +47,13 @@ export class CallEnd implements Disposable {
   begin(limit: number | undefined, since = Date.now()): void {
     if (limit === undefined) return;
     const left = Math.max(limit - (Date.now() - since), LAST_LOOK_MS);
-    this.timer = setTimeout(() => this.close(OUT_OF_TIME), Math.min(left, limit));
+    this.timer = new StoppableTimer(Math.min(left, limit), () => this.close(OUT_OF_TIME));
+  }
+
+  /** Stops the time while nothing of the answer is read, and lets it go on. */
+  pause(isPaused: boolean): void {
+    if (isPaused) this.timer?.stop();
+    else this.timer?.start();
   }
 
   /** Nobody waits for the answer any more; the connection may stay open for a moment. The first reason stands. */
@@ -65,7 +73,7 @@ export class CallEnd implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.timer);
+    this.timer?.end();
     this.caller.removeEventListener('abort', this.heed);
   }
 

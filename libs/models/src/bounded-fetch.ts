@@ -36,7 +36,7 @@ function counted(
     async transform(piece, controller) {
       bytes += piece.byteLength;
       if (bytes > maxBytes) throw new AnswerTooLong(maxBytes);
-      const room = watch?.place?.read(piece.byteLength, watch);
+      const room = watch?.place?.read(piece.byteLength, watch.signal);
       if (room) await room;
       controller.enqueue(piece);
     },

@@ -62,7 +62,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     llm.answer = () => 'x'.repeat(100_000);
     await expect(all(model({ room }).stream(asked()))).resolves.toHaveLength(2);
     const other = room.place({ tenant: '', owner: '' });
-    await other.read(100_000, {});
+    await other.read(100_000);
     await expect(all(model({ room }).stream(asked()))).rejects.toMatchObject({
       message: 'model "small" gave no answer: too many large answers are being read at the same time',
       outage: 'overloaded',
@@ -70,6 +70,22 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     });
     other[Symbol.dispose]();
     await expect(all(model({ room }).stream(asked()))).resolves.toHaveLength(2);
+  });
+
+  it('gives its room to others that wait where the model does not go on', async () => {
+    const room = new ReceivedAnswers({ bytes: 1, silentMs: 1 });
+    llm.answer = () => ({ text: 'x'.repeat(100_000), ends: new Promise(() => undefined) });
+    let waiting: Promise<void> | undefined;
+    const read = async (): Promise<void> => {
+      for await (const _event of model({ room }).stream(asked()))
+        waiting ??= room.place({ tenant: 'b', owner: 'other' }).read(100_000);
+    };
+    await expect(read()).rejects.toMatchObject({
+      message: 'model "small" gave no answer: the answer came too slowly while others waited for its room',
+      outage: 'overloaded',
+      fallback: true,
+    });
+    await waiting;
   });
 
   it('says who calls, and nothing of this machine; takes further headers', async () => {

@@ -45,15 +45,17 @@ export class ProviderModel implements Model {
   }
 
   async *stream(call: ModelCall): AsyncIterable<ModelEvent> {
-    const { signal } = call;
-    signal.throwIfAborted();
+    call.signal.throwIfAborted();
+    const lost = new AbortController();
+    const signal = AbortSignal.any([call.signal, lost.signal]);
     const wire = new SignedFetch(this.options.http, this.options.signer, signal);
-    using place = this.options.room?.place(call.reader ?? NOBODY);
+    using place = this.options.room?.place(call.reader ?? NOBODY, { end: (error) => lost.abort(error) });
     try {
-      yield* this.#answer(call, await languageModel(this.options, this.#way(wire, { place, signal })), place);
+      const model = await languageModel(this.options, this.#way(wire, { place, signal }));
+      yield* this.#answer({ ...call, signal }, model, place);
     } catch (error) {
-      signal.throwIfAborted();
-      const failure = modelFailure(error, { model: this.name, secrets: wire.secrets });
+      call.signal.throwIfAborted();
+      const failure = modelFailure(lost.signal.reason ?? error, { model: this.name, secrets: wire.secrets });
       if (failure?.status === 401 || failure?.status === 403) wire.refused(failure.message);
       throw failure ?? error;
     }
@@ -68,9 +70,9 @@ export class ProviderModel implements Model {
       for (const event of events.of(part)) {
         kept += sizeOf(event);
         yield event;
+        place?.keep(kept);
+        place?.pending(0);
       }
-      place?.keep(kept);
-      place?.pending(0);
     }
     yield { end: events.end() };
   }

@@ -1,25 +1,40 @@
+import { jest } from '@jest/globals';
 import { type AnswerPlace, ReceivedAnswers, type ReceivedAnswersOptions, TooManyAnswers } from './received-answers.js';
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
-/** Four places of the first step, one of the second, and one for answers without an end. */
+/** Two megabytes for answers up to one, two for answers up to eight, and four for all others. */
 const BYTES = 16 * MEGABYTE;
 
-const [ONE, OTHER] = [
+const NOBODY = { tenant: '', owner: '' };
+const [ONE, OTHER, THIRD] = [
   { tenant: 'a', owner: 'one' },
   { tenant: 'b', owner: 'other' },
+  { tenant: 'c', owner: 'third' },
 ];
 
-function roomOf(options: ReceivedAnswersOptions = {}): ReceivedAnswers {
-  return new ReceivedAnswers({ bytes: BYTES, ...options });
+/** Accounts that the test has opened. */
+const places: AnswerPlace[] = [];
+
+function roomOf(options: ReceivedAnswersOptions = {}): Pick<ReceivedAnswers, 'place'> {
+  const room = new ReceivedAnswers({ bytes: BYTES, ...options });
+  const place: ReceivedAnswers['place'] = (...given) => {
+    const opened = room.place(...given);
+    places.push(opened);
+    return opened;
+  };
+  return { place };
 }
+
+afterEach(() => {
+  for (const place of places.splice(0)) place[Symbol.dispose]();
+});
 
 /** Reads so many bytes, and tells whether there was room at once. */
 async function reads(place: AnswerPlace, bytes: number): Promise<'at once' | 'after a wait'> {
-  const room = Promise.resolve(place.read(bytes, {}));
-  const waited = await isOpen(room);
+  const room = place.read(bytes);
   await room;
-  return waited ? 'after a wait' : 'at once';
+  return room ? 'after a wait' : 'at once';
 }
 
 /** Whether the promise is still open after whatever waits for nothing is done. */
@@ -36,47 +51,99 @@ async function isOpen(promise: Promise<unknown>): Promise<boolean> {
 describe('The room for answers', () => {
   it('lets short answers in, however many there are', () => {
     const room = roomOf();
-    const places = Array.from({ length: 1_000 }, () => room.place(ONE));
-    expect(places.map((place) => place.read(64 * KILOBYTE, {}))).toEqual(Array(1_000).fill(undefined));
+    const opened = Array.from({ length: 1_000 }, () => room.place(ONE));
+    expect(opened.map((place) => place.read(64 * KILOBYTE))).toEqual(Array(1_000).fill(undefined));
   });
 
   it('has one caller wait behind its own answers, and others not at all', async () => {
     const room = roomOf();
     const [first, second, third] = [room.place(ONE), room.place(ONE), room.place(ONE)];
-    await Promise.all([reads(first, MEGABYTE), reads(second, MEGABYTE)]);
-    const waiting = reads(third, MEGABYTE);
+    await Promise.all([reads(first, 640 * KILOBYTE), reads(second, 640 * KILOBYTE)]);
+    const waiting = reads(third, 640 * KILOBYTE);
     expect(await isOpen(waiting)).toBe(true);
-    expect(await reads(room.place(OTHER), MEGABYTE)).toBe('at once');
+    expect(await reads(room.place(OTHER), 640 * KILOBYTE)).toBe('at once');
     first[Symbol.dispose]();
     expect(await waiting).toBe('after a wait');
+  });
+
+  it('has callers of one tenant wait behind each other, and others not at all', async () => {
+    const room = roomOf();
+    for (const owner of ['1', '2', '3']) await reads(room.place({ tenant: 'a', owner }), 768 * KILOBYTE);
+    expect(await isOpen(reads(room.place({ tenant: 'a', owner: '4' }), 128 * KILOBYTE))).toBe(true);
+    expect(await reads(room.place(OTHER), 384 * KILOBYTE)).toBe('at once');
+  });
+
+  it('gives a caller without a name all of the room, and no more than its share once another waits', async () => {
+    const room = roomOf();
+    const held = [room.place(NOBODY), room.place(NOBODY), room.place(NOBODY)];
+    for (const place of held) expect(await reads(place, MEGABYTE)).toBe('at once');
+    const own = reads(room.place(NOBODY), MEGABYTE);
+    const other = reads(room.place(OTHER), MEGABYTE);
+    held[0]![Symbol.dispose]();
+    held[1]![Symbol.dispose]();
+    expect(await other).toBe('after a wait');
+    expect(await own).toBe('after a wait');
+  });
+
+  it('counts the bytes of answers and not their number', async () => {
+    const room = roomOf();
+    const opened = Array.from({ length: 9 }, () => room.place(ONE));
+    expect(opened.map((place) => place.read(128 * KILOBYTE))).toEqual(Array(9).fill(undefined));
+    expect(await isOpen(reads(room.place(ONE), 128 * KILOBYTE))).toBe(true);
+  });
+
+  it('reads answers of more than eight megabytes beside each other on a heap of 512 MiB', async () => {
+    const room = roomOf({ bytes: 64 * MEGABYTE });
+    for (const whose of [ONE, OTHER]) expect(await reads(room.place(whose), 8 * MEGABYTE + 1)).toBe('at once');
+  });
+
+  it('lets small answers in while large ones have all of their room', async () => {
+    const room = roomOf();
+    for (const whose of [ONE, OTHER]) for (const size of [3, 9]) void room.place(whose).read(size * MEGABYTE);
+    expect(await reads(room.place(THIRD), MEGABYTE)).toBe('at once');
   });
 
   it.each([
     ['of which each is as large as an answer may be', 64],
     ['of a few megabytes', 3],
+    ['of less than a megabyte', 0.875],
   ])('reads twenty answers of one caller %s to their end', async (_what, megabytes) => {
     const room = roomOf();
+    const piece = megabytes < 1 ? MEGABYTE / 16 : MEGABYTE;
     let [at, most, done] = [0, 0, 0];
     const answer = async (): Promise<void> => {
       using place = room.place(ONE);
-      for (let read = 0; read < megabytes; read += 1) {
-        await place.read(MEGABYTE, {});
-        place.keep((read + 1) * MEGABYTE);
+      for (let kept = piece; kept <= megabytes * MEGABYTE; kept += piece) {
+        await place.read(piece);
+        place.keep(kept);
         place.pending(0);
-        at += 1;
+        at += piece;
         most = Math.max(most, at);
         await new Promise(setImmediate);
       }
-      at -= megabytes;
+      at -= megabytes * MEGABYTE;
       done += 1;
     };
     await Promise.all(Array.from({ length: 20 }, answer));
     expect(done).toBe(20);
-    // Two of the first step, one of the second, one without an end, and what each of the others reads as it waits.
-    expect(most).toBeLessThanOrEqual(2 + 8 + 64 + 20);
+    // The three steps with what is privileged in each, and what each of the others reads as it waits.
+    expect(most / MEGABYTE).toBeLessThanOrEqual(2 + 1 + 2 + 8 + 4 + 64 + 20);
   });
 
-  it('gives a place back where the answer has shrunk to nothing, as a call that is over has', async () => {
+  it('brings answers to their end that hold all of the room while each waits for more', async () => {
+    const room = roomOf({ bytes: 2 * MEGABYTE });
+    const callers = [ONE, OTHER, THIRD];
+    const opened = Array.from({ length: 12 }, (_, n) => room.place(callers[n % 3]!));
+    const waits = opened.map((place) => Promise.resolve(place.read(128 * KILOBYTE)));
+    const grow = async (place: AnswerPlace, n: number): Promise<void> => {
+      await waits[n];
+      for (let pieces = 0; pieces < 20; pieces += 1) await place.read(128 * KILOBYTE);
+      place[Symbol.dispose]();
+    };
+    await expect(Promise.all(opened.map(grow))).resolves.toHaveLength(12);
+  });
+
+  it('gives room back where the answer has shrunk to nothing, as a call that is over has', async () => {
     const room = roomOf();
     for (let call = 0; call < 50; call += 1) {
       using place = room.place(ONE);
@@ -84,22 +151,29 @@ describe('The room for answers', () => {
     }
   });
 
+  it('gives room to others that an answer does not need any more, and takes a lower step for the rest', async () => {
+    const room = roomOf();
+    const [first, second, third] = [room.place(ONE), room.place(OTHER), room.place(THIRD)];
+    await Promise.all([reads(first, 2 * MEGABYTE), reads(second, 2 * MEGABYTE)]);
+    const waiting = reads(third, 2 * MEGABYTE);
+    expect(await isOpen(waiting)).toBe(true);
+    first.keep(MEGABYTE);
+    first.pending(0);
+    expect(await waiting).toBe('after a wait');
+    expect(await reads(room.place(ONE), 128 * KILOBYTE)).toBe('at once');
+    expect(await isOpen(reads(room.place(ONE), 128 * KILOBYTE))).toBe(true);
+  });
+
   it('counts what is read anew after an answer was taken, and not what was thrown away', async () => {
-    const place = roomOf().place(ONE);
+    const room = roomOf({ bytes: 1 });
+    await reads(room.place(OTHER), 65 * KILOBYTE);
+    const place = room.place(ONE);
     for (let event = 0; event < 100; event += 1) {
-      expect(place.read(60 * KILOBYTE, {})).toBeUndefined();
+      expect(place.read(60 * KILOBYTE)).toBeUndefined();
       place.pending(0);
     }
     place.keep(60 * KILOBYTE);
-    expect(place.read(60 * KILOBYTE, {})).toBeInstanceOf(Promise);
-  });
-
-  it('fails a call that has waited too long, in a sentence that does not blame the agent', async () => {
-    const room = roomOf({ waitMs: 1 });
-    await reads(room.place(ONE), 9 * MEGABYTE);
-    await expect(reads(room.place(ONE), 9 * MEGABYTE)).rejects.toMatchObject({
-      message: 'too many large answers are being read at the same time',
-    });
+    expect(await isOpen(place.read(60 * KILOBYTE)!)).toBe(true);
   });
 
   it('lets a call go that is given up while it waits, and the next one in', async () => {
@@ -107,7 +181,7 @@ describe('The room for answers', () => {
     const [held, given, next] = [room.place(ONE), room.place(ONE), room.place(ONE)];
     await reads(held, 9 * MEGABYTE);
     const leaving = new AbortController();
-    const waiting = Promise.resolve(given.read(9 * MEGABYTE, { signal: leaving.signal }));
+    const waiting = given.read(9 * MEGABYTE, leaving.signal)!;
     const later = reads(next, 9 * MEGABYTE);
     leaving.abort(new Error('canceled'));
     await expect(waiting).rejects.toThrow('canceled');
@@ -117,28 +191,33 @@ describe('The room for answers', () => {
     expect(await later).toBe('after a wait');
   });
 
-  it('reads no largest answer while memory is full, and smaller ones all the same', async () => {
-    let isFull = true;
-    const room = roomOf({ isFull: () => isFull });
-    using place = room.place(ONE);
-    expect(await reads(place, 7 * MEGABYTE)).toBe('at once');
-    const waiting = Promise.resolve(place.read(7 * MEGABYTE, {}));
+  it('reads one largest answer after the other while memory is full, and smaller ones all the same', async () => {
+    const room = roomOf({ bytes: 512 * MEGABYTE, isFull: () => true });
+    const [first, second] = [room.place(ONE), room.place(OTHER)];
+    expect(await reads(first, 7 * MEGABYTE)).toBe('at once');
+    expect(await reads(second, 7 * MEGABYTE)).toBe('at once');
+    expect(await reads(first, 7 * MEGABYTE)).toBe('at once');
+    const waiting = reads(second, 7 * MEGABYTE);
     expect(await isOpen(waiting)).toBe(true);
-    isFull = false;
-    await waiting;
-    const refused = roomOf({ isFull: () => true, waitMs: 1 });
-    await expect(reads(refused.place(ONE), 9 * MEGABYTE)).rejects.toBeInstanceOf(TooManyAnswers);
+    first[Symbol.dispose]();
+    expect(await waiting).toBe('after a wait');
   });
 
-  it('tells while it waits that the agent is not silent', async () => {
+  it('tells for how long nothing of an answer is read', async () => {
+    const reported: string[] = [];
     const room = roomOf();
     const held = room.place(ONE);
     await reads(held, 9 * MEGABYTE);
-    const alive = Promise.withResolvers<void>();
-    const waiting = Promise.resolve(room.place(ONE).read(9 * MEGABYTE, { alive: alive.resolve }));
-    await alive.promise;
+    const listener = {
+      pause: () => reported.push('pause'),
+      resume: () => reported.push('resume'),
+      end: () => reported.push('end'),
+    };
+    const waiting = reads(room.place(ONE, listener), 9 * MEGABYTE);
+    expect(reported).toEqual(['pause']);
     held[Symbol.dispose]();
     await waiting;
+    expect(reported).toEqual(['pause', 'resume']);
   });
 
   it('takes a turn of its caller for each 16 KiB that are read, and none for less', async () => {
@@ -149,9 +228,113 @@ describe('The room for answers', () => {
     });
     const place = roomOf({ turnOf }).place(ONE);
     for (let event = 0; event < 33; event += 1) {
-      await place.read(KILOBYTE, {});
+      await place.read(KILOBYTE);
       place.pending(0);
     }
     expect(turns).toEqual(['one', 'one']);
+  });
+});
+
+describe('The time for which answers wait for room', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  /** Has time pass while an answer brings so many bytes each second. */
+  async function pass(seconds: number, place?: AnswerPlace, bytes = 0): Promise<void> {
+    for (let second = 0; second < seconds; second += 1) {
+      if (place && bytes > 0) await place.read(bytes);
+      place?.pending(65 * KILOBYTE);
+      await jest.advanceTimersByTimeAsync(1_000);
+    }
+  }
+
+  it('is a minute in all, after which a call fails in a sentence that does not blame the agent', async () => {
+    const room = roomOf({ bytes: 1, silentMs: Infinity });
+    const [held, place, next] = [room.place(ONE), room.place(ONE), room.place(OTHER)];
+    await reads(held, 65 * KILOBYTE);
+    const first = reads(place, 65 * KILOBYTE);
+    await pass(40);
+    held[Symbol.dispose]();
+    expect(await first).toBe('after a wait');
+    await reads(room.place(OTHER), 2 * MEGABYTE);
+    const second = reads(place, 2 * MEGABYTE);
+    const failed = second.catch((error: unknown) => error);
+    await pass(19);
+    expect(await isOpen(second)).toBe(true);
+    await pass(1);
+    expect(await failed).toMatchObject({
+      name: 'TooManyAnswers',
+      message: 'too many large answers are being read at the same time',
+    });
+    const later = reads(next, 65 * KILOBYTE);
+    place[Symbol.dispose]();
+    expect(await isOpen(later)).toBe(false);
+  });
+
+  it('looks again whether memory is full', async () => {
+    let isFull = true;
+    const room = roomOf({ bytes: 512 * MEGABYTE, isFull: () => isFull });
+    await reads(room.place(ONE), 9 * MEGABYTE);
+    const waiting = reads(room.place(OTHER), 9 * MEGABYTE);
+    expect(await isOpen(waiting)).toBe(true);
+    isFull = false;
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await waiting).toBe('after a wait');
+  });
+
+  it('ends an answer that brings nothing while another one waits for its room', async () => {
+    const room = roomOf({ bytes: 1 });
+    const ends: Error[] = [];
+    const silent = room.place(ONE, { end: (error) => ends.push(error) });
+    await reads(silent, 65 * KILOBYTE);
+    const waiting = reads(room.place(OTHER), 65 * KILOBYTE);
+    await pass(19);
+    expect(ends).toEqual([]);
+    await pass(2);
+    expect(ends).toEqual([expect.any(TooManyAnswers)]);
+    expect(await waiting).toBe('after a wait');
+    await expect(silent.read(1)).rejects.toThrow('the answer came too slowly while others waited for its room');
+  });
+
+  it('ends no answer for its silence before others have waited as long', async () => {
+    const room = roomOf({ bytes: 1 });
+    const ends: Error[] = [];
+    await reads(room.place(ONE, { end: (error) => ends.push(error) }), 65 * KILOBYTE);
+    await pass(3_600);
+    const waiting = reads(room.place(OTHER), 65 * KILOBYTE);
+    await pass(19);
+    expect(ends).toEqual([]);
+    await pass(2);
+    expect(await waiting).toBe('after a wait');
+  });
+
+  it('ends no answer that comes on, nor one that waits itself', async () => {
+    const room = roomOf({ bytes: 1 });
+    const ends: unknown[] = [];
+    const end = (error: Error) => ends.push(error);
+    const [large, small, other] = [room.place(ONE, { end }), room.place(OTHER, { end }), room.place(THIRD, { end })];
+    await reads(large, 2 * MEGABYTE);
+    await reads(small, 65 * KILOBYTE);
+    const climbing = reads(small, 2 * MEGABYTE);
+    const waiting = reads(other, 65 * KILOBYTE);
+    for (let second = 0; second < 50; second += 1) {
+      await large.read(KILOBYTE);
+      await jest.advanceTimersByTimeAsync(1_000);
+    }
+    expect(ends).toEqual([]);
+    large[Symbol.dispose]();
+    expect([await climbing, await waiting]).toEqual(['after a wait', 'after a wait']);
+  });
+
+  it('ends an answer that brings next to nothing as one that is silent', async () => {
+    const room = roomOf({ bytes: 1 });
+    const ends: Error[] = [];
+    const slow = room.place(ONE, { end: (error) => ends.push(error) });
+    await reads(slow, 65 * KILOBYTE);
+    const waiting = reads(room.place(OTHER), 65 * KILOBYTE);
+    await pass(19, slow, 1);
+    await pass(2);
+    expect(ends).toHaveLength(1);
+    expect(await waiting).toBe('after a wait');
   });
 });

@@ -1,41 +1,47 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
-import { type Caller, CallerTurns, NoTurnInTime } from '../load/caller-turns.js';
+import type { Caller } from '../load/caller-turns.js';
 import { COSTLY_BODY } from '../load/loop-shares.js';
 import { FREE, type WorkTurn } from '../load/work-turns.js';
+import { AnswerStep, type StepMember } from './answer-step.js';
 
+const KILOBYTE = 1024;
+const MEGABYTE = 1024 * KILOBYTE;
 /** Bytes that an answer may always have. */
-const ALWAYS = 64 * 1024;
-const MEGABYTE = 1024 * 1024;
-/** Bytes of an answer by the steps of its growth; the last step has no end, for the limits of one answer hold there. */
-const STEPS = [MEGABYTE, 8 * MEGABYTE, Infinity];
-/** Bytes that one answer of the last step is taken for: `TASK_LIMIT` by its default, and an event of a stream. */
-const WHOLE = 80 * MEGABYTE;
+const ALWAYS = 64 * KILOBYTE;
+/** Bytes in which room is given and taken back. */
+const UNIT = 64 * KILOBYTE;
+/** Bytes up to which answers belong to a step; the last step has no end, for the limits of one answer hold there. */
+const SIZES = [MEGABYTE, 8 * MEGABYTE, Infinity];
+/** Bytes of one answer of each step: an answer of the last has at most what `TASK_LIMIT` allows by its default, and an event. */
+const PRIVILEGED = MEGABYTE + 8 * MEGABYTE + 80 * MEGABYTE;
 /** Part of the heap that large answers may take, and how it is shared among the steps. */
 const PART_OF_HEAP = 1 / 8;
 const PARTS = [1 / 4, 1 / 4, 1 / 2];
-/** Part of a step's places that one caller, and one tenant, may have. */
-const OF_A_CALLER = 1 / 2;
-const OF_A_TENANT = 3 / 4;
-/** Milliseconds that an answer waits for a step at most. */
+/** Milliseconds that the answer of one call waits for room, all its waits together. */
 const LONGEST_WAIT_MS = 60_000;
-const LOOK_MS = 250;
+/** Milliseconds in which an answer has to bring a little while another one waits for its room. */
+const SILENT_MS = 20_000;
+/** Bytes that an answer which comes on brings in that time. */
+const LITTLE = 16 * KILOBYTE;
 const NEVER = new AbortController().signal;
-const ALIVE_MS = 1_000;
 
-/** What ends a wait for room, and what is told that the silence meanwhile is not the agent's. */
-interface Wait {
-  readonly signal?: AbortSignal | undefined;
-  readonly alive?: (() => void) | undefined;
-}
-
-/** An answer found no room for a minute, behind other large ones. The message may be shown to callers. */
+/** A call found no room for its answer, or had to give it to others. The message may be shown to callers. */
 export class TooManyAnswers extends Error {
   override readonly name = 'TooManyAnswers';
 
-  constructor(options?: ErrorOptions) {
-    super('too many large answers are being read at the same time', options);
+  constructor(message = 'too many large answers are being read at the same time') {
+    super(message);
   }
+}
+
+/** What a call is told of the room for its answer. */
+export interface AnswerListener {
+  /** From here on nothing of the answer is read, whatever its agent does. */
+  pause?(): void;
+  /** The answer is read again. */
+  resume?(): void;
+  /** The answer has lost its room: the call is over. */
+  end(error: TooManyAnswers): void;
 }
 
 /** Sizes and times that differ in tests. */
@@ -43,7 +49,8 @@ export interface ReceivedAnswersOptions {
   /** Bytes of the heap that large answers may take. */
   bytes?: number;
   waitMs?: number;
-  /** True while a caller, or all callers together, have so much in memory that no largest answer is read. */
+  silentMs?: number;
+  /** True while a caller, or all callers together, have so much in memory that no more of the largest answers is read. */
   isFull?: (whose: Caller) => boolean;
   /** A caller's turns on the event loop, for answers that bring much; absent: nobody waits for them. */
   turnOf?: (whose: Caller) => WorkTurn;
@@ -52,128 +59,210 @@ export interface ReceivedAnswersOptions {
 /**
  * The memory of this process for answers of agents elsewhere, and of models, that are being read.
  *
- * - An answer has 64 KiB without asking. Above that it takes a place of the first step (1 MiB), then one of the second
- *   (8 MiB), then one without an end; it holds one place at a time.
- * - The steps have a sum each, and a place is only waited for while one of the step before is held, so that answers never
- *   wait for each other in a circle. The largest answers always have at least one place.
- * - Callers take turns for the places, and have half of them at most; the callers of one tenant have three quarters.
+ * - An answer has 64 KiB without asking. Larger ones have their bytes, in units of 64 KiB, in the step of their size: up to
+ *   1 MiB, up to 8 MiB, or beyond. So large answers take no room from small ones. An answer that shrinks gives room back.
+ * - The steps share an eighth of the heap, less what one privileged answer of each may have, but at least half of it. How
+ *   callers share a step, and which answer is privileged, is in AnswerStep.
+ * - An answer keeps what it has while it waits for more, but it waits for a higher step than its own, or for its own, in
+ *   which the privileged answer never waits. So there is always one that can be read to its end.
  * - What is read takes turns on the event loop, for each 16 KiB one, in its caller's share.
- * - While an answer waits, nothing of it is read, so its agent waits as well. After a minute the call fails.
+ * - While an answer waits, nothing of it is read, so its agent waits as well, and its clocks stop. After a minute of
+ *   waiting, all in all, the call fails.
+ * - While others wait, an answer that brings less than 16 KiB in 20 seconds loses its room, and its call fails.
  */
 export class ReceivedAnswers {
-  private readonly steps: readonly CallerTurns[];
+  private readonly steps: readonly AnswerStep[];
   private readonly waitMs: number;
-  private readonly isFull: (whose: Caller) => boolean;
   private readonly turnOf: (whose: Caller) => WorkTurn;
+  private calls = 0;
 
-  constructor(options: ReceivedAnswersOptions = {}) {
-    const bytes = options.bytes ?? getHeapStatistics().heap_size_limit * PART_OF_HEAP;
-    const waitMs = (this.waitMs = options.waitMs ?? LONGEST_WAIT_MS);
-    this.isFull = options.isFull ?? (() => false);
-    this.turnOf = options.turnOf ?? (() => FREE);
-    this.steps = STEPS.map((size, step) => {
-      const places = Math.max(1, Math.floor((bytes * PARTS[step]!) / Math.min(size, WHOLE)));
-      const part = (share: number): number => Math.ceil(places * share);
-      return new CallerTurns({
-        ...{ places, placesOfACaller: part(OF_A_CALLER), placesOfATenant: part(OF_A_TENANT), waitMs },
-      });
+  constructor({ bytes, waitMs, silentMs = SILENT_MS, isFull, turnOf }: ReceivedAnswersOptions = {}) {
+    const all = bytes ?? getHeapStatistics().heap_size_limit * PART_OF_HEAP;
+    const shared = Math.max(all - PRIVILEGED, all / 2);
+    this.waitMs = waitMs ?? LONGEST_WAIT_MS;
+    this.turnOf = turnOf ?? (() => FREE);
+    this.steps = PARTS.map((part, step) => {
+      const isLast = step === PARTS.length - 1;
+      return new AnswerStep({ bytes: shared * part, silentMs, ...(isLast && isFull && { isFull }) });
     });
   }
 
   /** Opens the account of one call. */
-  place(whose: Caller): AnswerPlace {
-    return new AnswerPlace((step, wait) => this.enter(whose, step, wait), this.turnOf(whose));
-  }
-
-  /** @returns what gives the place back */
-  private async enter(whose: Caller, step: number, wait: Wait): Promise<() => void> {
-    const beating = setInterval(() => wait.alive?.(), ALIVE_MS).unref();
-    try {
-      if (step === STEPS.length - 1) await this.untilRoom(whose, wait.signal);
-      const entered = Promise.withResolvers<void>();
-      const left = Promise.withResolvers<void>();
-      const turn = this.steps[step]!.run(whose, () => (entered.resolve(), left.promise), wait.signal);
-      turn.catch(entered.reject);
-      await entered.promise;
-      return left.resolve;
-    } catch (error) {
-      if (error instanceof NoTurnInTime) throw new TooManyAnswers({ cause: error });
-      throw error;
-    } finally {
-      clearInterval(beating);
-    }
-  }
-
-  private async untilRoom(whose: Caller, signal: AbortSignal | undefined): Promise<void> {
-    const until = performance.now() + this.waitMs;
-    while (this.isFull(whose)) {
-      if (performance.now() > until) throw new TooManyAnswers();
-      await delay(LOOK_MS, undefined, { signal });
-    }
+  place(whose: Caller, listener?: AnswerListener): AnswerPlace {
+    this.calls += 1;
+    const { steps, waitMs, calls: order } = this;
+    return new AnswerPlace({ steps, waitMs, whose, order, listener, turn: this.turnOf(whose) });
   }
 }
 
+interface PlaceOptions {
+  readonly steps: readonly AnswerStep[];
+  readonly waitMs: number;
+  readonly whose: Caller;
+  readonly order: number;
+  readonly listener: AnswerListener | undefined;
+  readonly turn: WorkTurn;
+}
+
 /** The bytes of one call's answer that are in memory now. */
-export class AnswerPlace implements Disposable {
+export class AnswerPlace implements Disposable, StepMember {
+  readonly whose: Caller;
+  readonly order: number;
+  isWaiting = false;
+  movedAt = 0;
   private kept = 0;
   private reading = 0;
-  /** Index of the step that the answer has a place of; -1 where it needs none. */
+  /** Index of the step in which the answer has room; -1 where it needs none. */
   private step = -1;
-  private leave: (() => void) | undefined;
+  /** Bytes of room that the answer has. */
+  private held = 0;
   private isOver = false;
-  /** Bytes that were read since the last turn on the event loop. */
+  private lost: TooManyAnswers | undefined;
+  private stopWaiting: (() => void) | undefined;
+  /** Milliseconds of the waits for room that are over. */
+  private waited = 0;
+  /** Bytes that were read since the last turn on the event loop, and since `movedAt`. */
   private sinceTurn = 0;
+  private sinceMoved = 0;
 
-  constructor(
-    private readonly enter: (step: number, wait: Wait) => Promise<() => void>,
-    private readonly turn: WorkTurn,
-  ) {}
+  constructor(private readonly options: PlaceOptions) {
+    this.whose = options.whose;
+    this.order = options.order;
+  }
 
   /** Sets the bytes that stay until the call is over. */
   keep(bytes: number): void {
     this.kept = bytes;
+    this.shrink();
   }
 
   /** Sets the bytes that were read and belong to nothing whole yet. */
   pending(bytes: number): void {
     this.reading = bytes;
+    this.shrink();
   }
 
   /**
    * Counts bytes that were read, and resolves when there is room for them and it is the caller's turn.
    * @returns `undefined` where there is room at once
-   * @throws TooManyAnswers where there was none for a minute
+   * @throws TooManyAnswers where there was none for a minute, or the answer has lost its room; the signal's reason
    */
-  read(bytes: number, wait: Wait): Promise<void> | undefined {
+  read(bytes: number, signal: AbortSignal = NEVER): Promise<void> | undefined {
+    if (this.lost) return Promise.reject(this.lost);
     this.reading += bytes;
+    this.sinceMoved += bytes;
+    if (this.sinceMoved >= LITTLE) this.move();
     this.sinceTurn += bytes;
-    const isCostly = this.sinceTurn >= COSTLY_BODY && this.turn !== FREE;
-    return this.kept + this.reading > this.size || isCostly ? this.wait(wait, isCostly) : undefined;
+    const isCostly = this.sinceTurn >= COSTLY_BODY && this.options.turn !== FREE;
+    const room = this.grow(signal);
+    return room || isCostly ? this.pause(room, isCostly, signal) : undefined;
+  }
+
+  evict(): void {
+    this.step = -1;
+    this.held = 0;
+    this.lost = new TooManyAnswers('the answer came too slowly while others waited for its room');
+    this.options.listener?.end(this.lost);
   }
 
   [Symbol.dispose](): void {
     this.isOver = true;
-    this.leave?.();
+    this.stopWaiting?.();
+    this.leave();
   }
 
-  private get size(): number {
-    return this.step < 0 ? ALWAYS : STEPS[this.step]!;
+  /** Bytes of room that the answer needs, in whole units. */
+  private get needed(): number {
+    const bytes = this.kept + this.reading;
+    return bytes <= ALWAYS ? 0 : Math.ceil(bytes / UNIT) * UNIT;
   }
 
-  private async wait(wait: Wait, isCostly: boolean): Promise<void> {
-    await this.grow(wait);
-    if (!isCostly) return;
-    this.sinceTurn = 0;
-    await this.turn.next(wait.signal ?? NEVER);
+  private move(): void {
+    this.sinceMoved = 0;
+    this.movedAt = performance.now();
   }
 
-  private async grow(wait: Wait): Promise<void> {
-    while (this.kept + this.reading > this.size) {
-      const leave = await this.enter(this.step + 1, wait);
-      this.leave?.();
-      this.leave = leave;
-      this.step += 1;
-      if (this.isOver) return leave();
+  private async pause(room: Promise<void> | undefined, isCostly: boolean, signal: AbortSignal): Promise<void> {
+    const { listener, turn } = this.options;
+    this.isWaiting = true;
+    listener?.pause?.();
+    try {
+      await room;
+      if (!isCostly) return;
+      this.sinceTurn = 0;
+      await turn.next(signal);
+    } finally {
+      this.isWaiting = false;
+      this.move();
+      listener?.resume?.();
     }
   }
+
+  private grow(signal: AbortSignal): Promise<void> | undefined {
+    const bytes = this.needed;
+    if (bytes <= this.held || this.isOver) return undefined;
+    const step = Math.max(this.step, stepOf(bytes));
+    const granted = Promise.withResolvers<void>();
+    if (!this.options.steps[step]!.take(this, bytes, granted.resolve))
+      return this.waitFor(step, bytes, granted, signal);
+    this.enter(step, bytes);
+    return undefined;
+  }
+
+  private async waitFor(
+    step: number,
+    bytes: number,
+    { promise, resolve, reject }: PromiseWithResolvers<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const from = performance.now();
+    const timer = setTimeout(() => reject(new TooManyAnswers()), this.options.waitMs - this.waited);
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    this.stopWaiting = resolve;
+    try {
+      await promise;
+      if (this.isOver) this.options.steps[step]!.shrink(this, 0);
+      else this.enter(step, bytes);
+    } catch (error) {
+      this.options.steps[step]!.shrink(this, step === this.step ? this.held : 0);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      this.stopWaiting = undefined;
+      this.waited += performance.now() - from;
+    }
+  }
+
+  private enter(step: number, bytes: number): void {
+    if (step !== this.step) this.leave();
+    this.step = step;
+    this.held = bytes;
+    this.move();
+  }
+
+  /** Gives back what the answer does not need any more, and goes to a lower step if that has room at once. */
+  private shrink(): void {
+    const bytes = this.needed;
+    if (bytes >= this.held || this.isWaiting) return;
+    if (bytes === 0) return this.leave();
+    const lower = stepOf(bytes);
+    if (lower < this.step && this.options.steps[lower]!.offer(this, bytes)) {
+      this.leave();
+      this.step = lower;
+    } else this.options.steps[this.step]!.shrink(this, bytes);
+    this.held = bytes;
+  }
+
+  private leave(): void {
+    this.options.steps[this.step]?.shrink(this, 0);
+    this.step = -1;
+    this.held = 0;
+  }
+}
+
+function stepOf(bytes: number): number {
+  return SIZES.findIndex((size) => bytes <= size);
 }

@@ -1,0 +1,220 @@
+import type { Caller } from '../load/caller-turns.js';
+
+/** Part of a step that one caller, and one tenant, may have. */
+const OF_A_CALLER = 1 / 2;
+const OF_A_TENANT = 3 / 4;
+/** Milliseconds between two looks at the answers of a step that others wait for. */
+const LOOK_MS = 250;
+
+/** An answer that has room in a step, or waits for it. */
+export interface StepMember {
+  readonly whose: Caller;
+  /** Number that is lower for answers which began earlier. */
+  readonly order: number;
+  /** True while this service reads nothing of the answer. */
+  readonly isWaiting: boolean;
+  /** When the answer was last seen to come on, as of `performance.now()`. */
+  readonly movedAt: number;
+  /** Ends the answer, whose room is taken back. */
+  evict(): void;
+}
+
+/** Size and limits of a step. */
+export interface AnswerStepOptions {
+  bytes: number;
+  /** Milliseconds that an answer may bring next to nothing while another one waits for the step. */
+  silentMs: number;
+  /** True while memory is too full for answers of this step. */
+  isFull?: (whose: Caller) => boolean;
+}
+
+interface Wish {
+  readonly member: StepMember;
+  readonly bytes: number;
+  readonly since: number;
+  readonly grant: () => void;
+}
+
+/** What keeps an answer from more room: its caller's share, its tenant's, the size of the step, or the state of memory. */
+type Obstacle = 'caller' | 'tenant' | 'step' | 'memory';
+
+/**
+ * Room for answers of one order of size, in bytes.
+ *
+ * - A caller has half of the room at most, the callers of one tenant three quarters, or a single answer of any size. A
+ *   caller without a name has all of the room while no other waits.
+ * - Callers take turns, and of one caller the oldest answer comes first.
+ * - One answer at a time is privileged: it has what it needs, which counts nowhere. That is the next one without room while
+ *   no other is privileged. It never waits in this step, so that answers which wait for each other all come to an end.
+ * - An answer that brings next to nothing for as long as another one has waited is ended, if that makes room.
+ */
+export class AnswerStep {
+  private used = 0;
+  /** Bytes of each answer but the privileged one. */
+  private readonly members = new Map<StepMember, number>();
+  private readonly ofCallers = new Map<string, number>();
+  private readonly ofTenants = new Map<string, number>();
+  /** By caller, in the order of their turns; those of one caller by age. */
+  private readonly wishes = new Map<string, Wish[]>();
+  private privileged: { readonly member: StepMember; bytes: number } | undefined;
+  private looks: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: AnswerStepOptions) {}
+
+  /**
+   * Gives a member so many bytes in all.
+   * @param grant called when there is room, where there is none at once
+   * @returns true if there is room at once
+   */
+  take(member: StepMember, bytes: number, grant: () => void): boolean {
+    if (member === this.privileged?.member) {
+      this.privileged.bytes = bytes;
+      return true;
+    }
+    let isLate = false;
+    let isGranted = false;
+    const onGrant = (): void => {
+      isGranted = true;
+      if (isLate) grant();
+    };
+    this.wish({ member, bytes, since: performance.now(), grant: onGrant });
+    this.serve();
+    isLate = true;
+    return isGranted;
+  }
+
+  /** Gives a member so many bytes if there is room at once and nobody waits. @returns true if it has them */
+  offer(member: StepMember, bytes: number): boolean {
+    if (this.wishes.size > 0 || this.obstacleOf(member, bytes)) return false;
+    this.set(member, bytes);
+    return true;
+  }
+
+  /** Leaves a member with so many bytes; it waits for no more then. */
+  shrink(member: StepMember, bytes: number): void {
+    this.withdraw(member);
+    this.set(member, bytes);
+    this.serve();
+  }
+
+  private withdraw(member: StepMember): void {
+    const key = keyOf(member.whose);
+    const queue = this.wishes.get(key);
+    if (!queue) return;
+    const rest = queue.filter((wish) => wish.member !== member);
+    if (rest.length > 0) this.wishes.set(key, rest);
+    else this.wishes.delete(key);
+  }
+
+  private wish(wish: Wish): void {
+    const key = keyOf(wish.member.whose);
+    const queue = this.wishes.get(key) ?? [];
+    const younger = queue.findIndex(({ member }) => member.order > wish.member.order);
+    queue.splice(younger < 0 ? queue.length : younger, 0, wish);
+    this.wishes.set(key, queue);
+  }
+
+  private serve(): void {
+    this.endPrivilege();
+    while (this.serveNext());
+    this.looks ??= this.wishes.size > 0 ? setInterval(() => this.look(), LOOK_MS).unref() : undefined;
+    if (this.wishes.size > 0) return;
+    clearInterval(this.looks);
+    this.looks = undefined;
+  }
+
+  /** The privileged answer needs no privilege once it has room as all others do. */
+  private endPrivilege(): void {
+    if (!this.privileged) return;
+    const { member, bytes } = this.privileged;
+    if (this.obstacleOf(member, bytes)) return;
+    this.privileged = undefined;
+    this.set(member, bytes);
+  }
+
+  /** Grants the next wish. @returns false where none can be granted */
+  private serveNext(): boolean {
+    for (const [key, queue] of this.wishes) {
+      const { member, bytes, grant } = queue[0]!;
+      const obstacle = this.obstacleOf(member, bytes);
+      // A small wish does not pass a large one for ever.
+      if (obstacle === 'step' && this.privileged) return false;
+      if (obstacle && this.privileged) continue;
+      // Behind all others that wait.
+      this.wishes.delete(key);
+      if (queue.length > 1) this.wishes.set(key, queue.slice(1));
+      this.set(member, obstacle ? 0 : bytes);
+      if (obstacle) this.privileged = { member, bytes };
+      grant();
+      return true;
+    }
+    return false;
+  }
+
+  private obstacleOf(member: StepMember, bytes: number): Obstacle | undefined {
+    const { whose } = member;
+    const size = this.options.bytes;
+    const own = this.members.get(member) ?? 0;
+    const key = keyOf(whose);
+    const exceeds = (others: number, part: number): boolean => others > 0 && others + bytes > size * part;
+    if (this.hasShare(whose, key) && exceeds((this.ofCallers.get(key) ?? 0) - own, OF_A_CALLER)) return 'caller';
+    const ofTenant = whose.tenant === '' ? 0 : (this.ofTenants.get(whose.tenant) ?? 0) - own;
+    if (exceeds(ofTenant, OF_A_TENANT)) return 'tenant';
+    if (this.used - own + bytes > size) return 'step';
+    return this.options.isFull?.(whose) ? 'memory' : undefined;
+  }
+
+  private hasShare({ tenant, owner }: Caller, key: string): boolean {
+    return tenant !== '' || owner !== '' || this.wishes.size > (this.wishes.has(key) ? 1 : 0);
+  }
+
+  private set(member: StepMember, bytes: number): void {
+    if (member === this.privileged?.member) {
+      if (bytes > 0) this.privileged.bytes = bytes;
+      else this.privileged = undefined;
+      return;
+    }
+    const more = bytes - (this.members.get(member) ?? 0);
+    if (bytes > 0) this.members.set(member, bytes);
+    else this.members.delete(member);
+    this.used += more;
+    add(this.ofCallers, keyOf(member.whose), more);
+    add(this.ofTenants, member.whose.tenant, more);
+  }
+
+  /** Looks whether memory has room again, and ends a silent answer where that makes room. */
+  private look(): void {
+    this.serve();
+    const now = performance.now();
+    for (const queue of this.wishes.values()) {
+      const { member, bytes, since } = queue[0]!;
+      const obstacle = now - since < this.options.silentMs ? undefined : this.obstacleOf(member, bytes);
+      const silent = obstacle && this.mostSilent(member.whose, obstacle, now);
+      if (!silent) continue;
+      silent.evict();
+      return this.shrink(silent, 0);
+    }
+  }
+
+  private mostSilent({ tenant, owner }: Caller, obstacle: Obstacle, now: number): StepMember | undefined {
+    const inTheWay = [...this.members.keys()].filter(({ whose }) => {
+      if (obstacle === 'caller' || obstacle === 'tenant')
+        return whose.tenant === tenant && (obstacle === 'tenant' || whose.owner === owner);
+      return obstacle === 'step';
+    });
+    if (this.privileged) inTheWay.push(this.privileged.member);
+    return inTheWay
+      .filter(({ isWaiting, movedAt }) => !isWaiting && now - movedAt >= this.options.silentMs)
+      .reduce<StepMember | undefined>((most, it) => (most && most.movedAt <= it.movedAt ? most : it), undefined);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
+function keyOf({ tenant, owner }: Caller): string {
+  return JSON.stringify([tenant, owner]);
+}
