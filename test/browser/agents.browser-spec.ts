@@ -4,7 +4,7 @@ import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/br
 import { answers } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
-import { external, linear, ruled, script, unique } from '../support/workflow.js';
+import { declaring, external, linear, ruled, script, unique } from '../support/workflow.js';
 
 describe('the view of agents', () => {
   const stage = useSharedStage();
@@ -137,6 +137,41 @@ describe('the view of agents', () => {
     expect(await link.getAttribute('href')).toBe('data:application/octet-stream;base64,YWJj');
     expect(await link.getAttribute('download')).toBe('note.txt');
   });
+
+  inBrowser(
+    'uploads a large file for a Message, and shows it among the files, where it can be saved and deleted',
+    async () => {
+      const [name, file] = [unique('upload'), `${unique('large')}.bin`];
+      await stage.api.save(
+        linear(name, declaring('echo', { inputModes: ['*/*'] }, { echo: true }, { complete: 'ok' })),
+      );
+      const page = await browser.open(one(`workflows/${name}/nodes/echo`, 'playground'));
+      const buffer = Buffer.alloc(3 * 1024 ** 2, 'x');
+      await page.getByLabel('Files to send').setInputFiles({ name: file, mimeType: 'image/png', buffer });
+      await page.getByRole('button', { name: 'Send' }).click();
+      const link = said(page, 'agent').first().getByRole('link', { name: file });
+      expect(await link.getAttribute('href')).toMatch(/\/api\/files\/[\da-f-]{36}$/);
+      await page.goto(`${stage.parley.url}/settings/files`);
+      const row = page.getByRole('row').filter({ hasText: file });
+      await row.getByText('3.0 MiB').waitFor();
+      const [saved] = await Promise.all([
+        page.waitForEvent('download'),
+        row.getByRole('button', { name: `Download ${file}` }).click(),
+      ]);
+      expect(saved.suggestedFilename()).toBe(file);
+      page.on('dialog', (dialog) => void dialog.accept());
+      await row.getByRole('button', { name: `Delete ${file}` }).click();
+      await page.getByRole('alert').getByText('the file is kept as long as the Tasks that name it').waitFor();
+      const free = `${unique('free')}.txt`;
+      const note = { name: free, mimeType: 'text/plain', buffer: Buffer.from('abc') };
+      await page.getByLabel('Files to upload').setInputFiles(note);
+      const shown = page.getByRole('row').filter({ hasText: free });
+      await shown.getByText('3 bytes').waitFor();
+      expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
+      await shown.getByRole('button', { name: `Delete ${free}` }).click();
+      await shown.waitFor({ state: 'detached' });
+    },
+  );
 
   inBrowser('cancels the Task at work', async () => {
     const name = unique('cancel');

@@ -1,3 +1,4 @@
+import { uploadFiles } from '../api/files.js';
 import type { Part } from '../api/task.js';
 
 /** What a person has put together for a Message. */
@@ -8,13 +9,23 @@ export interface Draft {
   files: readonly File[];
 }
 
-/** The Parts of a Message: its text, its data, its files. @throws SyntaxError where the data is no JSON */
-export async function composeParts({ text, data, files }: Draft): Promise<Part[]> {
-  return [
+/** Bytes that a body of the service may hold, with the space that base64 takes. */
+const MOST_BYTES = 2.5 * 1024 * 1024;
+
+/**
+ * The Parts of a Message: its text, its data, its files. Files of more than 2.5 MiB together are uploaded, and named by
+ * their URLs.
+ * @throws SyntaxError where the data is no JSON; ApiProblem where the files cannot be uploaded
+ */
+export async function composeParts({ text, data, files }: Draft, upload = uploadFiles): Promise<Part[]> {
+  const said: Part[] = [
     ...(text.trim() === '' ? [] : [{ text, mediaType: 'text/plain' }]),
     ...(data.trim() === '' ? [] : [{ data: JSON.parse(data) as unknown, mediaType: 'application/json' }]),
-    ...(await Promise.all(files.map(filePart))),
   ];
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes <= MOST_BYTES) return [...said, ...(await Promise.all(files.map(filePart)))];
+  const stored = await upload(files);
+  return [...said, ...stored.map(({ url, mediaType, name }) => ({ url, mediaType, filename: name }))];
 }
 
 async function filePart(file: File): Promise<Part> {

@@ -1,12 +1,10 @@
 import { Braces, Paperclip, Send, X } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
+import { sentenceOf } from '../api/problem.js';
 import type { Part } from '../api/task.js';
 import { Button } from '../components/button.js';
 import { TextArea } from '../components/field.js';
 import { composeParts } from './compose-parts.js';
-
-/** What a body of the service may hold, with the space that base64 takes. */
-const MOST_BYTES = 2.5 * 1024 * 1024;
 
 /** Text, data and files for the next Message. Enter sends, with Shift it begins a line. */
 export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: Part[]) => void }) {
@@ -14,13 +12,17 @@ export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: Part
   const [data, setData] = useState<string>();
   const [files, setFiles] = useState<readonly File[]>([]);
   const [error, setError] = useState<string>();
+  /** True while files are read or uploaded. */
+  const [composing, setComposing] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
   const send = async (): Promise<void> => {
-    if (busy) return;
-    const parts = await composeParts({ text, data: data ?? '', files }).catch(() => undefined);
-    if (parts === undefined) return setError('The data is no JSON.');
-    if (files.reduce((sum, { size }) => sum + size, 0) > MOST_BYTES)
-      return setError('The files are too large: 2.5 MB in all.');
+    if (busy || composing) return;
+    setComposing(true);
+    const composed = await composeParts({ text, data: data ?? '', files }).catch((failure: unknown) => failure);
+    setComposing(false);
+    if (!Array.isArray(composed))
+      return setError(composed instanceof SyntaxError ? 'The data is no JSON.' : sentenceOf(composed));
+    const parts = composed as Part[];
     if (parts.length === 0) return;
     onSend(parts);
     setText('');
@@ -109,7 +111,7 @@ export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: Part
         >
           <Braces className="size-4" aria-hidden />
         </Button>
-        <Button kind="primary" type="submit" disabled={busy}>
+        <Button kind="primary" type="submit" disabled={busy || composing}>
           <Send className="size-4" aria-hidden /> Send
         </Button>
       </div>

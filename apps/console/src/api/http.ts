@@ -2,6 +2,7 @@ import { ApiProblem, problemOf, sentenceFor } from './problem.js';
 import { askForKey, sessionKey } from './session-key.js';
 
 export interface CallOptions {
+  /** Sent as JSON, a form as it is. */
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
@@ -47,17 +48,18 @@ export async function request(method: string, path: string, options: CallOptions
 
 async function send(method: string, path: string, options: CallOptions, key: string | undefined): Promise<Response> {
   const { body, headers = {}, signal } = options;
+  const isForm = body instanceof FormData;
   try {
     return await fetch(path, {
       method,
       headers: {
         // No page of another origin can send it unasked; on plain HTTP a browser says nothing else of where a GET is from.
         'x-requested-with': 'parley-console',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
       ...(signal && { signal }),
     });
   } catch (error) {

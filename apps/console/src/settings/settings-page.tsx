@@ -8,6 +8,7 @@ const PAGES = [
   ['/credentials', 'Credentials'],
   ['/keys', 'Keys'],
   ['/cards', 'Cards'],
+  ['/files', 'Files'],
 ] as const;
 
 interface SettingsPageProps {

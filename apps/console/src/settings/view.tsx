@@ -3,6 +3,7 @@ import { CardList } from './card-list.js';
 import { CardPage } from './card-page.js';
 import { EditCredential, NewCredential } from './credential-form.js';
 import { CredentialList } from './credential-list.js';
+import { FileList } from './file-list.js';
 import { KeyList } from './key-list.js';
 import { EditMcpServer, NewMcpServer } from './mcp-server-form.js';
 import { McpServerList } from './mcp-server-list.js';
@@ -11,7 +12,7 @@ import { EditModel, NewModel } from './model-form.js';
 import { ModelList } from './model-list.js';
 
 /**
- * What the operator keeps: models, MCP servers, credentials, keys of callers, and cards of agents elsewhere.
+ * What the operator keeps: models, MCP servers, credentials, keys of callers, cards of agents elsewhere, and files.
  * One may be called `new`: the form for a new one has an address beside them.
  */
 export function View() {
@@ -29,6 +30,7 @@ export function View() {
       <Route path="/credentials/:name">{({ name }) => <EditCredential key={name} name={name} />}</Route>
       <Route path="/keys" component={KeyList} />
       <Route path="/cards" component={CardList} />
+      <Route path="/files" component={FileList} />
       <Route path="/cards/:id">{({ id }) => <CardPage key={id} id={id} />}</Route>
       <Route>
         <Redirect to="/models" replace />

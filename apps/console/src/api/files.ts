@@ -1,0 +1,30 @@
+import { call } from './http.js';
+
+/** A file that the service keeps. */
+export interface StoredFile {
+  id: string;
+  name: string;
+  mediaType: string;
+  /** Bytes. */
+  size: number;
+  createdAt: string;
+  expiresAt?: string;
+  /** Messages name the file by it. */
+  url: string;
+}
+
+/** Stores files, all or none. @returns them in their order @throws ApiProblem */
+export async function uploadFiles(files: readonly File[]): Promise<StoredFile[]> {
+  const body = new FormData();
+  for (const file of files) body.append('file', file, file.name);
+  return (await call<{ files: StoredFile[] }>('POST', '/api/upload', { body })).files;
+}
+
+/** Has the browser save a file, by an address that needs no key. @throws ApiProblem */
+export async function saveFile({ id, name }: StoredFile): Promise<void> {
+  const { url } = await call<{ url: string }>('POST', `/api/files/${encodeURIComponent(id)}/urls`, { body: {} });
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+}

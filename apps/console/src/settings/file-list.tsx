@@ -1,0 +1,104 @@
+import { Upload } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { saveFile, type StoredFile, uploadFiles } from '../api/files.js';
+import { call, get } from '../api/http.js';
+import { type Action, useAction } from '../api/use-action.js';
+import { usePages } from '../api/use-pages.js';
+import { Button } from '../components/button.js';
+import { byteCount } from '../components/byte-count.js';
+import { CommandButton } from '../components/command-button.js';
+import type { Column } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
+import { PagedTable } from '../components/paged-table.js';
+import { Time } from '../components/time.js';
+import { SettingsPage } from './settings-page.js';
+
+const keyOf = ({ id }: StoredFile): string => id;
+
+/** The caller's own files: uploaded, saved and deleted. */
+export function FileList() {
+  const action = useAction();
+  // A list that was changed here begins with its first page: rows of the old one may be gone.
+  const [changes, setChanges] = useState(0);
+  const picker = useRef<HTMLInputElement>(null);
+  const pages = usePages(String(changes), keyOf, async (pageToken, signal) => {
+    const query = new URLSearchParams(pageToken && { pageToken });
+    const page = await get<{ files: StoredFile[]; nextPageToken: string }>(`/api/files?${query}`, signal);
+    return { rows: page.files, nextPageToken: page.nextPageToken };
+  });
+  const change = async (work: Promise<unknown>): Promise<void> => {
+    await work;
+    setChanges((count) => count + 1);
+  };
+  return (
+    <SettingsPage
+      actions={
+        <>
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            aria-label="Files to upload"
+            onChange={({ target }) => {
+              const files = [...(target.files ?? [])];
+              target.value = '';
+              if (files.length > 0) void action.run(() => change(uploadFiles(files)));
+            }}
+          />
+          <Button kind="primary" disabled={action.pending} onClick={() => picker.current?.click()}>
+            <Upload className="size-4" aria-hidden /> Upload
+          </Button>
+        </>
+      }
+    >
+      {action.error !== undefined && (
+        <p role="alert" className="p-4 text-sm text-destructive">
+          {action.error}
+        </p>
+      )}
+      <PagedTable
+        label="Files"
+        pages={pages}
+        columns={columns(action, ({ id }) => change(call('DELETE', `/api/files/${encodeURIComponent(id)}`)))}
+        keyOf={keyOf}
+        empty={<EmptyState title="There are no files">Messages name uploaded files by their addresses.</EmptyState>}
+      />
+    </SettingsPage>
+  );
+}
+
+function columns(action: Action, remove: (file: StoredFile) => Promise<void>): readonly Column<StoredFile>[] {
+  return [
+    { title: 'Name', cell: ({ name }) => name },
+    { title: 'Type', cell: ({ mediaType }) => mediaType, wideOnly: true },
+    { title: 'Size', className: 'w-28', cell: ({ size }) => byteCount(size) },
+    { title: 'Uploaded', className: 'w-40', cell: ({ createdAt }) => <Time at={createdAt} />, wideOnly: true },
+    {
+      title: 'Ends',
+      className: 'w-40',
+      cell: ({ expiresAt }) => (expiresAt === undefined ? 'never' : <Time at={expiresAt} />),
+      wideOnly: true,
+    },
+    {
+      title: 'Do',
+      className: 'w-52',
+      cell: (file) => (
+        <span className="flex gap-2">
+          <CommandButton action={action} work={() => saveFile(file)} aria-label={`Download ${file.name}`}>
+            Download
+          </CommandButton>
+          <CommandButton
+            kind="danger"
+            action={action}
+            work={() => remove(file)}
+            question={`Delete ${file.name}?`}
+            aria-label={`Delete ${file.name}`}
+          >
+            Delete
+          </CommandButton>
+        </span>
+      ),
+    },
+  ];
+}
