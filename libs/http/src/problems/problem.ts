@@ -53,7 +53,7 @@ export class Problem {
 }
 
 /** A caller reads no more. */
-const MOST_ENTRIES = 100;
+export const MOST_ENTRIES = 100;
 
 /** An error of `/api` that its caller may see: text and entries are sent as they are, the first hundred of them. */
 export class ProblemError extends Error {

@@ -1,6 +1,6 @@
 import { ValidateBy } from 'class-validator';
 
-/** What `entriesOf` finds the entries at fault by. */
+/** What `brokenRules` finds the entries at fault by. */
 export interface EachContext {
   test: (entry: unknown) => boolean;
 }

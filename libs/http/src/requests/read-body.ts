@@ -1,7 +1,7 @@
-import { getMetadataStorage, validateSync } from 'class-validator';
+import { getMetadataStorage } from 'class-validator';
 import { textStart } from '#libs/protocol';
-import { malformed, type ProblemEntry } from '../problems/problem.js';
-import { entriesOf } from '../problems/validation-entries.js';
+import { malformed, MOST_ENTRIES, type ProblemEntry } from '../problems/problem.js';
+import { brokenRules } from './broken-rules.js';
 import { refuseUnfitJson } from './json-limits.js';
 
 /** A class of request bodies: class-validator says what is allowed. What else is to be said of it, it says by these. */
@@ -32,15 +32,19 @@ export function readBody<T extends object>(type: BodyType<T>, body: unknown): T 
   if (!isObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
   refuseUnfitJson(sent);
   const instance = type.from ? type.from(sent) : withMembers(type, sent);
-  const errors = validateSync(instance, { forbidUnknownValues: false });
-  const entries = [...entriesOf(errors), ...unknownMembers(instance, sent)];
+  const entries = [...brokenRules(instance, MOST_ENTRIES), ...unknownMembers(instance, sent)];
   if (entries.length > 0) throw refuse(entries);
   return instance;
 }
 
 /** An instance of a class with those of the members that were sent for which it has a rule. */
 export function withMembers<T extends object>(type: new () => T, sent: object): T {
-  return Object.assign(new type(), ruledMembers(type, sent as Record<string, unknown>));
+  const instance = new type() as Record<string, unknown>;
+  for (const name of ruledNames(type)) {
+    const value = (sent as Record<string, unknown>)[name];
+    if (value !== undefined) instance[name] = value;
+  }
+  return instance as T;
 }
 
 /** The members of what was sent for which a class has a rule. */

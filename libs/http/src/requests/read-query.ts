@@ -1,8 +1,7 @@
 import { plainToInstance } from 'class-transformer';
-import { validateSync } from 'class-validator';
 import { ruledMembers } from './read-body.js';
-import { malformed, type ProblemEntry } from '../problems/problem.js';
-import { entriesOf } from '../problems/validation-entries.js';
+import { malformed, MOST_ENTRIES, type ProblemEntry } from '../problems/problem.js';
+import { brokenRules } from './broken-rules.js';
 
 /** A class of query parameters: class-transformer says what their texts stand for, class-validator what is allowed. */
 export interface QueryType<T extends object> {
@@ -17,7 +16,7 @@ export interface QueryType<T extends object> {
  */
 export function readQuery<T extends object>(type: QueryType<T>, query: unknown): T {
   const instance = plainToInstance(type, ruledMembers(type, query as Record<string, unknown>));
-  const entries = entriesOf(validateSync(instance, { forbidUnknownValues: false }));
+  const entries = brokenRules(instance, MOST_ENTRIES);
   if (entries.length === 0) return instance;
   throw type.exceptionFactory?.(entries) ?? malformed(...entries);
 }

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Injectable, Optional } from '@nestjs/common';
 import { NodeTypes } from '#libs/executor';
 import { ProblemError } from '#libs/http';
@@ -28,6 +29,9 @@ export interface SavingTenant {
   together?: ReadonlySet<string>;
 }
 
+/** Nodes and edges together beyond which reading a definition, and checking it, each have a turn of the event loop. */
+const FEW_PARTS = 500;
+
 /** Finds what is wrong with definitions, before they are saved. */
 @Injectable()
 export class WorkflowCheck {
@@ -45,6 +49,7 @@ export class WorkflowCheck {
   async problems(body: unknown, store: SavedWorkflows, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     const definition = readDefinition(body);
     if (Array.isArray(definition)) return definition;
+    await turnIfLarge(definition);
     const problems = this.found(definition, body as JsonObject);
     if (problems.some(isError)) return problems;
     const named = await namedChildren(definition, store);
@@ -66,6 +71,7 @@ export class WorkflowCheck {
     saving?: SavingTenant,
   ): Promise<CheckedWorkflow> {
     const definition = definitionOf(body);
+    await turnIfLarge(definition);
     const problems = this.found(definition, body.sent ?? {});
     const isRefused = (problem: WorkflowProblem): boolean => strict || isError(problem);
     const errors = problems.filter(isRefused);
@@ -92,6 +98,11 @@ export class WorkflowCheck {
     const problems = [...workflowProblems(definition, this.nodeTypes), ...unknownMembers(sent)];
     return problems.toSorted(errorsFirst);
   }
+}
+
+/** Lets others have their turn after a large definition was read. */
+async function turnIfLarge({ nodes, edges }: WorkflowDefinition): Promise<void> {
+  if (nodes.length + edges.length > FEW_PARTS) await turn();
 }
 
 function errorsFirst(a: WorkflowProblem, b: WorkflowProblem): number {

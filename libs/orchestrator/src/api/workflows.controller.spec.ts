@@ -188,6 +188,16 @@ describe('WorkflowsController', () => {
     expect(malformed.json()).toMatchObject({ problems: [{ severity: 'error', code: 'MALFORMED', path: 'name' }] });
   });
 
+  it('lets others have their turn after it has read a large definition, before it is checked', async () => {
+    const nodes = Array.from({ length: 1_000 }, (_, index) => ({ id: `n${index}`, type: 'agent', config: {} }));
+    const check = app.get(WorkflowCheck);
+    const store = app.get(WorkflowStore).inTenant('');
+    const order: string[] = [];
+    setImmediate(() => order.push('another'));
+    await check.problems({ name: 'w', nodes, edges: [] }, store).then(() => order.push('checked'));
+    expect(order).toEqual(['another', 'checked']);
+  });
+
   it('answers 409 for a name that is taken', async () => {
     await call('POST', '', workflow);
     const reply = await call('POST', '', workflow);
