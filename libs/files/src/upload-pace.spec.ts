@@ -32,6 +32,18 @@ describe('the pace of an upload', () => {
     expect(body.destroyed).toBe(true);
   });
 
+  it('is looked at where an iterator reads the body, too', async () => {
+    const slow = new PassThrough();
+    const endOther = watchPace(slow, connection);
+    const reading = slow.iterator({ destroyOnReturn: false }).next();
+    // The iterator listens by now.
+    await Promise.resolve();
+    jest.advanceTimersByTime(LOOK_MS);
+    endOther();
+    expect(slow.destroyed).toBe(true);
+    await expect(reading).rejects.toThrow('Premature close');
+  });
+
   it('is no fault of a client whose bytes are yet to be read here', () => {
     body.pause();
     body.write('waiting');

@@ -20,7 +20,8 @@ export function watchPace(body: Readable, connection: UploadConnection): () => v
   const timer = setInterval(() => {
     const arrived = connection.bytesRead - before;
     before += arrived;
-    const waitsForUs = body.readableLength > 0 || body.isPaused();
+    // Not `isPaused`, which is true of every body that an iterator reads.
+    const waitsForUs = body.readableLength > 0;
     if (arrived < LEAST_BYTES && !waitsForUs && !body.readableEnded) body.destroy();
   }, LOOK_EVERY_MS).unref();
   return () => clearInterval(timer);
