@@ -60,6 +60,8 @@ export interface AgentCallSpec {
   forgotten?: 'send';
   /** Milliseconds for the whole call; no other limit speaks then. */
   limit?: number;
+  /** Called where the limit stops because nothing of the answer is read: no other clock knows the call's time from then on. */
+  onPause?(): void;
   /** From when the limit counts, in milliseconds of the epoch, where another execution decided on the call. */
   since?: number;
   /** How often the Message is sent again inside this call after 5xx and time-outs; the client's rule unless set. */

@@ -185,7 +185,10 @@ export class AgentCall {
   private async *responses(): AsyncGenerator<StreamResponse, void, undefined> {
     const { spec, end } = this;
     const onUnsent = (failure: AgentCallError | undefined): void => void (this.unsent = failure);
-    const onPause = (isPaused: boolean): void => end.pause(isPaused);
+    const onPause = (isPaused: boolean): void => {
+      end.pause(isPaused);
+      if (isPaused) spec.onPause?.();
+    };
     const options = { ...callOptions(spec, end.signal), onUnsent, onPause };
     const target = await spec.target();
     const request = chained(spec, target);

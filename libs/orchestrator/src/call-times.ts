@@ -8,7 +8,7 @@ const LATE_MS = 1_000;
 /**
  * From when on it counts that the time of a node's attempt is over, which the log alone does not know. A call that an earlier
  * execution has made may have an answer, which is looked for before. One that could not leave has not had its time at all:
- * it has it when it leaves, which the call itself sees to.
+ * it has it when it leaves, which the call itself sees to; so it does where an answer had to wait for room.
  */
 export class CallTimes {
   /** In milliseconds of the epoch. */
@@ -19,7 +19,7 @@ export class CallTimes {
     for (const node of pickedUp) this.hold(node);
   }
 
-  /** A call is to be made, and has not left. */
+  /** A call is to be made and has not left, or its answer waits for room. */
   hold(node: NodeRun): void {
     this.countsFrom.set(node, Infinity);
   }

@@ -1,7 +1,11 @@
 import { dataPart } from '#libs/protocol';
-import { answering } from './testing/answering-agents.js';
+import { useFakeTime } from '../../../test/support/fake-time.js';
+import { answering, hang } from './testing/answering-agents.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { extended } from './testing/extended-workflow.js';
+import { FakeClock } from './testing/fake-clock.js';
+
+FakeClock.advance = useFakeTime();
 
 describe('a node whose agent asks to be called again', () => {
   test.each([7_200_000, 31_536_000_000])('in %i ms fails at once, and names the time', async (pause) => {
@@ -14,4 +18,17 @@ describe('a node whose agent asks to be called again', () => {
       message: expect.stringContaining(`in ${pause / 1_000} s`),
     });
   });
+});
+
+test('The time of a node does not count while its answer waits for room', async () => {
+  const definition = extended(workflowOf('ext', ''), { ext: { type: 'external', timeout: '2m' } });
+  const run = new DrivenRun(definition, answering({ ext: hang }));
+  const whole = run.start([dataPart({})]);
+  const call = await run.agents.called('ext');
+  expect(await run.clock.awaited()).toBe(120_000);
+  call.options.onPause?.(true);
+  await run.clock.pass();
+  call.options.onPause?.(false);
+  call.complete('yes');
+  expect(await whole).toBe('TASK_STATE_COMPLETED');
 });

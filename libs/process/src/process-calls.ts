@@ -47,7 +47,17 @@ export interface PlannedCall
     CalledAgent,
     Pick<
       AgentCallSpec,
-      'request' | 'adapt' | 'complete' | 'context' | 'admit' | 'forgotten' | 'limit' | 'since' | 'resends' | 'timeouts'
+      | 'request'
+      | 'adapt'
+      | 'complete'
+      | 'context'
+      | 'admit'
+      | 'forgotten'
+      | 'limit'
+      | 'onPause'
+      | 'since'
+      | 'resends'
+      | 'timeouts'
     > {
   /** It is not told what led to the call then. */
   callsNobody?: boolean;

@@ -1,3 +1,5 @@
+import { addCount, callerKey } from './caller-counts.js';
+
 /** Whom work is done for. */
 export interface Caller {
   tenant: string;
@@ -82,7 +84,7 @@ export class CallerTurns {
         },
       };
       gone?.addEventListener('abort', onGone, { once: true });
-      const key = keyOf(caller);
+      const key = callerKey(caller);
       const queue = this.queues.get(key);
       if (queue) queue.push(waiting);
       else this.queues.set(key, [waiting]);
@@ -92,7 +94,7 @@ export class CallerTurns {
   private hasRoom(caller: Caller): boolean {
     return (
       this.underWay < this.limits.places &&
-      (this.ofCallers.get(keyOf(caller)) ?? 0) < this.limits.placesOfACaller &&
+      (this.ofCallers.get(callerKey(caller)) ?? 0) < this.limits.placesOfACaller &&
       (this.ofTenants.get(caller.tenant) ?? 0) < this.limits.placesOfATenant
     );
   }
@@ -112,7 +114,7 @@ export class CallerTurns {
   }
 
   private leave(waiting: Waiting): void {
-    const key = keyOf(waiting.caller);
+    const key = callerKey(waiting.caller);
     const rest = (this.queues.get(key) ?? []).filter((it) => it !== waiting);
     if (rest.length > 0) this.queues.set(key, rest);
     else this.queues.delete(key);
@@ -120,17 +122,7 @@ export class CallerTurns {
 
   private count(caller: Caller, by: 1 | -1): void {
     this.underWay += by;
-    add(this.ofCallers, keyOf(caller), by);
-    add(this.ofTenants, caller.tenant, by);
+    addCount(this.ofCallers, callerKey(caller), by);
+    addCount(this.ofTenants, caller.tenant, by);
   }
-}
-
-function add(counts: Map<string, number>, key: string, by: number): void {
-  const count = (counts.get(key) ?? 0) + by;
-  if (count > 0) counts.set(key, count);
-  else counts.delete(key);
-}
-
-function keyOf({ tenant, owner }: Caller): string {
-  return JSON.stringify([tenant, owner]);
 }

@@ -1,3 +1,4 @@
+import { addCount, callerKey } from '../load/caller-counts.js';
 import type { Caller } from '../load/caller-turns.js';
 
 /** Part of a step that one caller, and one tenant, may have. */
@@ -98,7 +99,7 @@ export class AnswerStep {
   }
 
   private withdraw(member: StepMember): void {
-    const key = keyOf(member.whose);
+    const key = callerKey(member.whose);
     const queue = this.wishes.get(key);
     if (!queue) return;
     const rest = queue.filter((wish) => wish.member !== member);
@@ -107,7 +108,7 @@ export class AnswerStep {
   }
 
   private wish(wish: Wish): void {
-    const key = keyOf(wish.member.whose);
+    const key = callerKey(wish.member.whose);
     const queue = this.wishes.get(key) ?? [];
     const younger = queue.findIndex(({ member }) => member.order > wish.member.order);
     queue.splice(younger < 0 ? queue.length : younger, 0, wish);
@@ -155,7 +156,7 @@ export class AnswerStep {
     const { whose } = member;
     const size = this.options.bytes;
     const own = this.members.get(member) ?? 0;
-    const key = keyOf(whose);
+    const key = callerKey(whose);
     const exceeds = (others: number, part: number): boolean => others > 0 && others + bytes > size * part;
     if (this.hasShare(whose, key) && exceeds((this.ofCallers.get(key) ?? 0) - own, OF_A_CALLER)) return 'caller';
     const ofTenant = whose.tenant === '' ? 0 : (this.ofTenants.get(whose.tenant) ?? 0) - own;
@@ -178,8 +179,8 @@ export class AnswerStep {
     if (bytes > 0) this.members.set(member, bytes);
     else this.members.delete(member);
     this.used += more;
-    add(this.ofCallers, keyOf(member.whose), more);
-    add(this.ofTenants, member.whose.tenant, more);
+    addCount(this.ofCallers, callerKey(member.whose), more);
+    addCount(this.ofTenants, member.whose.tenant, more);
   }
 
   /** Looks whether memory has room again, and ends a silent answer where that makes room. */
@@ -207,14 +208,4 @@ export class AnswerStep {
       .filter(({ isWaiting, movedAt }) => !isWaiting && now - movedAt >= this.options.silentMs)
       .reduce<StepMember | undefined>((most, it) => (most && most.movedAt <= it.movedAt ? most : it), undefined);
   }
-}
-
-function add(counts: Map<string, number>, key: string, by: number): void {
-  const count = (counts.get(key) ?? 0) + by;
-  if (count > 0) counts.set(key, count);
-  else counts.delete(key);
-}
-
-function keyOf({ tenant, owner }: Caller): string {
-  return JSON.stringify([tenant, owner]);
 }
