@@ -31,7 +31,10 @@ export interface FakeAnswer {
   cut?: 'broken' | 'short';
 }
 
-/** A fake OpenAI-compatible endpoint: records chat completions and answers each with what a test tells it. */
+/**
+ * A fake OpenAI-compatible endpoint: records chat completions and answers each with what a test tells it. It is as strict
+ * as the strictest provider, and refuses a request with an empty message.
+ */
 export class FakeLlm {
   readonly calls: LlmCall[] = [];
   /** The answer to a request: a text, an HTTP status, or more than that. */
@@ -65,8 +68,20 @@ export class FakeLlm {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString() || '{}') as JsonObject;
     this.calls.push({ path: request.url ?? '', headers: request.headers, body });
-    await reply(response, body, answerOf(await this.answer(body)));
+    const empty = emptyMessage(body);
+    const answer = empty === undefined ? answerOf(await this.answer(body)) : { status: 400, error: empty };
+    await reply(response, body, answer);
   }
+}
+
+/** What strict providers refuse: a message without content, unless it asks for calls. */
+function emptyMessage({ messages }: JsonObject): string | undefined {
+  const all = (messages ?? []) as { content?: string | unknown[] | null; tool_calls?: unknown[] }[];
+  const at = all.findIndex(({ content, tool_calls: asked }) => {
+    const isEmpty = typeof content === 'string' ? content.trim() === '' : (content ?? []).length === 0;
+    return isEmpty && (asked ?? []).length === 0;
+  });
+  return at < 0 ? undefined : `messages[${at}].content must not be empty`;
 }
 
 function answerOf(answer: string | number | FakeAnswer): FakeAnswer {
