@@ -278,6 +278,7 @@ describe('replicas', () => {
     ]);
     const stream = await SseReader.open(`${other.url}/api/events`, { headers });
     const mine = await GatewayClient.open(other.url, {}, { headers: ann.headers });
+    for (const id of ['a', 'b']) await sockets[0].subscribe(id, { streams: 'task' });
     await api.call('DELETE', `/keys/${made.id}`);
     await until(() => sockets.every((it) => it.closed?.code === 1008), { what: 'the sockets to close' });
     const limit = { what: 'the stream to end' };

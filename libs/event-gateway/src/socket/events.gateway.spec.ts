@@ -8,9 +8,10 @@ import { Test } from '@nestjs/testing';
 import { type Authentication, type Caller, CallerLimits, OpenCalls } from '#libs/access';
 import { ApiValidationPipe } from '#libs/http';
 import { AppConfig, LoopShares, Metrics, WorkTurns } from '#libs/service';
-import type { Commit, CommitFeed, CommitPosition } from '#libs/tasks';
+import type { CommitFeed } from '#libs/tasks';
 import { WebSocket } from 'ws';
 import { EventGateway } from '../event-gateway.js';
+import { GrowingLog } from '../testing/growing-log.js';
 import { EventsGateway } from './events.gateway.js';
 import { GatewayAdapter } from './gateway-adapter.js';
 import { GatewayClient } from './gateway-client.js';
@@ -26,62 +27,6 @@ interface Frame {
   taskId?: string;
   problem?: { status: number; errors?: { path: string }[]; requestId: string };
   retryAfterSeconds?: number;
-}
-
-/** A log that grows by one commit at a time, and may fail. */
-class Log {
-  /** Thrown by who reads on next. */
-  failure: Error | undefined;
-  private readonly commits: Commit[] = [];
-  private grown = Promise.withResolvers<void>();
-
-  async position(): Promise<{ position: CommitPosition; at: Date }> {
-    return { position: new Map([['w', BigInt(this.commits.length)]]), at: new Date() };
-  }
-
-  async *follow(after: CommitPosition, signal: AbortSignal): AsyncGenerator<Commit> {
-    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    for (let next = Number(after.get('w') ?? 0n); !signal.aborted;) {
-      if (this.failure) throw this.takeFailure();
-      const commit = this.commits[next];
-      if (commit) {
-        next += 1;
-        yield commit;
-      } else await Promise.race([this.grown.promise, aborted]);
-    }
-  }
-
-  /** Commits an event of a Task. */
-  add(taskId: string, owner = 'ann'): void {
-    const statusUpdate = { taskId, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } };
-    const header = { taskId, contextId: 'c', tenant: '', owner, agent: 'a' };
-    const event = { taskId, sequence: 1, header, place: 0, event: { statusUpdate }, json: '{}' };
-    const position = BigInt(this.commits.length + 1);
-    this.commits.push({
-      writer: 'w',
-      position,
-      committedAt: new Date(),
-      bytes: 0,
-      events: [event],
-    } as unknown as Commit);
-    this.wake();
-  }
-
-  fail(failure: Error): void {
-    this.failure = failure;
-    this.wake();
-  }
-
-  private takeFailure(): Error {
-    const failure = this.failure!;
-    this.failure = undefined;
-    return failure;
-  }
-
-  private wake(): void {
-    this.grown.resolve();
-    this.grown = Promise.withResolvers();
-  }
 }
 
 /** A WebSocket that keeps what it is sent. */
@@ -155,7 +100,7 @@ function unconnectedClient(): GatewayClient {
 }
 
 let app: NestFastifyApplication;
-let log: Log;
+let log: GrowingLog;
 let limits: { streams?: number };
 let gauges: Map<string, () => number>;
 let errors: unknown[][];
@@ -163,7 +108,7 @@ let end: () => void;
 let port: number;
 
 beforeEach(async () => {
-  log = new Log();
+  log = new GrowingLog();
   limits = {};
   gauges = new Map();
   errors = [];
@@ -236,6 +181,24 @@ describe('EventsGateway', () => {
     await client.subscribed('b', { since: cursor });
     await client.frame(({ taskId }) => taskId === '3');
     expect([undefined, 'a', 'b'].map((id) => client.tasksOf(id))).toEqual([[], ['2'], ['2', '3']]);
+  });
+
+  it('lets one subscription go on while another one of the socket is slow', async () => {
+    const client = await Client.open();
+    const slow = Promise.withResolvers<void>();
+    log.held = slow.promise;
+    await client.subscribed('slow');
+    await client.subscribed('quick');
+    for (const id of ['a', 'b']) log.add(id);
+    const last = (name: string) => client.frame((it) => it.subscription === name && it.taskId === 'b');
+    await last('quick');
+    expect(client.tasksOf('slow')).toEqual([]);
+    slow.resolve();
+    await last('slow');
+    expect([client.tasksOf('slow'), client.tasksOf('quick')]).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
   });
 
   it('takes an id once, however close two messages follow each other', async () => {
