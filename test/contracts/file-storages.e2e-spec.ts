@@ -122,7 +122,7 @@ describe('large files in a folder', () => {
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'parley-large-'));
     database = await freshDatabase();
-    parley = await startParley({ databaseUrl: database.url, dataDir, env: LIMITS });
+    parley = await startParley({ databaseUrl: database.url, dataDir, env: LIMITS, measuresMemory: true });
   });
   afterAll(async () => {
     await parley?.stop();
@@ -216,7 +216,7 @@ describeWithS3('an S3 server', () => {
       const replica = (): Promise<Parley> => {
         const dataDir = mkdtempSync(join(tmpdir(), 'parley-large-'));
         folders.push(dataDir);
-        return startParley({ databaseUrl: database.url, dataDir, env });
+        return startParley({ databaseUrl: database.url, dataDir, env, measuresMemory: true });
       };
       [one, other] = await Promise.all([replica(), replica()]);
     });

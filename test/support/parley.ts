@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { areFactsDropped, DROPS_FACTS } from './dropped-facts.js';
 import { SAFETY_NET_MS, before, until } from './until.js';
 
@@ -13,6 +14,8 @@ const ROOT = resolve(import.meta.dirname, '../..');
 
 /** As Parley is run (scripts/prepare.mjs): a smaller one is collected three times while it starts. */
 const YOUNG_GENERATION = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
+/** Flags that spare a start the collection of its heap. */
+const KEEP_START_MEMORY = ['--import', pathToFileURL(join(import.meta.dirname, 'keep-start-memory.mjs')).href];
 
 export interface ParleyOptions {
   /** A database to use; otherwise the service runs its embedded one under `dataDir`. */
@@ -22,6 +25,8 @@ export interface ParleyOptions {
   main?: string;
   /** Further environment; `PORT` and `HOST` may be overridden here. */
   env?: Record<string, string>;
+  /** True if the test measures the memory of the service, which then returns what only its start needed. */
+  measuresMemory?: boolean;
   /** Milliseconds until the ready line; 60,000 unless told otherwise. */
   within?: number;
 }
@@ -110,7 +115,7 @@ function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): str
   let all = '';
   let out = '';
   const own = join(tmpdir(), `parley-own-${randomUUID()}`);
-  const child = spawn(pinnedNode(), [...YOUNG_GENERATION, options.main ?? builtMain()], {
+  const child = spawn(pinnedNode(), [...YOUNG_GENERATION, ...startFlags(options), options.main ?? builtMain()], {
     cwd: tmpdir(),
     env: environment(options, own),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -122,6 +127,13 @@ function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): str
   });
   child.stderr.on('data', (chunk: Buffer) => (all += chunk));
   return { child, logs: () => all, stdout: () => out };
+}
+
+/** Returns the flags that spare the start a collection; none in chaos trials, and where a test limits or measures memory. */
+function startFlags({ env, measuresMemory = false }: ParleyOptions): readonly string[] {
+  const isTestRun = process.env.PARLEY_TEST_COMPILED !== undefined;
+  const isLimited = env?.['NODE_OPTIONS'] !== undefined;
+  return isTestRun && !isLimited && !measuresMemory ? KEEP_START_MEMORY : [];
 }
 
 /** @param own DATA_DIR of a service with a database elsewhere: what one left there would be known to the next at its address */
