@@ -31,7 +31,7 @@ const LAYERS = {
     'remote-agents': ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     credentials: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
     'mcp-client': ['protocol', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client'],
-    files: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'a2a-client'],
+    files: ['protocol', 'service', 'postgres', 'jobs', 'outbound', 'http', 'access', 'executor', 'a2a-client'],
     models: ['protocol', 'expressions', 'service', 'postgres', 'outbound', 'http', 'access', 'a2a-client', 'files'],
     nodes: [
       'protocol',

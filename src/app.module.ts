@@ -20,7 +20,7 @@ import {
   RevisionClaimModule,
   TaskRecovery,
 } from '#libs/executor';
-import { FILE_MIGRATIONS, FilesApiModule } from '#libs/files';
+import { FILE_MIGRATIONS, FilesApiModule, FilesModule } from '#libs/files';
 import { GenerationModule } from '#libs/generation';
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/jobs';
@@ -89,7 +89,7 @@ export class AppModule {
     const namers = NamersModule.over(workflows, models);
     const executor = {
       module: ExecutorModule,
-      imports: [workflows],
+      imports: [workflows, FilesModule],
       providers: [ChildEndings],
       exports: [workflows, ChildEndings],
     };

@@ -57,7 +57,10 @@ export class MessageIntake {
     const key = idempotencyKeyOf(sent, call);
     const checked = await this.check(target, request, call, key, sent);
     if (checked) return checked;
-    if (key === undefined) return { execution: this.executions.begin(target, request, call) };
+    if (key === undefined) {
+      const kept = await this.executions.files.keep(request, call);
+      return { execution: this.executions.begin(target, kept, call) };
+    }
     return { execution: await this.executions.beginOnce(target, request, call, key, sent) };
   }
 

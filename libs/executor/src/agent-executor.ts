@@ -1,5 +1,5 @@
 import type { Job } from '#libs/jobs';
-import type { AgentCapabilities, JsonObject, Message, SendMessageRequest, Task } from '#libs/protocol';
+import type { AgentCapabilities, JsonObject, Message, Part, SendMessageRequest, Task } from '#libs/protocol';
 import type { TraceContext } from '#libs/service';
 import type { LogPlace, RecordedEvent, TaskEvent, TaskScope } from '#libs/tasks';
 import type { TurnTrace } from '#libs/tracing';
@@ -85,6 +85,13 @@ export interface RequestContext {
    * @throws ExecutionInterrupted where the Task is another replica's; TaskCanceled where it is canceled
    */
   prove(): Promise<void>;
+  /**
+   * Returns Parts as the log will have them, with large bytes as files (see PartKeeper). For an executor that works on with
+   * what it yields; any other just yields. Absent where this process keeps no files.
+   */
+  keepParts?(parts: readonly Part[]): Promise<Part[]>;
+  /** Returns Parts of the log with their bytes, as they were sent. For whoever reads `raw`. Absent as `keepParts` is. */
+  restoreParts?(parts: readonly Part[]): Promise<Part[]>;
 }
 
 /** Tells an executor how full its log is, and that the log still is what the executor folded. */
@@ -122,6 +129,11 @@ export abstract class AgentExecutor {
 
   /** Whether executing does nothing but yield events: such an executor may start before its Task is durable, and for nothing. */
   readonly isPure: boolean = false;
+
+  /** True if the agent's log has large bytes as the agent said them, and not as files: it reads them there itself. */
+  get keepsBytes(): boolean {
+    return false;
+  }
 
   /** True if the agent's Tasks call other agents: where one ends without the executor's word, what it called for is ended. */
   readonly callsAgents: boolean = false;

@@ -1,7 +1,8 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { NO_KEY, ReplicaSignals } from '#libs/postgres';
 import { Shutdown } from '#libs/service';
-import { CANCEL_REQUESTED, ExecutionRegistry } from './execution-registry.js';
+import { ExecutionRegistry } from './execution-registry.js';
+import { CANCEL_REQUESTED } from './task-cancels.js';
 
 /** Injected in milliseconds: how often it is looked for cancels without being told of one, default 500. */
 export const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');

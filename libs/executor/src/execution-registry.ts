@@ -1,5 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { NO_KEY, ReplicaLife, ReplicaSignals, type SignalTopic, throughOutage } from '#libs/postgres';
+import { NO_KEY, ReplicaLife, ReplicaSignals, throughOutage } from '#libs/postgres';
 import {
   A2AError,
   isWaitingState,
@@ -28,18 +28,17 @@ import { endBroken } from './broken-task.js';
 import type { ClaimedTask, RecoveredTurn, Resumption } from './claimed-task.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
+import { MessageFiles } from './message-files.js';
 import { accept, newHeader, taskMetadata } from './new-task.js';
+import { PartKeeper } from './part-keeper.js';
 import { keptTrace } from './spans/kept-trace.js';
 import { TaskTracing } from './spans/task-tracing.js';
-import { TaskCancels } from './task-cancels.js';
+import { CANCEL_REQUESTED, TaskCancels } from './task-cancels.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 import { claimWaiting, refusal } from './waiting-claim.js';
 
 /** What the registry does not add by itself. */
-type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm'>;
-
-/** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
-export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
+type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm' | 'keeper'>;
 
 /**
  * The executions of this process. Promises one execution per Task, in any process: a Task is claimed before it is
@@ -49,6 +48,7 @@ export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards:
 export class ExecutionRegistry {
   /** The claims of Tasks that are being taken. */
   readonly begun = new BegunClaims();
+  readonly files: MessageFiles;
   private readonly logger = new Logger(ExecutionRegistry.name);
   private readonly executions = new PassingMap<TaskExecution>();
   private readonly requests: IdempotentRequests;
@@ -66,7 +66,9 @@ export class ExecutionRegistry {
     @Optional() private readonly signals?: ReplicaSignals,
     @Optional() private readonly tracing?: TaskTracing,
     @Optional() traces?: TraceIds,
+    @Optional() keeper?: PartKeeper,
   ) {
+    this.files = new MessageFiles(keeper, this.leaving.signal);
     this.requests = new IdempotentRequests(store, feed, this);
     this.cancels = new TaskCancels(store, feed, {
       toCancel: async (agent, taskId, call) => this.executing(taskId) ?? this.claimForCancel(agent, taskId, call),
@@ -161,9 +163,8 @@ export class ExecutionRegistry {
   ): Promise<Execution> {
     this.refuseNewWork(call);
     const token = randomId();
-    const execution = await this.begun.during(token, () =>
-      this.claimAndResume({ agent, claim: { taskId, token }, request, call, once, after }),
-    );
+    const about = { agent, claim: { taskId, token }, request: await this.files.keep(request, call), call, once, after };
+    const execution = await this.begun.during(token, () => this.claimAndResume(about));
     return once ? this.acceptedOrReleased(execution, { taskId, token }) : execution;
   }
 
@@ -298,8 +299,8 @@ export class ExecutionRegistry {
     const { recording } = start;
     const readEvents: ExecutionStart['readEvents'] = (after, limit) => this.readEvents(recording, after, limit);
     const confirm = (): Promise<void> => this.confirm(recording);
-    const { acceptance } = this.recorder;
-    const execution = new TaskExecution({ ...start, executor: agent.executor, acceptance, readEvents, confirm });
+    const [{ acceptance }, { executor }, { keeper }] = [this.recorder, agent, this.files];
+    const execution = new TaskExecution({ ...start, executor, acceptance, readEvents, confirm, keeper });
     const stale = this.executions.get(recording.taskId);
     this.executions.set(recording.taskId, execution);
     // Another replica had the Task meanwhile. Nobody would look for the one that does not know.

@@ -1,4 +1,4 @@
-import { type Message, userMessage } from '#libs/protocol';
+import { type Message, submittedTask, userMessage } from '#libs/protocol';
 import type { Idempotency } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import { BrainstormEntries } from './brainstorm-entry.js';
@@ -17,16 +17,57 @@ async function fingerprintOf(message: Message): Promise<string | undefined> {
   const requests = new IdempotentRequests(
     {} as never,
     {} as never,
-    { begin, resume: begin } as unknown as ConstructorParameters<typeof IdempotentRequests>[2],
+    { files: { concerns: () => false }, begin, resume: begin } as unknown as ConstructorParameters<
+      typeof IdempotentRequests
+    >[2],
   );
   await requests.begin({} as ServedAgent, { message }, {} as never, 'key');
   return once?.fingerprint;
+}
+
+/** Answers to a follow-up under a key, and to its repetition; each time its files would be stored anew. */
+async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }> {
+  const message = userMessage([{ raw: 'AAAA' }], { messageId: 'm' });
+  const keyed = new Map<string, { taskId: string; sequence: number; fingerprint: string }>();
+  const resumed: Message[] = [];
+  let stored = 0;
+  const requests = new IdempotentRequests(
+    {
+      keyed: async (_scope: unknown, _agent: string, key: string) => keyed.get(key),
+      events: async () => [{ sequence: 1, event: { task: submittedTask({ taskId: 't', contextId: 'c' }, message) } }],
+    } as never,
+    {} as never,
+    {
+      files: {
+        concerns: () => true,
+        keep: async (request: { message: Message }) => {
+          stored += 1;
+          return { ...request, message: { ...request.message, parts: [{ url: `${stored}` }] } };
+        },
+      },
+      begin: () => undefined,
+      resume: async (...[, , request, , { once }]: [0, 0, { message: Message }, 0, { once: Idempotency }]) => {
+        resumed.push(request.message);
+        keyed.set(once.key, { taskId: 't', sequence: 1, fingerprint: once.fingerprint });
+        return {};
+      },
+    } as unknown as ConstructorParameters<typeof IdempotentRequests>[2],
+  );
+  for (let time = 0; time < 2; time += 1)
+    await requests.resume({ path: 'a' } as ServedAgent, 't', { message }, { scope: OWNER } as never, 'key');
+  return { stored, resumed };
 }
 
 const CHAINS = new CallChains(Buffer.from('a secret'));
 const OWNER = { tenant: '', owner: '' };
 
 describe('a request under an Idempotency-Key', () => {
+  it('is told by what was sent, and stores its files once', async () => {
+    const { stored, resumed } = await followedUpTwice();
+    expect(stored).toBe(1);
+    expect(resumed.map(({ parts }) => parts)).toEqual([[{ url: '1' }]]);
+  });
+
   const message = userMessage('hi', { messageId: 'm', extensions: ['urn:x'], metadata: { a: 1 } });
 
   it.each<[string, Message]>([

@@ -16,6 +16,7 @@ import { withoutExtension } from './signed-entries.js';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted } from './execution.js';
+import type { MessageFiles } from './message-files.js';
 
 /** For a Task that someone has claimed and not yet written to: two seconds. */
 const CONTENDED_TRIES = 100;
@@ -23,6 +24,7 @@ const CONTENDED_MS = 20;
 
 /** Begins executions that stand or fall with their key; as ExecutionRegistry does. */
 interface KeyedExecutions {
+  readonly files: Pick<MessageFiles, 'concerns' | 'keep'>;
   begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once: Idempotency): Execution;
   resume(
     agent: ServedAgent,
@@ -50,7 +52,14 @@ export class IdempotentRequests {
     sent = request,
   ): Promise<Execution> {
     const once = idempotencyOf(sent, key);
-    const execution = this.executions.begin(agent, request, call, once);
+    let kept = request;
+    if (this.executions.files.concerns(request)) {
+      // A repetition stores nothing.
+      const known = await this.repeated(agent, call, once, sent);
+      if (known) return known;
+      kept = await this.executions.files.keep(request, call);
+    }
+    const execution = this.executions.begin(agent, kept, call, once);
     try {
       await execution.accepted;
       return execution;
@@ -72,9 +81,10 @@ export class IdempotentRequests {
     const once = idempotencyOf(request, key);
     const known = await this.repeated(agent, call, once, request);
     if (known) return known;
+    const kept = await this.executions.files.keep(request, call);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.executions.resume(agent, taskId, request, call, { once });
+        return await this.executions.resume(agent, taskId, kept, call, { once });
       } catch (error) {
         // The same request may have come twice at once. While the Task still waits, the other one is not durable.
         const header = await this.store.header(taskId);

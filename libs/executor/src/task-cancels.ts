@@ -1,9 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { SignalTopic } from '#libs/postgres';
 import { A2AError, isActiveState, isTerminalState, type Task } from '#libs/protocol';
 import type { TaskFeed, TaskStore } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import type { TaskExecution } from './task-execution.js';
+
+/** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
+export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;

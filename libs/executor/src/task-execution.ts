@@ -31,6 +31,8 @@ import {
 } from './agent-executor.js';
 import { endChildrenJob } from './end-children-job.js';
 import { type Execution, ExecutionInterrupted, LiveEvents } from './execution.js';
+import { KeptEvents } from './kept-events.js';
+import type { PartKeeper } from './part-keeper.js';
 import type { ExecutionTrace } from './spans/task-tracing.js';
 
 /** What an executor may yield before the journal has caught up; then it waits. */
@@ -59,6 +61,8 @@ export interface ExecutionStart {
   readEvents(after: number, limit: number): Promise<readonly RecordedEvent[]>;
   /** Asks the store whether the Task is still this execution's, and interrupts it where it is not. */
   confirm(): Promise<void>;
+  /** Absent: large bytes stay in the log. */
+  keeper?: PartKeeper | undefined;
 }
 
 /** One turn of an executor on one Task, from the accepted Message to the terminal or waiting state, or until it is parked. */
@@ -66,6 +70,7 @@ export class TaskExecution implements Execution {
   private static readonly logger = new Logger(TaskExecution.name);
   private readonly controller = new AbortController();
   private readonly recording: TaskRecording;
+  private readonly files: KeptEvents | undefined;
   readonly begunAs: Execution['begunAs'];
   readonly live: LiveEvents | undefined;
   private acceptance: Execution['accepted'] | undefined;
@@ -77,6 +82,7 @@ export class TaskExecution implements Execution {
 
   constructor(private readonly start: ExecutionStart) {
     this.recording = start.recording;
+    this.files = start.keeper && new KeptEvents(start.keeper, start.call.scope, this.controller.signal);
     this.begunAs = { task: start.recording.task(), sequence: start.recording.lastSequence };
     this.live = start.call.parent && new LiveEvents();
     // Bound, and no function of its own here: V8 takes those that are assigned to properties for long-lived (see PassingMap).
@@ -214,7 +220,12 @@ export class TaskExecution implements Execution {
   }
 
   private async consume(): Promise<void> {
-    for await (const event of this.start.executor.execute(this.context())) {
+    const { executor } = this.start;
+    const files = executor.keepsBytes ? undefined : this.files;
+    for await (const said of executor.execute(this.context())) {
+      if (this.recording.settled) return;
+      const event = files?.concerns(said) ? await files.keep(said) : said;
+      // A cancel may have ended the Task meanwhile.
       if (this.recording.settled) return;
       this.record(event);
       if (endsTurn(event)) return;
@@ -291,7 +302,7 @@ export class TaskExecution implements Execution {
   }
 
   private context(): RequestContext {
-    const { start, recording } = this;
+    const { start, recording, files } = this;
     return {
       taskId: recording.taskId,
       contextId: recording.contextId,
@@ -317,6 +328,10 @@ export class TaskExecution implements Execution {
         if (this.failure) throw new ExecutionInterrupted(this.failure.message);
         this.controller.signal.throwIfAborted();
       },
+      ...(files && {
+        keepParts: (parts) => files.keepParts(parts),
+        restoreParts: (parts) => files.restoreParts(parts),
+      }),
     };
   }
 }

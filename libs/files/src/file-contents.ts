@@ -25,9 +25,15 @@ export class FileContents {
   /**
    * Stores files as they arrive, all or none.
    * @param announcedBytes how much is coming, where that is known; more than the owner may store is refused unread
+   * @param keptMs milliseconds until they may be deleted, unless Tasks name them; absent: FILE_RETENTION
    * @throws ProblemError 413 beyond FILE_LIMIT or FILES_QUOTA, 503 where nothing can be stored
    */
-  async store(owner: FileOwner, files: AsyncIterable<ArrivingFile>, announcedBytes = 0): Promise<StoredFile[]> {
+  async store(
+    owner: FileOwner,
+    files: AsyncIterable<ArrivingFile>,
+    announcedBytes = 0,
+    keptMs?: number,
+  ): Promise<StoredFile[]> {
     await this.assertRoom(owner, announcedBytes);
     const keys: string[] = [];
     let isReachable = true;
@@ -42,7 +48,7 @@ export class FileContents {
         arrived += stored.size;
         drafts.push({ ...label, storageKey, ...stored });
       }
-      return await this.files.commit(owner, drafts);
+      return await this.files.commit(owner, drafts, keptMs);
     } catch (error) {
       isReachable = !(error instanceof ContentUnavailable);
       return this.reportUnavailable(error);

@@ -72,12 +72,16 @@ export class FileStore {
   /**
    * Makes the files of one upload, all or none. Contents that the owner has already are not used: their keys stay
    * leftovers.
+   * @param keptMs milliseconds until they may be deleted, unless Tasks name them; absent: FILE_RETENTION
    * @throws ProblemError 413 above FILES_QUOTA; 503 where the contents were given up meanwhile
    */
-  async commit(owner: FileOwner, drafts: readonly FileDraft[]): Promise<StoredFile[]> {
+  async commit(
+    owner: FileOwner,
+    drafts: readonly FileDraft[],
+    keptMs = this.config.files.retentionMs,
+  ): Promise<StoredFile[]> {
     const createdAt = new Date();
-    const { retentionMs } = this.config.files;
-    const expiresAt = retentionMs === undefined ? undefined : new Date(createdAt.getTime() + retentionMs);
+    const expiresAt = keptMs === undefined ? undefined : new Date(createdAt.getTime() + keptMs);
     const files = drafts.map((draft): StoredFile & FileDraft => ({
       ...draft,
       ...owner,

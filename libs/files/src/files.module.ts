@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { OutgoingFiles } from '#libs/a2a-client';
+import { PartKeeper } from '#libs/executor';
 import { OutboundHttp } from '#libs/outbound';
 import { Database, ReplicaLife } from '#libs/postgres';
 import { AppConfig } from '#libs/service';
@@ -11,6 +12,7 @@ import { FileStorage } from './file-storage.js';
 import { FileStore } from './file-store.js';
 import { FileUpkeepJob } from './file-upkeep-job.js';
 import { FilesController } from './files.controller.js';
+import { KeptParts } from './kept-parts.js';
 import { openStorage } from './open-storage.js';
 import { OwnFileUrls } from './own-file-urls.js';
 import { OwnFiles } from './own-files.js';
@@ -29,8 +31,9 @@ import { UploadSlots } from './upload-slots.js';
     OwnFileUrls,
     OwnFiles,
     { provide: OutgoingFiles, useExisting: OwnFiles },
+    { provide: PartKeeper, useClass: KeptParts },
   ],
-  exports: [FileStore, FileContents, FileAddresses, OwnFileUrls, OwnFiles, OutgoingFiles],
+  exports: [FileStore, FileContents, FileAddresses, OwnFileUrls, OwnFiles, OutgoingFiles, PartKeeper],
 })
 export class FilesModule {}
 

@@ -24,6 +24,12 @@ export class OwnFiles extends OutgoingFiles {
     super();
   }
 
+  /** Returns the file of an owner that a URL names; `undefined` for any other URL, and where there is no such file. */
+  async find(url: string, owner: FileOwner): Promise<StoredFile | undefined> {
+    const id = this.urls.idOf(url);
+    return id === undefined ? undefined : this.files.get(owner, id);
+  }
+
   /**
    * Returns the content of the file that a URL names; `undefined` for a URL that is not of this service. Waits for a
    * database that is out of reach.
@@ -35,6 +41,11 @@ export class OwnFiles extends OutgoingFiles {
     const file = await this.known(id, owner, signal);
     if (!file) throw unknownFile();
     if (file.size > maxBytes) throw new ContentTooLong(maxBytes);
+    return this.contentOf(file);
+  }
+
+  /** Returns the whole content of a file. @throws ProblemError as `FileContents.open` does */
+  async contentOf(file: StoredFile): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for await (const piece of await this.contents.open(file)) pieces.push(piece as Buffer);
     return Buffer.concat(pieces);

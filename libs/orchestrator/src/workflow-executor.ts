@@ -3,6 +3,7 @@ import { throughOutage } from '#libs/postgres';
 import { linksOf, type Process, ProcessExecutor, type ProcessStart, type ProcessState } from '#libs/process';
 import { A2AError, ContentTooLarge, type JsonObject, type SendMessageRequest } from '#libs/protocol';
 import { InputRules } from './input-rules.js';
+import { mayReadBytes } from './plain-definition.js';
 import { workflowPath } from './node-address.js';
 import type { RerunOrigin } from './rerun/rerun-origins.js';
 import { readRerun, rerunMetadata } from './rerun/rerun-request.js';
@@ -32,6 +33,10 @@ export class WorkflowExecutor extends ProcessExecutor {
   ) {
     super();
     this.cancelGrace = (workflow.definition.onExit?.length ?? 0) > 0 ? 25_000 : 10_000;
+  }
+
+  override get keepsBytes(): boolean {
+    return mayReadBytes(this.workflow.definition);
   }
 
   override check(request: SendMessageRequest): void | Promise<void> {

@@ -17,6 +17,7 @@ export {
   type Part,
   textPart,
 } from './message.js';
+export { claimsKeptFile, KEPT_FILE, keptFileOf, withBytes, withKeptFile, withoutKeptFile } from './kept-file.js';
 export {
   describedPart,
   isFilePart,

@@ -32,9 +32,13 @@ describe('filesNamedIn', () => {
     expect(filesNamedIn([artifact(part)])).toBeUndefined();
   });
 
-  it('finds a thousand, and no more', () => {
+  it('finds a thousand, and no more, beside the bytes of Parts that are kept as files', () => {
     const id = (index: number): string => `019a1f0e-5b7a-7c31-9d2f-${String(index).padStart(12, '0')}`;
     const parts = Array.from({ length: 1_200 }, (_, index) => ({ url: url(id(index)) }));
     expect(filesNamedIn([artifact(...parts)])).toHaveLength(1_000);
+    const kept = { url: url(ID), metadata: { 'parley/file': { id: ID, size: 1, sha256: 'x' } } };
+    const forged = { text: 'x', metadata: { 'parley/file': { id: 'x\0', size: 1, sha256: 'x' } } };
+    expect(filesNamedIn([artifact(...parts, forged), artifact(kept)])).toHaveLength(1_001);
+    expect(filesNamedIn([artifact(...parts, forged), artifact(kept)])).toContain(ID);
   });
 });

@@ -1,29 +1,51 @@
-import type { RecordedEvent } from './task-event.js';
+import { KEPT_FILE, keptFileOf, type Part } from '#libs/protocol';
+import type { RecordedEvent, TaskEvent } from './task-event.js';
 
 /** Files that one write of a Task notes as used, at most. */
 const MOST_FILES = 1_000;
+/** Those among them that Parts say to be their bytes: nobody else names them, so they come first. */
+const MOST_KEPT_FILES = 10_000;
 const PATH = '/api/files/';
-/** Where a file of a caller is read, with its id (a UUID of version 7), at whatever address this service has. */
-const FILE_PATH = new RegExp(
-  `${PATH}([\\da-f]{8}-[\\da-f]{4}-7[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12})(?![\\da-f-])`,
-  'g',
-);
+/** A UUID of version 7. */
+const ID = '[\\da-f]{8}-[\\da-f]{4}-7[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12}';
+/** Where a file of a caller is read, with its id, at whatever address this service has. */
+const FILE_PATH = new RegExp(`${PATH}(${ID})(?![\\da-f-])`, 'g');
+const FILE_ID = new RegExp(`^${ID}$`);
 
 /**
- * Returns the ids of the files that events name by their URLs, each once: those of the first thousand.
+ * Returns the ids of the files that events name by their URLs, each once: those of the first thousand, and of all Parts
+ * whose bytes are kept as files.
  * @returns `undefined` where they name none, as nearly all do
  */
 export function filesNamedIn(events: readonly RecordedEvent[]): string[] | undefined {
   let found: Set<string> | undefined;
+  for (const { json, event } of events) {
+    for (const id of keptFilesIn(json, event)) if ((found ??= new Set()).size < MOST_KEPT_FILES) found.add(id);
+  }
+  const most = (found?.size ?? 0) + MOST_FILES;
   for (const recorded of events) {
     for (const text of textsOf(recorded)) {
       if (!text.includes(PATH)) continue;
       for (const [, id = ''] of text.matchAll(FILE_PATH)) {
-        if ((found ??= new Set()).size < MOST_FILES) found.add(id);
+        if ((found ??= new Set()).size < most) found.add(id);
       }
     }
   }
   return found && [...found];
+}
+
+/** No text is looked at: anybody may write such a thing there. */
+function keptFilesIn(json: string, event: TaskEvent): string[] {
+  const received = ('statusUpdate' in event && event.received?.parts) || [];
+  const parts = json.includes(KEPT_FILE) ? [...received, ...saidIn(event)] : received;
+  const ids = parts.flatMap((part) => keptFileOf(part)?.id ?? []);
+  return ids.filter((id) => FILE_ID.test(id));
+}
+
+function saidIn(event: TaskEvent): Part[] {
+  if ('artifactUpdate' in event) return event.artifactUpdate.artifact.parts;
+  if ('statusUpdate' in event) return event.statusUpdate.status.message?.parts ?? [];
+  return (event.task.history ?? []).flatMap(({ parts }) => parts);
 }
 
 /** A Message that an event took in is no part of its JSON. */

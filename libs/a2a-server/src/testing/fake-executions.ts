@@ -15,6 +15,7 @@ import { type MemoryTaskStore, taskHeader } from './memory-task-store.js';
 export class FakeExecutions {
   /** When set, `settled` of every execution rejects with it while the work goes on. */
   interruptWith: Error | undefined;
+  readonly files = { keep: async (request: SendMessageRequest): Promise<SendMessageRequest> => request };
 
   constructor(
     private readonly store: MemoryTaskStore,

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Failure, StepError, type Work, type WorkContext } from '#libs/authoring';
-import { firstData, joinedText } from '#libs/protocol';
+import { firstData, joinedText, type Part, userMessage, withBytes, withKeptFile } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { TaskDriver } from '../testing/task-driver.js';
 import { outline } from '../testing/turn.js';
 import { DefinedExecutor } from './defined-executor.js';
 import type { Sealer } from './work-event.js';
+import type { DefinedWork } from './work-execution.js';
 
 /** Nobody reads what is sealed, and nobody opens it in another place. */
 const sealer: Sealer = {
@@ -50,6 +51,33 @@ describe('work that an author defined', () => {
       ['answer', 'you said hello, and I heard', { done: true }],
       ['offer', { price: 3 }],
     ]);
+  });
+
+  it('reads the bytes of files that the log names, and gives none of its own twice', async () => {
+    const file = { id: 'f', size: 3, sha256: createHash('sha256').update('abc').digest('hex') };
+    const raw = Buffer.from('abc').toString('base64');
+    const kept = withKeptFile({ raw, mediaType: 'image/png' }, 'http://parley/api/files/f', file);
+    const restoreParts = async (parts: readonly Part[]): Promise<Part[]> =>
+      parts.map((part) => (part.url === undefined ? part : withBytes(part, raw)));
+    const seen: unknown[] = [];
+    const work: DefinedWork = {
+      name: 'answer',
+      async *run({ message, artifact, ask }) {
+        seen.push(message.parts);
+        yield artifact('copy', { parts: message.parts });
+        await ask('more?');
+      },
+    };
+    const driver = new TaskDriver(new DefinedExecutor(work, sealer), userMessage([kept]), { restoreParts });
+    await driver.run();
+    // As the journal has it.
+    const logged = driver.log.find((event) => 'artifactUpdate' in event);
+    logged!.artifactUpdate.artifact.parts = [kept];
+    driver.answer('no');
+    await driver.run();
+    expect(seen).toEqual([[{ raw, mediaType: 'image/png' }], [{ raw, mediaType: 'image/png' }]]);
+    expect(driver.log.filter((event) => 'artifactUpdate' in event)).toHaveLength(1);
+    expect(driver.state).toBe('completed');
   });
 
   it.each<[string, unknown, string]>([

@@ -17,6 +17,7 @@ import {
   isJsonObject,
   joinedText,
   type JsonValue,
+  type Message,
   type Part,
   textPart,
 } from '#libs/protocol';
@@ -44,6 +45,8 @@ export interface DefinedWork {
 
 export interface ExecutionServices {
   context: RequestContext;
+  /** The Message that the work is about. */
+  opening: Message;
   log: WorkLog;
   sealer: Sealer;
   outbox: Outbox<WorkItem>;
@@ -125,8 +128,7 @@ export class WorkExecution {
   }
 
   private context(): WorkContext {
-    const { context, signal } = this.services;
-    const opening = context.task?.history?.[0] ?? context.userMessage;
+    const { context, opening, signal } = this.services;
     return {
       taskId: context.taskId,
       contextId: context.contextId,

@@ -1,4 +1,13 @@
-import { canonicalJson, type JsonValue, type Message, type Part, type TaskArtifactUpdateEvent } from '#libs/protocol';
+import { createHash } from 'node:crypto';
+import {
+  canonicalJson,
+  type JsonValue,
+  keptFileOf,
+  type Message,
+  type Part,
+  type TaskArtifactUpdateEvent,
+  withBytes,
+} from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { pointOf, type RecordedPoint } from './work-event.js';
 
@@ -32,7 +41,8 @@ export class WorkLog {
 
   /** Whether the Artifact of this name was told with these Parts as its `count`th, from 0. */
   hasArtifact(name: string, count: number, parts: readonly Part[]): boolean {
-    return this.artifacts.get(name)?.[count] === contentOf(parts);
+    const reported = this.artifacts.get(name)?.[count];
+    return reported !== undefined && reported === contentOf(parts);
   }
 
   private take(event: TaskEvent): void {
@@ -61,6 +71,14 @@ export class WorkLog {
   }
 }
 
+/** The same for bytes and for the file that the log has in their place. */
 function contentOf(parts: readonly Part[]): string {
-  return canonicalJson(parts as unknown as JsonValue);
+  return canonicalJson(parts.map(withDigest) as unknown as JsonValue);
+}
+
+function withDigest(part: Part): Part {
+  const { raw } = part;
+  if (raw !== undefined) return { ...part, raw: createHash('sha256').update(Buffer.from(raw, 'base64')).digest('hex') };
+  const file = keptFileOf(part);
+  return file ? withBytes(part, file.sha256) : part;
 }

@@ -20,6 +20,7 @@ export class TaskDriver {
   constructor(
     private readonly executor: AgentExecutor,
     text: string | Message = 'go',
+    private readonly more: Partial<RequestContext> = {},
   ) {
     this.message = typeof text === 'string' ? userMessage(text, { messageId: 'm1' }) : text;
     this.log = [{ task: submittedTask(TASK, this.message) }];
@@ -56,6 +57,7 @@ export class TaskDriver {
       recovered,
       log: async () => structuredClone(this.log),
       flush: async () => settle(),
+      ...this.more,
     });
     try {
       for await (const event of this.executor.execute(context)) {

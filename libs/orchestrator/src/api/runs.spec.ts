@@ -85,6 +85,7 @@ class House {
   }
 
   private executions = {
+    files: { keep: async (request: SendMessageRequest) => request },
     begin: (agent: ServedAgent, request: SendMessageRequest, call: object) => {
       this.asked.push(['begin', agent.path, request.message.parts, call]);
       const settled = Promise.reject(new Error('interrupted'));

@@ -36,6 +36,7 @@ class House {
       }),
     } as unknown as AgentCatalog,
     {
+      files: { keep: async (request: SendMessageRequest) => request },
       begin: (...asked: unknown[]) => this.begin('begin', asked),
       beginOnce: async (...asked: unknown[]) => this.begin('beginOnce', asked),
       known: async () => this.known,

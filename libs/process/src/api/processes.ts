@@ -85,7 +85,7 @@ export class Processes {
     const { executions } = this;
     const begin = (): Execution | Promise<Execution> =>
       key === undefined
-        ? executions.begin(agent, request, context)
+        ? executions.files.keep(request, context).then((kept) => executions.begin(agent, kept, context))
         : executions.beginOnce(agent, request, context, key);
     const execution = known || (await begin());
     await execution.accepted;

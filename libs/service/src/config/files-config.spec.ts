@@ -41,6 +41,14 @@ describe('the configuration of files', () => {
     });
   });
 
+  it.each([
+    ['256kb', 256 * 1024],
+    ['off', undefined],
+    ['0', undefined],
+  ])('keeps raw Parts as files from FILES_OFFLOAD on: %s', (FILES_OFFLOAD, bytes) => {
+    expect(loadConfig({ FILES_OFFLOAD }).files.offloadBytes).toBe(bytes);
+  });
+
   it('reads the keys of an S3 server from the files that are named', () => {
     expect(loadConfig({ ...s3, FILE_RETENTION: '30d' }).files).toMatchObject({
       retentionMs: 30 * 86_400_000,
@@ -77,6 +85,8 @@ describe('the configuration of files', () => {
     ['FILE_RETENTION', '1s'],
     ['FILES_DIR_SHARED', 'yes'],
     ['FILES_DIR_DURABLE', 'no'],
+    ['FILES_OFFLOAD', 'on'],
+    ['FILES_OFFLOAD', '1kb'],
     ['FILES_S3_REGION', 'US East'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(linesFor({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: must be`))]);

@@ -24,6 +24,8 @@ export interface FilesConfig {
   readonly isFolderShared: boolean;
   /** False if `DATA_DIR` ends with the process: no content may lie in its folder for good. */
   readonly isFolderDurable: boolean;
+  /** Bytes from which on a `raw` Part is kept as a file; absent: all stay in the logs of Tasks. */
+  readonly offloadBytes?: number;
   /** Absent: files lie in `DATA_DIR/files`. */
   readonly s3?: S3Config;
 }
@@ -32,6 +34,8 @@ const GIBIBYTE = 1024 ** 3;
 /** Size of the largest object that an S3 server takes in one request. */
 const MOST_FILE_BYTES = 5 * GIBIBYTE;
 const MOST_OWNER_BYTES = 1024 ** 5;
+/** Below it the row of a file costs more than it spares. */
+const LEAST_OFFLOAD_BYTES = 16 * 1024;
 const LEAST_RETENTION_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MOST_RETENTION_MS = 36_500 * DAY_MS;
@@ -55,6 +59,14 @@ const retention = z
     'must be a duration such as 30d or 12h, from one minute to 36500d',
   );
 
+const offload = z
+  .string()
+  .transform((text) => (text.trim().toLowerCase() === 'off' ? 0 : (parseBytes(text) ?? -1)))
+  .refine(
+    (bytes) => bytes === 0 || (bytes >= LEAST_OFFLOAD_BYTES && bytes <= MOST_FILE_BYTES),
+    'must be off, or a size such as 256kb, from 16kb to 5gb',
+  );
+
 const endpoint = z
   .string()
   .refine(isEndpoint, 'must be an http:// or https:// URL without path, query, fragment or credentials')
@@ -67,6 +79,7 @@ export const FILES_VARIABLES = {
   FILE_RETENTION: retention.optional(),
   FILES_DIR_SHARED: z.enum(['true', 'false'], 'must be true or false').default('false'),
   FILES_DIR_DURABLE: z.enum(['true', 'false'], 'must be true or false').default('true'),
+  FILES_OFFLOAD: offload.default(0),
   FILES_S3_ENDPOINT: endpoint.optional(),
   FILES_S3_BUCKET: z.string().regex(BUCKET, 'must be 3 to 63 lower-case letters, digits, dots and hyphens').optional(),
   FILES_S3_REGION: z
@@ -81,6 +94,7 @@ interface FilesValues {
   FILE_RETENTION?: number;
   FILES_DIR_SHARED: 'true' | 'false';
   FILES_DIR_DURABLE: 'true' | 'false';
+  FILES_OFFLOAD: number;
   FILES_S3_ENDPOINT?: string;
   FILES_S3_BUCKET?: string;
   FILES_S3_REGION: string;
@@ -128,6 +142,7 @@ export function filesOf(values: FilesValues, keys: S3Keys | undefined): FilesCon
     retentionMs: values.FILE_RETENTION,
     isFolderShared: values.FILES_DIR_SHARED === 'true',
     isFolderDurable: values.FILES_DIR_DURABLE === 'true',
+    ...(values.FILES_OFFLOAD > 0 && { offloadBytes: values.FILES_OFFLOAD }),
     ...(keys !== undefined &&
       endpoint !== undefined &&
       bucket !== undefined && { s3: { endpoint, bucket, region, ...keys } }),

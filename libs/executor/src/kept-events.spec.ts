@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { artifactUpdate, type Part, statusUpdate, userMessage } from '#libs/protocol';
+import type { TaskEvent, TaskRecording } from '#libs/tasks';
+import { AgentExecutor } from './agent-executor.js';
+import { PartKeeper } from './part-keeper.js';
+import { TaskExecution } from './task-execution.js';
+
+const TASK = { taskId: 't', contextId: 'c' };
+const RAW: Part = { raw: 'AAAA' };
+const KEPT: Part = { url: 'kept' };
+
+/** Keeps every `raw`, once it may. */
+class FakeKeeper extends PartKeeper {
+  stored = 0;
+  may: Promise<void> = Promise.resolve();
+
+  override concerns(parts: readonly Part[]): boolean {
+    return parts.some(({ raw }) => raw !== undefined);
+  }
+
+  override async keep(parts: readonly Part[]): Promise<Part[]> {
+    this.stored += parts.filter(({ raw }) => raw !== undefined).length;
+    await this.may;
+    return parts.map((part) => (part.raw === undefined ? part : KEPT));
+  }
+
+  override async restore(parts: readonly Part[]): Promise<Part[]> {
+    return [...parts];
+  }
+}
+
+/** Answers with a file, in an Artifact and in its last word. */
+class Answering extends AgentExecutor {
+  constructor(private readonly keeps: boolean) {
+    super();
+  }
+
+  override get keepsBytes(): boolean {
+    return this.keeps;
+  }
+
+  override async *execute(): AsyncGenerator<TaskEvent> {
+    const parts = [{ text: 'x' }, { ...RAW }];
+    yield statusUpdate(TASK, 'TASK_STATE_WORKING');
+    yield artifactUpdate(TASK, { artifactId: 'a', parts });
+    yield statusUpdate(TASK, 'TASK_STATE_COMPLETED', parts);
+  }
+}
+
+/** Takes events until one of them ends the Task. */
+class MemoryRecording {
+  readonly taskId = TASK.taskId;
+  readonly contextId = TASK.contextId;
+  readonly lastSequence = 1;
+  readonly backlog = 0;
+  readonly backlogBytes = 0;
+  settled = false;
+  readonly events: TaskEvent[] = [];
+
+  task = (): object => ({});
+  flush = async (): Promise<void> => undefined;
+  whenSettled = async (): Promise<void> => undefined;
+
+  record(event: TaskEvent): object {
+    if (this.settled) throw new Error('The Task has ended');
+    this.events.push(event);
+    this.settled = 'statusUpdate' in event && event.statusUpdate.status.state !== 'TASK_STATE_WORKING';
+    return { event };
+  }
+
+  get states(): (string | undefined)[] {
+    return this.events.map((event) => ('statusUpdate' in event ? event.statusUpdate.status.state : undefined));
+  }
+}
+
+function executionOf(recording: MemoryRecording, keeper: PartKeeper, executor: AgentExecutor): TaskExecution {
+  return new TaskExecution({
+    executor,
+    recording: recording as unknown as TaskRecording,
+    call: { scope: { tenant: '', owner: '' }, agent: 'a', extensions: [], baseUrl: '' },
+    userMessage: userMessage('x'),
+    metadata: undefined,
+    task: null,
+    recovered: 0,
+    acceptance: {} as never,
+    readEvents: async () => [],
+    confirm: async () => undefined,
+    keeper,
+  });
+}
+
+describe('large Parts that an agent answers with', () => {
+  it('are kept once for all events that have them, before the events are recorded', async () => {
+    const [recording, keeper] = [new MemoryRecording(), new FakeKeeper()];
+    await executionOf(recording, keeper, new Answering(false)).run();
+    const said = recording.events.map((event) => JSON.stringify(event));
+    expect(said.filter((it) => it.includes('"url":"kept"')).length).toBe(2);
+    expect(said.join()).not.toContain('AAAA');
+    expect(keeper.stored).toBe(1);
+  });
+
+  it('stay in the log of an agent that reads them there', async () => {
+    const [recording, keeper] = [new MemoryRecording(), new FakeKeeper()];
+    await executionOf(recording, keeper, new Answering(true)).run();
+    expect(JSON.stringify(recording.events)).toContain('AAAA');
+    expect(keeper.stored).toBe(0);
+  });
+
+  it('are dropped where the Task is canceled while they are stored', async () => {
+    const [recording, keeper] = [new MemoryRecording(), new FakeKeeper()];
+    let go = (): void => undefined;
+    keeper.may = new Promise((resolve) => (go = resolve));
+    const execution = executionOf(recording, keeper, new Answering(false));
+    const ended = execution.run();
+    while (keeper.stored === 0) await delay(1);
+    await execution.cancel();
+    go();
+    await ended;
+    expect(recording.states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_CANCELED']);
+  });
+});

@@ -1,0 +1,60 @@
+import type { Message, Part } from '#libs/protocol';
+import type { TaskEvent, TaskScope } from '#libs/tasks';
+import type { PartKeeper } from './part-keeper.js';
+
+/** Keeps the large Parts of the events of one execution; a Part that several of its events have is kept once. */
+export class KeptEvents {
+  private readonly kept = new WeakMap<Part, { raw: string | undefined; part: Part }>();
+
+  constructor(
+    private readonly keeper: PartKeeper,
+    private readonly owner: TaskScope,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** True if `keep` may change the event. */
+  concerns(event: TaskEvent): boolean {
+    return this.keeper.concerns(partsOf(event));
+  }
+
+  /** Returns the event with its large Parts kept: those of its Artifact, or of what its status says. */
+  async keep(event: TaskEvent): Promise<TaskEvent> {
+    const parts = await this.keepParts(partsOf(event));
+    if ('artifactUpdate' in event) {
+      const { artifactUpdate } = event;
+      return { ...event, artifactUpdate: { ...artifactUpdate, artifact: { ...artifactUpdate.artifact, parts } } };
+    }
+    if (!('statusUpdate' in event) || !event.statusUpdate.status.message) return event;
+    const { statusUpdate } = event;
+    const message: Message = { ...statusUpdate.status.message!, parts };
+    return { ...event, statusUpdate: { ...statusUpdate, status: { ...statusUpdate.status, message } } };
+  }
+
+  /** Returns Parts with large bytes kept. */
+  async keepParts(parts: readonly Part[]): Promise<Part[]> {
+    const fresh = parts.filter((part) => this.known(part) === undefined);
+    if (this.keeper.concerns(fresh)) {
+      const kept = await this.keeper.keep(fresh, this.owner, this.signal);
+      for (const [index, part] of fresh.entries())
+        if (kept[index] !== part) this.kept.set(part, { raw: part.raw, part: kept[index]! });
+    }
+    return parts.map((part) => this.known(part) ?? part);
+  }
+
+  /** Returns Parts as they were sent. */
+  restoreParts(parts: readonly Part[]): Promise<Part[]> {
+    return this.keeper.restore(parts, this.owner, this.signal);
+  }
+
+  /** An executor may use an object for several Parts, one after the other. */
+  private known(part: Part): Part | undefined {
+    const kept = this.kept.get(part);
+    return kept && kept.raw === part.raw ? kept.part : undefined;
+  }
+}
+
+/** Parts that agents say; a Task's first event has none. */
+function partsOf(event: TaskEvent): readonly Part[] {
+  if ('artifactUpdate' in event) return event.artifactUpdate.artifact.parts;
+  return ('statusUpdate' in event && event.statusUpdate.status.message?.parts) || [];
+}

@@ -1,0 +1,28 @@
+import type { Part } from '#libs/protocol';
+import type { TaskScope } from '#libs/tasks';
+
+/**
+ * Keeps the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A kept Part has a URL of this
+ * service in place of its bytes, and says so under `KEPT_FILE` in its metadata.
+ *
+ * - A content is durable before `keep` resolves; it expires unless a Task names it by then.
+ * - Where it cannot be stored, for whatever reason, its Part keeps its bytes.
+ */
+export abstract class PartKeeper {
+  /** True if `keep` may change these Parts: nearly all Parts pass without it. */
+  abstract concerns(parts: readonly Part[]): boolean;
+
+  /**
+   * Returns the Parts with large bytes kept, and without what they say under `KEPT_FILE` where that is not so.
+   * @param signal with it the look at the database waits for one that is out of reach; without it that is an error
+   */
+  abstract keep(parts: readonly Part[], owner: TaskScope, signal?: AbortSignal): Promise<Part[]>;
+
+  /**
+   * Returns the Parts as they were sent: kept files of the owner as bytes, up to ARTIFACT_LIMIT together. Further ones stay
+   * URLs, and so do Parts that name no kept file, without what they say under `KEPT_FILE`. Waits for a database that is
+   * out of reach.
+   * @throws where the storage does not answer
+   */
+  abstract restore(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<Part[]>;
+}

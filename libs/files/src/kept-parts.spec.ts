@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Logger } from '@nestjs/common';
+import { KEPT_FILE, type Part } from '#libs/protocol';
+import { Metrics } from '#libs/service';
+import type { ArrivingFile } from './file-contents.js';
+import { quotaExceeded, storageUnavailable } from './file-errors.js';
+import { KeptParts } from './kept-parts.js';
+import { OwnFileUrls } from './own-file-urls.js';
+import { OwnFiles } from './own-files.js';
+import { type FileOwner, newFileId, type StoredFile } from './stored-file.js';
+
+Logger.overrideLogger(false);
+
+const BASE = 'https://parley.example.com';
+const [ann, eve] = ['ann', 'eve'].map((owner) => ({ tenant: 'acme', owner })) as [FileOwner, FileOwner];
+const { signal } = new AbortController();
+
+/** Files in memory. */
+class MemoryFiles {
+  readonly files = new Map<string, StoredFile & { bytes: Buffer }>();
+  readonly keptMs: (number | undefined)[] = [];
+  failure: Error | undefined;
+  /** Resolves what is stored, where it shall take its time. */
+  hold: Promise<void> | undefined;
+
+  get = async ({ tenant, owner }: FileOwner, id: string): Promise<StoredFile | undefined> => {
+    const file = this.files.get(id);
+    return file?.tenant === tenant && file.owner === owner ? file : undefined;
+  };
+
+  store = async (
+    owner: FileOwner,
+    files: AsyncIterable<ArrivingFile>,
+    _announced: number,
+    keptMs?: number,
+  ): Promise<StoredFile[]> => {
+    await this.hold;
+    if (this.failure) throw this.failure;
+    this.keptMs.push(keptMs);
+    const stored: StoredFile[] = [];
+    for await (const { content, ...label } of files) {
+      const bytes = Buffer.concat(await Readable.from(content).toArray());
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const file = { ...owner, ...label, id: newFileId(new Date()), size: bytes.length, sha256, createdAt: new Date() };
+      this.files.set(file.id, { ...file, bytes });
+      stored.push(file);
+    }
+    return stored;
+  };
+
+  open = async ({ id }: StoredFile): Promise<Readable> => Readable.from([this.files.get(id)!.bytes]);
+}
+
+let memory: MemoryFiles;
+
+function keeper(offload: number | 'off' = 1_000, artifact = 100_000, reached: string | undefined = BASE): KeptParts {
+  const service = { ownUrls: [BASE], isOwnAddress: () => false, publicBaseUrl: () => BASE } as never;
+  const urls = new OwnFileUrls(service, { publicUrl: BASE, allowedHosts: [] } as never);
+  const own = new OwnFiles(memory as never, memory as never, {} as never, service, urls);
+  const config = {
+    publicUrl: reached || undefined,
+    host: '0.0.0.0',
+    files: { offloadBytes: offload === 'off' ? undefined : offload },
+    content: { artifact },
+  } as never;
+  return new KeptParts(memory as never, memory as never, own, service, config, new Metrics());
+}
+
+const rawOf = (length: number, filename = 'a.bin'): Part => ({
+  raw: Buffer.alloc(length, 7).toString('base64'),
+  mediaType: 'image/png',
+  filename,
+});
+
+beforeEach(() => {
+  memory = new MemoryFiles();
+});
+
+describe('large Parts', () => {
+  it('are kept as files from the limit on, and come back to the letter', async () => {
+    const parts: Part[] = [{ text: 'x' }, { ...rawOf(1_000), metadata: { a: 1 } }, rawOf(999), rawOf(5_000, '')];
+    const [text, large, small, unnamed] = await keeper().keep(parts, ann, signal);
+    expect([text, small]).toEqual([parts[0], parts[2]]);
+    const id = expect.stringMatching(/^[\da-f-]{36}$/);
+    expect(large).toEqual({
+      url: expect.stringMatching(`^${BASE}/api/files/[\\da-f-]{36}$`),
+      mediaType: 'image/png',
+      filename: 'a.bin',
+      metadata: { a: 1, [KEPT_FILE]: { id, size: 1_000, sha256: expect.stringMatching(/^[\da-f]{64}$/) } },
+    });
+    expect([...memory.files.values()].map(({ name }) => name)).toEqual(['a.bin', 'file']);
+    expect(memory.keptMs).toEqual([24 * 3_600_000]);
+    expect(await keeper('off').restore([text!, large!, small!, unnamed!], ann, signal)).toEqual(parts);
+  });
+
+  it('stay as they are where nothing is said, where no caller could open their URLs, and where their base64 would not come back', async () => {
+    const unpadded = { raw: rawOf(1_000).raw!.replace(/=+$/, '') };
+    expect(keeper('off').concerns([rawOf(5_000)])).toBe(false);
+    expect(keeper(1_000, 1, '').concerns([rawOf(5_000)])).toBe(false);
+    expect(await keeper().keep([unpadded], ann)).toEqual([unpadded]);
+    expect(memory.files.size).toBe(0);
+  });
+
+  it.each([
+    ['FILES_QUOTA is reached', quotaExceeded(1)],
+    ['the storage is out of reach', storageUnavailable('away')],
+    ['the database fails', new Error('away')],
+  ])('stay as they are where %s', async (_what, failure) => {
+    memory.failure = failure;
+    expect(await keeper().keep([rawOf(1_000)], ann)).toEqual([rawOf(1_000)]);
+  });
+
+  it('are tried again at once after a full quota, and not after a storage that has failed', async () => {
+    const kept = keeper();
+    memory.failure = quotaExceeded(1);
+    await kept.keep([rawOf(1_000)], ann);
+    memory.failure = undefined;
+    expect((await kept.keep([rawOf(1_000)], eve))[0]).toHaveProperty('url');
+    memory.failure = storageUnavailable('away');
+    await kept.keep([rawOf(1_000)], ann);
+    memory.failure = undefined;
+    expect(await kept.keep([rawOf(1_000)], ann)).toEqual([rawOf(1_000)]);
+  });
+
+  it('stay as they are where nobody waits any more for a slow storage', async () => {
+    memory.hold = new Promise(() => undefined);
+    const leaving = new AbortController();
+    const kept = keeper().keep([rawOf(1_000)], ann, leaving.signal);
+    leaving.abort();
+    expect(await kept).toEqual([rawOf(1_000)]);
+  });
+});
+
+describe('what a Part says of itself', () => {
+  async function keptPart(): Promise<Part> {
+    const [part] = await keeper().keep([rawOf(1_000)], ann);
+    return part!;
+  }
+
+  it('stays where it is true, and is dropped where it is not', async () => {
+    const part = await keptPart();
+    const said = part.metadata![KEPT_FILE] as object;
+    const { url } = part;
+    const wrong: [Part, FileOwner][] = [
+      [part, eve],
+      [{ ...part, url: 'https://elsewhere.example/x' }, ann],
+      [{ ...part, url: url!.replace(BASE, 'https://elsewhere.example') }, ann],
+      [{ ...part, metadata: { [KEPT_FILE]: { ...said, size: 5 } } }, ann],
+      [{ ...part, metadata: { [KEPT_FILE]: 'x' } }, ann],
+      [{ text: 'x', metadata: part.metadata! }, ann],
+    ];
+    expect(await keeper().keep([part], ann)).toEqual([part]);
+    for (const [claim, owner] of wrong) {
+      const { metadata: _metadata, ...bare } = claim;
+      expect(keeper().concerns([claim])).toBe(true);
+      expect(await keeper().keep([claim], owner)).toEqual([bare]);
+    }
+  });
+
+  it('gives no bytes of other files, nor of other owners', async () => {
+    const part = await keptPart();
+    const [other] = await keeper().keep([rawOf(2_000)], eve);
+    const claims = [{ ...part, url: other!.url! }, other!, { ...part, metadata: other!.metadata! }];
+    const bare = claims.map(({ metadata: _metadata, ...rest }) => rest);
+    expect(await keeper().restore(claims, ann, signal)).toEqual(bare);
+  });
+
+  it('is read at an address that the service had once, and up to ARTIFACT_LIMIT', async () => {
+    const part = await keptPart();
+    const moved = { ...part, url: part.url!.replace(BASE, 'http://old.example') };
+    expect(await keeper(1_000, 2_000).restore([moved, part], ann, signal)).toEqual([rawOf(1_000), part]);
+  });
+});

@@ -1,0 +1,198 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { PartKeeper } from '#libs/executor';
+import { ProblemError, ServiceAddress } from '#libs/http';
+import { throughOutage } from '#libs/postgres';
+import { claimsKeptFile, keptFileOf, type Part, withBytes, withKeptFile, withoutKeptFile } from '#libs/protocol';
+import { AppConfig, isLoopbackHost, Metrics } from '#libs/service';
+import { type ArrivingFile, FileContents } from './file-contents.js';
+import { fileLabel } from './file-label.js';
+import { FileStore } from './file-store.js';
+import { OwnFiles } from './own-files.js';
+import { type FileOwner, FILE_ID, type StoredFile } from './stored-file.js';
+
+/** How long a kept file waits for the Task that names it: a commit may stand still for long. */
+const UNNAMED_MS = 24 * 60 * 60_000;
+/** How long a Message or an Artifact waits for the storage. */
+const STORE_MS = 10_000;
+/** How long nothing is tried after the storage has failed. */
+const PAUSE_MS = 10_000;
+/** Messages and Artifacts that are stored at a time. */
+const MOST_AT_WORK = 32;
+const WARN_EVERY_MS = 60_000;
+
+/** A Part whose bytes are to be stored. */
+interface LargePart {
+  readonly part: Part;
+  readonly bytes: Buffer;
+}
+
+/** Keeps large Parts as files of the Task's owner, from FILES_OFFLOAD on. */
+@Injectable()
+export class KeptParts extends PartKeeper {
+  private readonly logger = new Logger(KeptParts.name);
+  private readonly outcomes: ReturnType<Metrics['counter']>;
+  /** Bytes; absent: none is kept. */
+  private readonly least: number | undefined;
+  private atWork = 0;
+  private pausedUntil = 0;
+  private warnedAt = -Infinity;
+
+  constructor(
+    private readonly files: FileStore,
+    private readonly contents: FileContents,
+    private readonly own: OwnFiles,
+    private readonly service: ServiceAddress,
+    private readonly config: AppConfig,
+    metrics: Metrics,
+  ) {
+    super();
+    const isReachable = config.publicUrl !== undefined || isLoopbackHost(config.host);
+    if (!isReachable && config.files.offloadBytes !== undefined)
+      this.logger.warn('FILES_OFFLOAD has no effect without PUBLIC_URL: callers could not open the URLs of files');
+    this.least = isReachable ? config.files.offloadBytes : undefined;
+    const help = 'Large raw Parts of this replica: kept as files, or left in the log and why';
+    this.outcomes = metrics.counter('parley_large_parts_total', help, ['outcome']);
+  }
+
+  override concerns(parts: readonly Part[]): boolean {
+    return parts.some((part) => claimsKeptFile(part) || this.isLarge(part));
+  }
+
+  override async keep(parts: readonly Part[], owner: FileOwner, signal?: AbortSignal): Promise<Part[]> {
+    const judged = await Promise.all(parts.map((part) => this.judged(part, owner, signal)));
+    const large = judged.flatMap((part) => this.largePart(part) ?? []);
+    if (large.length === 0) return judged;
+    const files = await this.stored(large, owner, signal);
+    const kept = new Map(files.map((file, index) => [large[index]!.part, this.named(large[index]!.part, file)]));
+    return judged.map((part) => kept.get(part) ?? part);
+  }
+
+  override async restore(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<Part[]> {
+    let left = this.config.content.artifact;
+    const restored: Part[] = [];
+    for (const part of parts) {
+      if (!claimsKeptFile(part)) {
+        restored.push(part);
+        continue;
+      }
+      const file = await this.keptFile(part, owner, signal);
+      const isRead = file !== undefined && encodedLength(file.size) <= left;
+      if (isRead) left -= encodedLength(file.size);
+      if (isRead) restored.push(withBytes(part, (await this.own.contentOf(file)).toString('base64')));
+      else restored.push(file ? part : withoutKeptFile(part));
+    }
+    return restored;
+  }
+
+  private isLarge({ raw }: Part): boolean {
+    return this.least !== undefined && raw !== undefined && Buffer.byteLength(raw, 'base64') >= this.least;
+  }
+
+  /** Base64 that would not come back to the letter stays in the log. */
+  private largePart(part: Part): LargePart | undefined {
+    if (!this.isLarge(part)) return undefined;
+    const bytes = Buffer.from(part.raw!, 'base64');
+    return bytes.toString('base64') === part.raw ? { part, bytes } : undefined;
+  }
+
+  /** A Part that says of itself that it is kept: without that, unless it is so. */
+  private async judged(part: Part, owner: FileOwner, signal: AbortSignal | undefined): Promise<Part> {
+    if (!claimsKeptFile(part)) return part;
+    const { url } = part;
+    const find = (): Promise<StoredFile | undefined> =>
+      url === undefined ? Promise.resolve(undefined) : this.own.find(url, owner);
+    const file = await (signal ? throughOutage(find, signal) : find());
+    return file && isSame(part, file) ? part : withoutKeptFile(part);
+  }
+
+  /** The file that a Part of a log names, at whatever address this service had then. */
+  private async keptFile(part: Part, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
+    const { id = '' } = keptFileOf(part) ?? {};
+    if (!FILE_ID.test(id) || !part.url?.endsWith(`/api/files/${id}`)) return undefined;
+    const file = await throughOutage(() => this.files.get(owner, id), signal);
+    return file && isSame(part, file) ? file : undefined;
+  }
+
+  private named(part: Part, { id, size, sha256 }: StoredFile): Part {
+    return withKeptFile(part, `${this.service.publicBaseUrl()}/api/files/${id}`, { id, size, sha256 });
+  }
+
+  /** Stores the Parts, all or none. Never rejects. @returns nothing where they stay as they are */
+  private async stored(
+    large: readonly LargePart[],
+    owner: FileOwner,
+    signal: AbortSignal | undefined,
+  ): Promise<StoredFile[]> {
+    if (this.atWork >= MOST_AT_WORK || performance.now() < this.pausedUntil) {
+      this.outcomes.inc({ outcome: 'busy' }, large.length);
+      return [];
+    }
+    const announced = large.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    this.atWork += 1;
+    const storing = this.contents.store(owner, filesOf(large), announced, UNNAMED_MS);
+    void storing.catch(() => undefined).finally(() => (this.atWork -= 1));
+    try {
+      const files = await within(storing, signal);
+      this.outcomes.inc({ outcome: 'kept' }, large.length);
+      return files;
+    } catch (error) {
+      if (!signal?.aborted) this.noteFailure(error, owner, large.length);
+      return [];
+    }
+  }
+
+  private noteFailure(error: unknown, { tenant }: FileOwner, count: number): void {
+    const isFull = error instanceof ProblemError && error.status === 413;
+    this.outcomes.inc({ outcome: isFull ? 'over_quota' : 'failed' }, count);
+    const now = performance.now();
+    // The quota is its owner's affair alone.
+    if (!isFull) this.pausedUntil = now + PAUSE_MS;
+    if (now - this.warnedAt < WARN_EVERY_MS) return;
+    this.warnedAt = now;
+    this.logger.warn({ err: error, tenant }, 'Large Parts could not be kept as files: they stay in the log');
+  }
+}
+
+async function* filesOf(large: readonly LargePart[]): AsyncGenerator<ArrivingFile> {
+  for (const { part, bytes } of large) yield { ...labelOf(part), content: chunk(bytes) };
+}
+
+async function* chunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** A name that no file may have stays in the Part alone. */
+function labelOf({ filename: name, mediaType }: Part): ReturnType<typeof fileLabel> {
+  try {
+    return fileLabel({ name, mediaType }, 'filename');
+  } catch {
+    return fileLabel({ mediaType }, 'filename');
+  }
+}
+
+/** @throws Error where it takes too long, or the signal aborts */
+async function within<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  const limit = AbortSignal.timeout(STORE_MS);
+  const ends = signal ? AbortSignal.any([signal, limit]) : limit;
+  ends.throwIfAborted();
+  let leave: () => void = () => undefined;
+  const ended = new Promise<never>((_resolve, reject) => {
+    leave = () => reject(ends.reason as Error);
+    ends.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    ends.removeEventListener('abort', leave);
+  }
+}
+
+function isSame(part: Part, { id, size, sha256 }: StoredFile): boolean {
+  const said = keptFileOf(part);
+  return said !== undefined && said.id === id && said.size === size && said.sha256 === sha256;
+}
+
+/** Characters of base64 for so many bytes. */
+function encodedLength(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}

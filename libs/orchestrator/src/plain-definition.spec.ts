@@ -1,0 +1,22 @@
+import { mayReadBytes } from './plain-definition.js';
+import type { WorkflowDefinition } from './workflow.js';
+
+const definition = (value: string, language?: 1 | 2): WorkflowDefinition =>
+  ({
+    name: 'w',
+    nodes: [{ id: 'a', type: 'set', config: { values: { value } } }],
+    edges: [],
+    ...(language && { language }),
+  }) as unknown as WorkflowDefinition;
+
+describe('mayReadBytes', () => {
+  it.each<[string, 1 | 2 | undefined, boolean]>([
+    ['${size(nodes.a.artifacts[0].parts[0].raw)}', 2, true],
+    ['${nodes.a["artifacts"].size()}', 2, true],
+    [String.raw`${'${'}nodes.a["\u0061rtifacts"].size()}`, 2, true],
+    ['${nodes.a.text}\n{{a}}', 2, false],
+    ['{{a.artifacts}}', undefined, false],
+  ])('says of %j in language %j: %j', (value, language, expected) => {
+    expect(mayReadBytes(definition(value, language))).toBe(expected);
+  });
+});

@@ -1,0 +1,34 @@
+import { Logger } from '@nestjs/common';
+import type { RequestContext } from '#libs/executor';
+import { type Artifact, isFilePart, type Part } from '#libs/protocol';
+import type { ChildEnding } from './child-ending.js';
+import { mayReadBytes } from './plain-definition.js';
+import type { WorkflowGraph } from './workflow-graph.js';
+
+const logger = new Logger('RunFiles');
+
+/**
+ * Returns an ending as the log of the run will have it, with its large Parts as files, or as bytes where expressions may
+ * read them. So a run works on with what it would find in its log after a crash.
+ */
+export async function recordableEnding(
+  ending: ChildEnding,
+  { context, graph }: { context: RequestContext; graph: WorkflowGraph },
+): Promise<ChildEnding> {
+  if (ending.kind !== 'completed') return ending;
+  const { status } = ending;
+  const changed = async (parts: readonly Part[]): Promise<Part[] | undefined> =>
+    mayReadBytes(graph.definition) ? context.restoreParts?.(parts) : context.keepParts?.(parts);
+  const artifacts: Artifact[] = [];
+  try {
+    for (const artifact of ending.artifacts) {
+      const parts = artifact.parts.some(isFilePart) ? await changed(artifact.parts) : undefined;
+      artifacts.push(parts ? { ...artifact, parts } : artifact);
+    }
+  } catch (error) {
+    context.signal.throwIfAborted();
+    logger.error({ err: error, runId: context.taskId }, 'A file that a node has answered cannot be read');
+    return { kind: 'failed', status, error: 'a file of the answer cannot be read', failure: 'failed' };
+  }
+  return { ...ending, artifacts };
+}
