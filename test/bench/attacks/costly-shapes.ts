@@ -3,10 +3,10 @@ export type Document = Iterable<string | Buffer>;
 
 const SLASHES = 120_000;
 const LEVELS = 40_000;
-const SKILLS = 5_000;
+const SKILLS = 2_500;
 const MEMBERS = 49_000;
-/** As much as a card may have, and an answer. */
-const CARD = 1_900_000;
+/** As much as a card may have to be shown, and an answer. */
+const CARD = 1_000_000;
 const ANSWER = 15_000_000;
 const DIGIT_GROUPS = 20_000;
 

@@ -98,23 +98,33 @@ export const costlyAgents: Attack = async (target, signal) => {
   const cards = COSTLY_CARDS.map((_, place) => `card-${place}`);
   const answers = COSTLY_ANSWERS.map((_, place) => `answer-${place}`);
   const places = [...cards, ...answers];
-  for (const place of places) {
+  const calling = (place: string): object => {
     const node = { id: 'x', type: 'external', config: { endpoint_url: `${target.peers}/${place}` } };
-    await save(target, { name: place, nodes: [node], edges: [] });
-  }
+    return { name: place, nodes: [node], edges: [] };
+  };
   await ask(target, '/api/models', model(`${target.peers}${MODEL}`));
-  await save(target, READER);
-  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'go' }] };
+  await Promise.all([READER, ...places.map(calling)].map((it) => save(target, it)));
+  const call = (turn: number, place: string): Promise<unknown> => {
+    const url = `${target.peers}/${place}`;
+    const message = { messageId: `m-${turn}`, role: 'ROLE_USER', parts: [{ text: 'go' }] };
+    const round = Math.floor(turn / places.length);
+    const way = (turn + round) % 3;
+    if (way === 0) return ask(target, `/a2a/workflows/${place}`, messageCall('go'), signal);
+    if (way === 1) return ask(target, '/api/agent-messages', { url, message }, signal);
+    return ask(target, `/api/agent-card?url=${encodeURIComponent(url)}`, undefined, signal);
+  };
   let turn = 0;
-  await repeat(signal, 2, async () => {
+  const shapes = repeat(signal, 3, () => {
     turn += 1;
-    const url = `${target.peers}/${places[turn % places.length]}`;
-    await ask(target, `/a2a/workflows/${places[turn % places.length]}`, messageCall('go'), signal);
-    await ask(target, '/api/agent-messages', { url, message: { ...message, messageId: `m-${turn}` } }, signal);
-    await ask(target, `/api/agent-card?url=${encodeURIComponent(url)}`, undefined, signal);
-    await ask(target, `/a2a/workflows/${READER.name}`, messageCall('go'), signal);
+    // Cards and answers in turns: a short attack meets both.
+    return call(turn, places[(turn * STRIDE) % places.length]!);
   });
+  const pages = repeat(signal, 1, () => ask(target, `/a2a/workflows/${READER.name}`, messageCall('go'), signal));
+  await Promise.all([shapes, pages]);
 };
+
+/** Has no divisor in common with the number of places. */
+const STRIDE = 13;
 
 /** An agent that reads what its model tells it to read. */
 const READER = {
