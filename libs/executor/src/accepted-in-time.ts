@@ -10,6 +10,7 @@ export interface AcceptanceLimit {
 
 /** A Message that others overtake, or that waits behind much, has this many times the limit. */
 const LIMITS_IN_ALL = 4;
+const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
 
 /**
  * Resolves as a Message becomes durable. The Message stays with the journal, which may still write it.
@@ -43,8 +44,13 @@ export function journalStalled(): A2AError {
   return new A2AError('INTERNAL', { message, detailReason: 'DATABASE_UNAVAILABLE', status: 503 });
 }
 
+/** True for the error of a Message that the journal may still write. */
+export function isNotConfirmed(error: unknown): boolean {
+  return error instanceof A2AError && error.detailReason === NOT_CONFIRMED;
+}
+
 function notConfirmed(): A2AError {
   const message =
     'The message could not be stored in time, and may be stored later; try again later, under the same Idempotency-Key if there was one';
-  return new A2AError('INTERNAL', { message, detailReason: 'MESSAGE_NOT_CONFIRMED', status: 503 });
+  return new A2AError('INTERNAL', { message, detailReason: NOT_CONFIRMED, status: 503 });
 }

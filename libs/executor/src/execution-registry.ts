@@ -165,10 +165,10 @@ export class ExecutionRegistry {
     const token = randomId();
     const about = { agent, claim: { taskId, token }, request: await this.files.keep(request, call), call, once, after };
     const execution = await this.begun.during(token, () => this.claimAndResume(about));
-    return once ? this.acceptedOrReleased(execution, { taskId, token }) : execution;
+    return once ? this.acceptedOrReleased(execution) : execution;
   }
 
-  private async claimAndResume({ agent, claim, request, call, once, after }: Resumption): Promise<Execution> {
+  private async claimAndResume({ agent, claim, request, call, once, after }: Resumption): Promise<TaskExecution> {
     const { taskId, token } = claim;
     const stored = await claimWaiting(this.store, claim, this.replica.replicaId, this.leaving.signal);
     if (!stored) throw await refusal(this.store, taskId);
@@ -344,13 +344,16 @@ export class ExecutionRegistry {
     return throughOutage(() => this.store.events(recording.taskId, after, limit), this.leaving.signal);
   }
 
-  /** A claim whose first event was refused is given back, unless this process leaves: then it stays for who adopts it. */
-  private async acceptedOrReleased(execution: Execution, claim: TaskClaim): Promise<Execution> {
+  /**
+   * A claim whose first event was refused is given back, unless this process leaves: then it stays for who adopts it. One
+   * whose event the journal may still write stays with the execution.
+   */
+  private async acceptedOrReleased(execution: TaskExecution): Promise<Execution> {
     try {
       await execution.accepted;
       return execution;
     } catch (error) {
-      if (!this.draining) await this.giveBack(claim);
+      if (execution.failure && !this.draining) await this.giveBack(execution.claim);
       throw error;
     }
   }

@@ -10,6 +10,7 @@ import {
   type Task,
 } from '#libs/protocol';
 import { foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
+import { isNotConfirmed } from './accepted-in-time.js';
 import { BRAINSTORM_ENTRY } from './brainstorm-entry.js';
 import { CONVERSATION_ENTRY } from './conversation-entry.js';
 import { withoutExtension } from './signed-entries.js';
@@ -86,6 +87,7 @@ export class IdempotentRequests {
       try {
         return await this.executions.resume(agent, taskId, kept, call, { once });
       } catch (error) {
+        if (isNotConfirmed(error)) throw error;
         // The same request may have come twice at once. While the Task still waits, the other one is not durable.
         const header = await this.store.header(taskId);
         const repeated = await this.repeated(agent, call, once, request);

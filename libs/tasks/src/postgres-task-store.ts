@@ -126,9 +126,9 @@ export class PostgresTaskStore extends TaskStore {
     return reader ? this.database.reads.inTurn(reader, read) : read();
   }
 
-  /** Not over the pool of plain queries: a pooler may give those to a standby. */
+  /** Not over the pool of plain queries: a pooler may give those to a standby. Behind the batches that were sent before. */
   override recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
-    return eventsOver(this.journal.pool, taskId, afterSequence, limit);
+    return this.journal.run((client) => eventsOver(client, taskId, afterSequence, limit));
   }
 
   list(query: TaskQuery): Promise<StoredTask[]> {
@@ -235,10 +235,7 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   async release(claim: TaskClaim): Promise<void> {
-    await this.pool.query(
-      'UPDATE task SET replica_id = NULL, claim_token = NULL WHERE task_id = $1 AND claim_token = $2',
-      [claim.taskId, claim.token],
-    );
+    await this.pool.query(RELEASE, [claim.taskId, claim.token]);
   }
 
   async requestCancel(taskId: string): Promise<void> {
@@ -294,6 +291,11 @@ export class PostgresTaskStore extends TaskStore {
     return new Map(result.rows.map((row) => [row.task_id, row.last_sequence]));
   }
 }
+
+/** Only of a Task that nobody needs to work on: one that was gone on with meanwhile would stand still for ever. */
+const RELEASE = `
+  UPDATE task SET replica_id = NULL, claim_token = NULL
+  WHERE task_id = $1 AND claim_token = $2 AND (wake_at IS NOT NULL OR state IN ${WAITING} OR state IN ${ENDED})`;
 
 const LIVENESS = livenessCheckBy('$1');
 

@@ -275,7 +275,10 @@ export abstract class TaskStore {
    */
   abstract claimants(among?: readonly string[]): Promise<string[]>;
 
-  /** Gives a claim back without ending the Task, so that another replica adopts it at once. */
+  /**
+   * Gives a claim back that was taken in vain: of a Task that waits, is parked or has ended. One that is at work keeps its
+   * claim, since what has none is gone on with by nobody.
+   */
   abstract release(claim: TaskClaim): Promise<void>;
 
   /**

@@ -1,11 +1,12 @@
 import pg from 'pg';
-import { sendTask, send } from '../../support/a2a.js';
+import type { Task } from '#libs/protocol';
+import { rpc, send, sendTask } from '../../support/a2a.js';
 import { DatabaseLink } from '../../support/database-link.js';
 import { type Parley, startParley } from '../../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { metric } from '../../support/service-metrics.js';
 import { until } from '../../support/until.js';
-import { Api, echo, linear, unique } from '../../support/workflow.js';
+import { Api, echo, linear, ruled, unique } from '../../support/workflow.js';
 
 let database: TestDatabase;
 let link: DatabaseLink;
@@ -53,6 +54,31 @@ it('a journal that stands still makes the replica not ready, which says why, ref
     await until(async () => (await readiness()).status === 200, { what: 'the replica to be ready' });
     expect(await metric(parley, 'parley_journal_stall_seconds')).toBe(0);
     expect((await sendTask(base, 'goes on')).status.state).toBe('TASK_STATE_COMPLETED');
+  } finally {
+    await blocker.end();
+  }
+});
+
+it('goes on with a Task whose answer was stored after its caller had been told that it may be', async () => {
+  const rules = [{ when: { turn: 1 }, steps: [{ ask: 'and then?' }] }];
+  const { name } = await new Api(parley.url).save(linear(unique('asks'), ruled('asks', rules, [{ complete: 'done' }])));
+  const asking = `${parley.url}/a2a/workflows/${name}/nodes/asks`;
+  const { id: taskId, contextId } = await sendTask(asking, 'begin');
+  const blocker = new pg.Client({ connectionString: database.url });
+  await blocker.connect();
+  try {
+    // Reads go on: the answer claims its Task, and its batch waits here with the Task's row in hand.
+    await blocker.query('BEGIN; LOCK TABLE task_log IN SHARE MODE');
+    const options = { fields: { taskId, contextId }, headers: { 'idempotency-key': unique('key') } };
+    const answered = sendTask(asking, 'the answer', options).then(
+      () => 'accepted',
+      (error: Error) => error.message,
+    );
+    expect(await answered).toContain('MESSAGE_NOT_CONFIRMED');
+    await blocker.query('ROLLBACK');
+    const state = async (): Promise<string | undefined> =>
+      (await rpc<Task>(asking, 'GetTask', { id: taskId })).body.result?.status.state;
+    await until(async () => (await state()) === 'TASK_STATE_COMPLETED', { what: 'the Task to end', within: 30_000 });
   } finally {
     await blocker.end();
   }
