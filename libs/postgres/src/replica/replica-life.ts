@@ -161,8 +161,9 @@ export class ReplicaLife {
    * one is kept, with its lock: where it is the same server after all, this replica never seems dead.
    */
   private replace(old: pg.Client): void {
+    // A server that stands still keeps the end of the old session for long: nobody waits for it.
     this.reconnecting ??= this.joinUntilDone(true)
-      .then(() => old.end().catch(() => undefined))
+      .then(() => void old.end().catch(() => undefined))
       .finally(() => (this.reconnecting = undefined));
   }
 
