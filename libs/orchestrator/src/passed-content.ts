@@ -141,7 +141,7 @@ export function unreadPayload({
 }: Pick<CalledTask, 'artifacts' | 'reply' | 'status'>): LeftOutPayload | undefined {
   const kinds = [...artifacts, reply, status?.message].flatMap((it) => {
     const unread = it?.metadata?.[UNREAD_PARTS];
-    return Array.isArray(unread) ? unread.map(String) : [];
+    return Array.isArray(unread) ? unread.filter((it) => typeof it === 'string') : [];
   });
   if (kinds.length === 0) return undefined;
   const named = [...new Set(kinds.map((kind) => briefText(kind)))].toSorted();

@@ -311,9 +311,17 @@ export class RunCalls {
       if (unread) await report({ step: partsLeftOut.note(node, unread) });
       await report({ ending: await recordableEnding(this.endingOf(node, url, call.outcome), this.run) });
     } catch (error) {
-      if (!call.givenUp)
-        this.logger.error({ err: error, node: node.instance }, 'The answer of a node could not be reported');
+      if (call.givenUp) return;
+      this.logger.error({ err: error, node: node.instance }, 'The answer of a node could not be reported');
+      await this.reportUnread(report);
     }
+  }
+
+  /** Fails a node whose answer could not be understood: its run would wait for it for ever. Never rejects. */
+  private async reportUnread(report: (news: Pick<ChildNews, 'ending'>) => Promise<void>): Promise<void> {
+    const ending: ChildEnding = { kind: 'failed', error: 'internal error', failure: 'internal' };
+    // Where the run itself takes no more reports, its Task is recovered as a whole.
+    await report({ ending }).catch(() => undefined);
   }
 
   private endingOf(node: NodeRun, url: string, outcome: CallOutcome): ChildEnding {

@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { AgentCallError } from '#libs/a2a-client';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
@@ -33,6 +35,21 @@ describe('WorkflowExecutor after a failure', () => {
       session_id: 'run-1',
       state: { a: 'A' },
     });
+  });
+
+  test('a node whose answer cannot be understood fails, and its run with it', async () => {
+    jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const run = new DrivenRun(workflowOf('a', ''), new FakeAgents());
+    const ended = run.start();
+    const odd = Object.assign([], {
+      filter: () => {
+        throw new TypeError('Cannot convert object to primitive value');
+      },
+    });
+    const answer = { artifactId: 'out', parts: [], metadata: { 'parley/unread-parts': odd } };
+    (await run.agents.called('a')).task('TASK_STATE_COMPLETED', { artifacts: [answer] }).end();
+    expect(await ended).toBe('TASK_STATE_FAILED');
+    expect(run.state.error).toMatchObject({ node: 'a', message: 'node "a": internal error' });
   });
 
   test('the first error wins over a later one (C7)', async () => {
