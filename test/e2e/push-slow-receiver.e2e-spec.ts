@@ -93,6 +93,16 @@ it('what is to be sent once more to a slow receiver costs its lanes and nothing 
   expect(slow.mostUnderWay).toBe(2);
 });
 
+it('frees a lane that a replica began and does not know of, since the answer to its commit was lost', async () => {
+  await stage.database.query(
+    `INSERT INTO push_lane (receiver, lane, holder, tenant, owner, replica_id, updated_at)
+     SELECT 'https://lost.test', 0, 'a lost answer', '', '', id, now() - interval '1 minute' FROM replica`,
+  );
+  const lost = `SELECT FROM push_lane WHERE holder = 'a lost answer'`;
+  expect(await stage.database.query(lost)).toHaveLength(1);
+  await until(async () => (await stage.database.query(lost)).length === 0, { what: 'the lane to be freed' });
+});
+
 it('what a lane of an earlier version had in hand, and what waits behind it, is sent when its job is done again', async () => {
   const database = await freshDatabase();
   stage.defer(() => database.drop());

@@ -24,7 +24,8 @@ const CROWDED_ATTEMPT_MS = 3_000;
 export class PushDispatcher implements OnApplicationBootstrap {
   private readonly logger = new Logger(PushDispatcher.name);
   private readonly places = new PushPlaces();
-  private readonly lanes = new Set<Promise<void>>();
+  /** The work of each lane, by its holder. */
+  private readonly lanes = new Map<string, Promise<void>>();
   private readonly cut = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
@@ -58,7 +59,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     while (this.again && !this.stopped) {
       this.again = false;
       try {
-        if (this.looks % LOST_EVERY === 0) await this.queues.freeLostLanes();
+        if (this.looks % LOST_EVERY === 0) await this.queues.freeLostLanes([...this.lanes.keys()]);
         this.looks += 1;
         await this.beginLanes();
       } catch (error) {
@@ -106,11 +107,11 @@ export class PushDispatcher implements OnApplicationBootstrap {
   private begin(lane: PushLane, place: DueQueue): void {
     const attemptMs = lane.failures > 0 && this.places.isCrowded(place) ? CROWDED_ATTEMPT_MS : ATTEMPT_MS;
     const work = this.work(lane, attemptMs).finally(() => {
-      this.lanes.delete(work);
+      this.lanes.delete(lane.holder);
       this.places.giveBack(place);
       this.look();
     });
-    this.lanes.add(work);
+    this.lanes.set(lane.holder, work);
   }
 
   /** Never rejects. */
@@ -136,7 +137,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
   /** Lets attempts end until the signal; what is left goes on elsewhere. */
   private async stop(signal: AbortSignal): Promise<void> {
     this.drain();
-    const ended = Promise.all([this.looking, ...this.lanes]);
+    const ended = Promise.all([this.looking, ...this.lanes.values()]);
     await Promise.race([ended, aborted(signal)]);
     this.cut.abort(new Error('This process stops'));
     await Promise.race([ended, delay(LOOK_MS, undefined, { ref: false })]);

@@ -163,9 +163,13 @@ export class PushQueues {
     await this.database.pool.query(freeLanes('replica_id = $1'), [this.replica.replicaId]);
   }
 
-  /** Frees the lanes of replicas that are gone, and makes their queues due. */
-  async freeLostLanes(): Promise<void> {
-    await this.database.pool.query(freeLanes(OF_LOST_REPLICAS));
+  /**
+   * Frees the lanes of replicas that are gone, and those that this replica began half a minute ago and does not work at,
+   * since the answer to their commit was lost. Makes their queues due.
+   * @param held the holders of the lanes at work here
+   */
+  async freeLostLanes(held: readonly string[]): Promise<void> {
+    await this.database.pool.query(freeLanes(LOST), [this.replica.replicaId, held]);
   }
 
   /** Does nothing where the replica lives at that moment. */
@@ -300,7 +304,9 @@ const LIVENESS = livenessCheckBy('$1');
 const FREE_DEAD = freeLanes(`replica_id IN (${LIVENESS.gone('ARRAY[$2]')})`, `${LIVENESS.withs},`);
 
 /** Lanes of an earlier version belong to no replica, but to a job. */
-const OF_LOST_REPLICAS = 'replica_id IS NOT NULL AND NOT EXISTS (SELECT FROM replica WHERE replica.id = replica_id)';
+const LOST = `replica_id IS NOT NULL AND (
+  NOT EXISTS (SELECT FROM replica WHERE replica.id = replica_id)
+  OR replica_id = $1 AND holder <> ALL ($2::text[]) AND updated_at < now() - interval '30 seconds')`;
 
 const TAKE_OVER_LANE = `
   WITH gone AS (DELETE FROM push_lane WHERE receiver = $1 AND holder = $2 AND replica_id IS NULL RETURNING lane)
