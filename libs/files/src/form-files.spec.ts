@@ -91,6 +91,13 @@ describe('formFiles', () => {
     await expect(reading).rejects.toThrow(/cut off/);
   });
 
+  it('ends when the client left before anybody read', async () => {
+    const body = new Readable({ read: () => undefined });
+    body.destroy();
+    await new Promise((resolve) => body.once('close', resolve));
+    await expect(read(body)).rejects.toThrow(/cut off/);
+  });
+
   it('takes no more of a body than its reader does', async () => {
     let sent = 0;
     const [head, chunk] = [form([{ name: 'x' }], '').subarray(0, -2), Buffer.alloc(64 * 1024)];

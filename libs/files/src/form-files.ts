@@ -84,6 +84,8 @@ class FormReader {
     onPartHeader(this.parser, (header) => (this.sentType = header['content-type']?.[0]));
     body.once('error', this.onBodyError).once('close', this.onBodyClose);
     body.on('data', this.onBodyData).pipe(this.parser);
+    // Its events are over: the client left before anybody listened.
+    if (body.destroyed && !body.readableEnded) this.fail(unreadableForm(BROKEN));
   }
 
   /** The next file; `undefined` after the last one. @throws ProblemError 400 */
