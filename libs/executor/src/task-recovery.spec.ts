@@ -82,6 +82,25 @@ it('takes up no claim that is still being taken for a minute, whatever it looks,
   expect(renewed).toContainEqual(expect.objectContaining(claimed[0]!));
 });
 
+it('takes up what it claims though looking for dead replicas fails', async () => {
+  const read: string[] = [];
+  const store = {
+    claims: async () => [{ taskId: 'a', token: 'token' }],
+    renew: async () => true,
+    log: async (taskId: string) => void read.push(taskId),
+    release: async () => undefined,
+    overdue: async () => [],
+  };
+  const deadReplicas = (): Promise<string[]> =>
+    Promise.reject(new Error('canceling statement due to statement timeout'));
+  const recovery = recoveryOf(store, { deadReplicas });
+  for (let look = 0; look < 3; look += 1) {
+    await expect(recovery.sweep()).rejects.toThrow('statement timeout');
+    jest.advanceTimersByTime(10_000);
+  }
+  expect(read).toContain('a');
+});
+
 it('takes up every claim that it has renewed, though the database goes away before the others are', async () => {
   const claims = ['a', 'b', 'c'].map((taskId) => ({ taskId, token: `token of ${taskId}` }));
   const read: string[] = [];

@@ -114,12 +114,16 @@ export class TaskRecovery {
     });
   }
 
-  /** The claims are taken over at once; what they are of is taken up meanwhile, and the next look does not wait for that. */
+  /**
+   * The claims are taken over at once; what they are of is taken up meanwhile, and the next look does not wait for that.
+   * What hinders one of the three looks hinders no other.
+   */
   private async look(): Promise<number> {
-    const adopted = await this.adoptOrphans();
-    await this.takeUpIdle();
-    await this.wakeOverdue();
-    return adopted;
+    try {
+      return await this.adoptOrphans();
+    } finally {
+      await this.takeUpIdle().finally(() => this.wakeOverdue());
+    }
   }
 
   private async adoptOrphans(): Promise<number> {
