@@ -3,7 +3,12 @@ import { MOST_EVENTS, ROW_TEXT, toEvents } from './log-row.js';
 import type { RecordedEvent } from './task-event.js';
 
 /** Reads at most `limit` events of a log after a sequence, in its order. */
-export async function eventsOver(pool: Pool, taskId: string, after: number, limit: number): Promise<RecordedEvent[]> {
+export async function eventsOver(
+  pool: Pick<Pool, 'query'>,
+  taskId: string,
+  after: number,
+  limit: number,
+): Promise<RecordedEvent[]> {
   const { rows } = await pool.query<{ sequence: number; text: string; context_id: string }>({
     name: 'task-events',
     text: EVENTS,

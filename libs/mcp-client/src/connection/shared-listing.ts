@@ -82,6 +82,8 @@ async function ended({ list }: Listing): Promise<void> {
 /** Waits for a promise that others wait for as well. Rejects with the signal's reason where it aborts before. */
 export async function settled<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return shared;
+  // Where nobody waits for it any more, its failure is nobody's.
+  shared.catch(() => undefined);
   signal.throwIfAborted();
   const gone = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
