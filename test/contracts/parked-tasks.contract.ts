@@ -76,6 +76,15 @@ export function describeParkedTasks(name: string, open: () => TaskStore, living:
       expect(await store.claim(draft.taskId, REPLICA, randomUUID(), 'due')).toBeDefined();
     });
 
+    it('keeps its claim while it is at work, whoever gives that back', async () => {
+      const draft = newDraft();
+      await store.write([draft.created(draft.status('TASK_STATE_INPUT_REQUIRED'))]);
+      await store.claim(draft.taskId, REPLICA, 'mine');
+      await store.write([draft.continued('mine', 2, draft.status('TASK_STATE_WORKING'))]);
+      await store.release({ taskId: draft.taskId, token: 'mine' });
+      expect(await store.holds({ taskId: draft.taskId, token: 'mine' })).toBe(true);
+    });
+
     it('takes no Message while it works, and one while it asks', async () => {
       const [working, asking] = [newDraft(), newDraft()];
       await store.write([

@@ -256,15 +256,6 @@ export function describeTaskStore(name: string, open: () => TaskStore, living: (
       });
     });
 
-    it('keeps the claim of a Task that is at work, whoever gives it back', async () => {
-      const draft = newDraft();
-      await store.write([draft.created(draft.status('TASK_STATE_INPUT_REQUIRED'))]);
-      await store.claim(draft.taskId, REPLICA, 'mine');
-      await store.write([draft.continued('mine', 2, draft.status('TASK_STATE_WORKING'))]);
-      await store.release({ taskId: draft.taskId, token: 'mine' });
-      expect(await store.holds({ taskId: draft.taskId, token: 'mine' })).toBe(true);
-    });
-
     describe('claims and renew', () => {
       it('show what a replica claims, and fence what was begun with the token before', async () => {
         const replicaId = `claims-${randomUUID()}`;

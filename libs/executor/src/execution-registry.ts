@@ -344,10 +344,7 @@ export class ExecutionRegistry {
     return throughOutage(() => this.store.events(recording.taskId, after, limit), this.leaving.signal);
   }
 
-  /**
-   * A claim whose first event was refused is given back, unless this process leaves: then it stays for who adopts it. One
-   * whose event the journal may still write stays with the execution.
-   */
+  /** Gives the claim back of a first event that was refused, not that may be written, unless this process leaves. */
   private async acceptedOrReleased(execution: TaskExecution): Promise<Execution> {
     try {
       await execution.accepted;

@@ -122,7 +122,11 @@ export class TaskRecovery {
     try {
       return await this.adoptOrphans();
     } finally {
-      await this.takeUpIdle().finally(() => this.wakeOverdue());
+      try {
+        await this.takeUpIdle();
+      } finally {
+        await this.wakeOverdue();
+      }
     }
   }
 

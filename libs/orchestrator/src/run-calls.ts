@@ -320,7 +320,6 @@ export class RunCalls {
   /** Fails a node whose answer could not be understood: its run would wait for it for ever. Never rejects. */
   private async reportUnread(report: (news: Pick<ChildNews, 'ending'>) => Promise<void>): Promise<void> {
     const ending: ChildEnding = { kind: 'failed', error: 'internal error', failure: 'internal' };
-    // Where the run itself takes no more reports, its Task is recovered as a whole.
     await report({ ending }).catch(() => undefined);
   }
 
