@@ -5,6 +5,7 @@ import { Talks } from '../support/conversation.js';
 import { answers, answersParts } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { JsonRpcError, type StrictAnswer, StrictPre10Server } from '../support/strict-pre-1-0-server.js';
+import { webUrls } from '../support/web-urls.js';
 import { declaring, external, linear, textOf, unique } from '../support/workflow.js';
 
 const stage = useSharedStage();
@@ -16,7 +17,7 @@ const json = fc
 const content = fc.oneof(
   words.map((text) => ({ text })),
   fc.uint8Array({ minLength: 1, maxLength: 64 }).map((bytes) => ({ raw: Buffer.from(bytes).toString('base64') })),
-  fc.webUrl().map((url) => ({ url })),
+  webUrls().map((url) => ({ url })),
   json.map((data) => ({ data })),
 );
 const part = fc

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { A2AError, type FieldViolation } from '#libs/protocol';
+import { webUrls } from '../../../../test/support/web-urls.js';
 import {
   parseCreatePushConfig,
   parseGetTask,
@@ -14,7 +15,7 @@ const struct = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { noNul
 const content = fc.oneof(
   fc.record({ text }),
   fc.record({ raw: fc.base64String() }),
-  fc.record({ url: fc.webUrl() }),
+  fc.record({ url: webUrls() }),
   fc.record({ data: fc.jsonValue({ maxDepth: 4 }) }),
 );
 const optionalPartFields = fc.record(
@@ -30,7 +31,7 @@ const message = fc.record(
     role: fc.constant('ROLE_USER'),
     parts: fc.array(part, { minLength: 1, maxLength: 4 }),
     metadata: struct,
-    extensions: fc.array(fc.webUrl(), { maxLength: 2 }),
+    extensions: fc.array(webUrls(), { maxLength: 2 }),
     referenceTaskIds: fc.array(id, { maxLength: 2 }),
   },
   { requiredKeys: ['messageId', 'role', 'parts'] },

@@ -1,5 +1,6 @@
 import * as sdk from '@a2a-js/sdk';
 import fc from 'fast-check';
+import { webUrls } from '../../../../test/support/web-urls.js';
 import type { JsonObject, JsonValue } from '../json.js';
 import type { Message, Part } from '../message.js';
 import type { StreamResponse } from '../task.js';
@@ -25,7 +26,7 @@ const metadata = fc.dictionary(
 const content = fc.oneof(
   fc.string().map((it): Part => ({ text: it })),
   fc.uint8Array({ minLength: 1 }).map((it): Part => ({ raw: Buffer.from(it).toString('base64') })),
-  fc.webUrl().map((it): Part => ({ url: it })),
+  webUrls().map((it): Part => ({ url: it })),
   json.map((it): Part => ({ data: it })),
 );
 const part = fc
