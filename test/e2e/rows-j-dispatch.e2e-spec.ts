@@ -2,9 +2,9 @@ import { BrainstormApi, payloadOf, STEP, transforms } from '../support/brainstor
 import { keepCredential } from '../support/credentials.js';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, answersParts } from '../support/fake-behaviour.js';
-import { useStage } from '../support/stage.js';
+import { useSharedStage } from '../support/shared-stage.js';
 
-const stage = useStage();
+const stage = useSharedStage();
 let brainstorms: BrainstormApi;
 
 beforeAll(() => {
