@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Database, inTransaction } from '#libs/postgres';
 import { AppConfig } from '#libs/service';
 import type { PoolClient } from 'pg';
-import type { Repository } from 'typeorm';
+import { In, type Repository } from 'typeorm';
 import { FileInUse, quotaExceeded, SHOWN_TASKS, UploadGivenUp } from './file-errors.js';
 import { FileRow } from './file-row.js';
 import {
@@ -102,6 +102,13 @@ export class FileStore {
   async get({ tenant, owner }: FileOwner, id: string): Promise<StoredFile | undefined> {
     const row = await this.rows.findOneBy({ tenant, owner, id });
     return row ? fileOf(row) : undefined;
+  }
+
+  /** Returns those of the files that the owner has, by their ids. One query, however many are asked for. */
+  async among({ tenant, owner }: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.rows.findBy({ tenant, owner, id: In([...new Set(ids)]) });
+    return new Map(rows.map((row) => [row.id, fileOf(row)]));
   }
 
   /** Returns a file whoever owns it: for those who were given its signed address. */

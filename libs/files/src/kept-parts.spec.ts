@@ -29,6 +29,14 @@ class MemoryFiles {
     return file?.tenant === tenant && file.owner === owner ? file : undefined;
   };
 
+  queries = 0;
+
+  among = async (owner: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> => {
+    this.queries += 1;
+    const files = await Promise.all(ids.map((id) => this.get(owner, id)));
+    return new Map(files.flatMap((file) => (file ? [[file.id, file]] : [])));
+  };
+
   store = async (
     owner: FileOwner,
     files: AsyncIterable<ArrivingFile>,
@@ -156,6 +164,13 @@ describe('what a Part says of itself', () => {
       expect(keeper().concerns([claim])).toBe(true);
       expect(await keeper().keep([claim], owner)).toEqual([bare]);
     }
+  });
+
+  it('costs one query, however many Parts say so', async () => {
+    const part = await keptPart();
+    memory.queries = 0;
+    expect(await keeper().keep(Array<Part>(500).fill(part), ann)).toEqual(Array<Part>(500).fill(part));
+    expect(memory.queries).toBe(1);
   });
 
   it('gives no bytes of other files, nor of other owners', async () => {

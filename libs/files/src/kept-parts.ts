@@ -59,7 +59,7 @@ export class KeptParts extends PartKeeper {
   }
 
   override async keep(parts: readonly Part[], owner: FileOwner, signal?: AbortSignal): Promise<Part[]> {
-    const judged = await Promise.all(parts.map((part) => this.judged(part, owner, signal)));
+    const judged = await this.judged(parts, owner, signal);
     const large = judged.flatMap((part) => this.largePart(part) ?? []);
     if (large.length === 0) return judged;
     const files = await this.stored(large, owner, signal);
@@ -95,14 +95,16 @@ export class KeptParts extends PartKeeper {
     return bytes.toString('base64') === part.raw ? { part, bytes } : undefined;
   }
 
-  /** A Part that says of itself that it is kept: without that, unless it is so. */
-  private async judged(part: Part, owner: FileOwner, signal: AbortSignal | undefined): Promise<Part> {
-    if (!claimsKeptFile(part)) return part;
-    const { url } = part;
-    const find = (): Promise<StoredFile | undefined> =>
-      url === undefined ? Promise.resolve(undefined) : this.own.find(url, owner);
-    const file = await (signal ? throughOutage(find, signal) : find());
-    return file && isSame(part, file) ? part : withoutKeptFile(part);
+  /** Parts that say of themselves that they are kept: without that, unless it is so. */
+  private async judged(parts: readonly Part[], owner: FileOwner, signal: AbortSignal | undefined): Promise<Part[]> {
+    const claiming = parts.filter(claimsKeptFile);
+    const find = (): Promise<Map<string, StoredFile>> => this.own.named(claiming, owner);
+    const files = await (signal ? throughOutage(find, signal) : find());
+    return parts.map((part) => {
+      if (!claimsKeptFile(part)) return part;
+      const file = files.get(part.url ?? '');
+      return file && isSame(part, file) ? part : withoutKeptFile(part);
+    });
   }
 
   /** The file that a Part of a log names, at whatever address this service had then. */

@@ -21,6 +21,8 @@ function ownFiles(): OwnFiles {
   const isOwner = (scope: { tenant: string; owner: string }): boolean =>
     scope.tenant === owner.tenant && scope.owner === owner.owner;
   const files = {
+    among: async (scope: typeof owner, ids: readonly string[]) =>
+      new Map(isOwner(scope) && ids.includes(file.id) ? [[file.id, file]] : []),
     get: async (scope: typeof owner, id: string) => (isOwner(scope) && id === file.id ? file : undefined),
   };
   const contents = { open: async () => Readable.from([Buffer.from('con'), Buffer.from('tent')]) };

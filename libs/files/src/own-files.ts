@@ -24,10 +24,21 @@ export class OwnFiles extends OutgoingFiles {
     super();
   }
 
-  /** Returns the file of an owner that a URL names; `undefined` for any other URL, and where there is no such file. */
-  async find(url: string, owner: FileOwner): Promise<StoredFile | undefined> {
-    const id = this.urls.idOf(url);
-    return id === undefined ? undefined : this.files.get(owner, id);
+  /** Returns the files of an owner that the URLs of Parts name, by these URLs. */
+  async named(parts: readonly Part[], owner: FileOwner): Promise<Map<string, StoredFile>> {
+    const ids = new Map(
+      parts.flatMap(({ url = '' }): [string, string][] => {
+        const id = this.urls.idOf(url);
+        return id === undefined ? [] : [[url, id]];
+      }),
+    );
+    const files = await this.files.among(owner, [...ids.values()]);
+    return new Map(
+      [...ids].flatMap(([url, id]): [string, StoredFile][] => {
+        const file = files.get(id);
+        return file ? [[url, file]] : [];
+      }),
+    );
   }
 
   /**
@@ -51,15 +62,14 @@ export class OwnFiles extends OutgoingFiles {
     return Buffer.concat(pieces);
   }
 
-  override opened(parts: readonly Part[], owner: FileOwner, forMs: number, signal: AbortSignal): Promise<Part[]> {
+  override async opened(parts: readonly Part[], owner: FileOwner, forMs: number, signal: AbortSignal): Promise<Part[]> {
     const until = new Date(Date.now() + forMs);
     const base = this.service.publicBaseUrl();
-    const open = async (part: Part): Promise<Part> => {
-      const id = part.url === undefined ? undefined : this.urls.idOf(part.url);
-      const file = id === undefined ? undefined : await this.known(id, owner, signal);
+    const files = await throughOutage(() => this.named(parts, owner), signal);
+    return parts.map((part) => {
+      const file = files.get(part.url ?? '');
       return file ? { ...part, url: this.addresses.address(file, base, until) } : part;
-    };
-    return Promise.all(parts.map(open));
+    });
   }
 
   private known(id: string, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
