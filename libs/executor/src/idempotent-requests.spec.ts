@@ -1,4 +1,4 @@
-import { type Message, submittedTask, userMessage } from '#libs/protocol';
+import { A2AError, type Message, submittedTask, userMessage } from '#libs/protocol';
 import type { Idempotency } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
 import { BrainstormEntries } from './brainstorm-entry.js';
@@ -6,6 +6,8 @@ import { CallChains } from './call-chain.js';
 import { ConversationEntries } from './conversation-entry.js';
 import type { Execution } from './execution.js';
 import { IdempotentRequests } from './idempotent-requests.js';
+
+const OWNER = { tenant: '', owner: '' };
 
 /** What tells a request under a key from others. */
 async function fingerprintOf(message: Message): Promise<string | undefined> {
@@ -58,14 +60,44 @@ async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }
   return { stored, resumed };
 }
 
+/** How often a follow-up is tried that fails like this first. */
+async function triesAfter(failure: Error): Promise<number> {
+  let tries = 0;
+  const requests = new IdempotentRequests(
+    { keyed: async () => undefined, header: async () => ({ state: 'TASK_STATE_INPUT_REQUIRED' }) } as never,
+    {} as never,
+    {
+      files: { concerns: () => false, keep: async (request: unknown) => request },
+      begin: () => undefined,
+      resume: async () => {
+        tries += 1;
+        if (tries === 1) throw failure;
+        return {};
+      },
+    } as unknown as ConstructorParameters<typeof IdempotentRequests>[2],
+  );
+  const message = userMessage('hi', { messageId: 'm' });
+  await requests
+    .resume({ path: 'a' } as ServedAgent, 't', { message }, { scope: OWNER } as never, 'key')
+    .catch(() => undefined);
+  return tries;
+}
+
 const CHAINS = new CallChains(Buffer.from('a secret'));
-const OWNER = { tenant: '', owner: '' };
 
 describe('a request under an Idempotency-Key', () => {
   it('is told by what was sent, and stores its files once', async () => {
     const { stored, resumed } = await followedUpTwice();
     expect(stored).toBe(1);
     expect(resumed.map(({ parts }) => parts)).toEqual([[{ url: '1' }]]);
+  });
+
+  it.each([
+    ['is tried again where somebody else is about to write', new A2AError('UNSUPPORTED_OPERATION'), 2],
+    ['is tried once where it is too large', new A2AError('INVALID_PARAMS', { status: 413 }), 1],
+    ['is tried once where it may be stored later', new A2AError('INTERNAL', { status: 503 }), 1],
+  ])('%s', async (_, failure, times) => {
+    expect(await triesAfter(failure)).toBe(times);
   });
 
   const message = userMessage('hi', { messageId: 'm', extensions: ['urn:x'], metadata: { a: 1 } });

@@ -9,6 +9,7 @@ import {
   type SendMessageRequest,
   type Task,
 } from '#libs/protocol';
+import { isDatabaseAway } from '#libs/postgres';
 import { foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
 import { isNotConfirmed } from './accepted-in-time.js';
 import { BRAINSTORM_ENTRY } from './brainstorm-entry.js';
@@ -19,8 +20,8 @@ import type { CallContext } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted } from './execution.js';
 import type { MessageFiles } from './message-files.js';
 
-/** For a Task that someone has claimed and not yet written to: two seconds. */
-const CONTENDED_TRIES = 100;
+/** For a Task that someone has claimed and not yet written to: how long in all, in milliseconds, and how often. */
+const CONTENDED_FOR_MS = 10_000;
 const CONTENDED_MS = 20;
 
 /** Begins executions that stand or fall with their key; as ExecutionRegistry does. */
@@ -83,7 +84,8 @@ export class IdempotentRequests {
     const known = await this.repeated(agent, call, once, request);
     if (known) return known;
     const kept = await this.executions.files.keep(request, call);
-    for (let tries = 1; ; tries += 1) {
+    const begun = performance.now();
+    for (;;) {
       try {
         return await this.executions.resume(agent, taskId, kept, call, { once });
       } catch (error) {
@@ -92,7 +94,8 @@ export class IdempotentRequests {
         const header = await this.store.header(taskId);
         const repeated = await this.repeated(agent, call, once, request);
         if (repeated) return repeated;
-        if (tries === CONTENDED_TRIES || !header || !isWaitingState(header.state)) throw error;
+        const isOver = performance.now() - begun > CONTENDED_FOR_MS;
+        if (isOver || !isContended(error) || !header || !isWaitingState(header.state)) throw error;
         await delay(CONTENDED_MS);
       }
     }
@@ -157,6 +160,12 @@ export class IdempotentRequests {
     if (!fold) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
     return fold.task();
   }
+}
+
+/** True where another request may be about to write, or the database was away: not for a Message that is refused. */
+function isContended(error: unknown): boolean {
+  const isBusy = error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
+  return isBusy || error instanceof ExecutionInterrupted || isDatabaseAway(error);
 }
 
 const ENTRIES = [CONVERSATION_ENTRY, BRAINSTORM_ENTRY];
