@@ -1,5 +1,5 @@
 import type { Database } from '#libs/postgres';
-import { PostgresTaskStore } from '#libs/tasks';
+import { PostgresTaskStore, TASK_MIGRATIONS } from '#libs/tasks';
 import type { TestDatabase } from '../support/postgres.js';
 import { newDraft } from './task-draft.js';
 import { openTaskDatabase } from './task-database.js';
@@ -45,4 +45,16 @@ describe('Children of a Task in PostgreSQL', () => {
     expect(await store.write(family('lost'))).toEqual(['fenced', 'fenced']);
     expect(await store.write(family(caller.token))).toEqual(['written', 'written']);
   });
+});
+
+it('has Tasks at work made due that an earlier version left to nobody', async () => {
+  const [left, claimed] = [newDraft(), newDraft()];
+  await store.write([left.created(), claimed.created()]);
+  await server.query('UPDATE task SET replica_id = NULL, claim_token = NULL WHERE task_id = $1', [left.taskId]);
+  const wake = TASK_MIGRATIONS.find(({ name }) => name.startsWith('WakeStrandedTasks'))!;
+  await new wake().up({ query: (text: string) => server.query(text) } as never);
+  const due = await store.overdue(0, 1_000);
+  expect(due).toContain(left.taskId);
+  expect(due).not.toContain(claimed.taskId);
+  expect(await store.claim(left.taskId, 'r', 'a token', 'due')).toBeDefined();
 });

@@ -8,7 +8,11 @@ import { IndexUntimedTasks1700000000343, OrderTasksByAge1700000000942 } from './
 import { ShareLogRows1700000000142 } from './task-log-migration.js';
 import { FindEventsByRow1700000000520 } from './task-event-migration.js';
 import { ReadLogPhrases1700000000143 } from './log-phrase-migration.js';
-import { AddTaskWake1700000000140, IndexTaskWake1700000000941 } from './task-wake-migration.js';
+import {
+  AddTaskWake1700000000140,
+  IndexTaskWake1700000000941,
+  WakeStrandedTasks1700000001360,
+} from './task-wake-migration.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
@@ -242,4 +246,5 @@ export const TASK_MIGRATIONS = [
   IndexUntimedTasks1700000000343,
   KeepOpenQuestions1700000000430,
   FindEventsByRow1700000000520,
+  WakeStrandedTasks1700000001360,
 ];

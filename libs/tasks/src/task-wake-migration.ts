@@ -34,3 +34,20 @@ export class IndexTaskWake1700000000941 implements MigrationInterface {
     await runner.query('DROP INDEX CONCURRENTLY task_wake');
   }
 }
+
+/**
+ * Makes Tasks due that are at work and that nobody claims. Versions before gave the claim back of an answer that was not
+ * stored in time, and stored after that.
+ */
+export class WakeStrandedTasks1700000001360 implements MigrationInterface {
+  readonly name = 'WakeStrandedTasks1700000001360';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      UPDATE task SET wake_at = now()
+      WHERE replica_id IS NULL AND wake_at IS NULL AND state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING')`);
+  }
+
+  /** What is due stays so. */
+  async down(): Promise<void> {}
+}
