@@ -15,7 +15,8 @@ describe('mayReadBytes', () => {
     ['${nodes.a["artifacts"].size()}', 2, true],
     [String.raw`${'${'}nodes.a["\u0061rtifacts"].size()}`, 2, true],
     ['${nodes.a.text}\n{{a}}', 2, false],
-    ['{{a.artifacts}}', undefined, false],
+    ['${size(nodes.a.artifacts[0].parts[0].raw)}', undefined, true],
+    ['{{a}}', undefined, false],
   ])('says of %j in language %j: %j', (value, language, expected) => {
     expect(mayReadBytes(definition(value, language))).toBe(expected);
   });

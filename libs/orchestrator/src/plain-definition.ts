@@ -25,11 +25,11 @@ export function isPlain(definition: WorkflowDefinition): boolean {
 }
 
 /**
- * True if an expression may read the bytes of files: `nodes.<id>.artifacts` has them. A backslash may be an escape that
+ * True if an expression may read the bytes of files: `nodes.<id>.artifacts` has them, in every language. A backslash may be an escape that
  * hides the name.
  */
 export function mayReadBytes(definition: WorkflowDefinition): boolean {
-  return definition.language === 2 && /artifacts|\\\\/.test(JSON.stringify(definition));
+  return /artifacts|\\\\/.test(JSON.stringify(definition));
 }
 
 function hasNone<T>(value: T, keys: readonly (keyof T)[]): boolean {
