@@ -245,7 +245,11 @@ describe('the editor of the language', () => {
     const { nodes } = await saved(workflow.name);
     expect(nodes.find(({ id }) => id === 'publish')).toMatchObject({
       timeout: '90s',
-      retry: { attempts: 5, on: ['connect', 'timeout', 'server-error', 'rate-limited', 'failed'], delay: '2s' },
+      retry: {
+        attempts: 5,
+        on: ['connect', 'timeout', 'server-error', 'rate-limited', 'overloaded', 'failed'],
+        delay: '2s',
+      },
       fallback: { parts: [{ text: 'Not today' }] },
       each: { items: 'inputs.brief', concurrency: 3 },
       output: { parse: true },

@@ -19,8 +19,8 @@ const PATIENCE_MS = 300_000;
 
 /** As large as BODY_LIMIT lets it be. */
 const LARGE = 'x'.repeat(4 * 1024 ** 2 - 1000);
-/** Unbounded, each byte of them takes four of a heap of at most 512 megabytes. */
-const AT_ONCE = 48;
+/** Unbounded, each byte of them takes four of the heap, which has 256 megabytes. */
+const AT_ONCE = 24;
 
 const greeting = (name: string) =>
   linear(
@@ -239,7 +239,7 @@ describe('a body that does not say how long it is', () => {
 });
 
 describe('a service without authentication', () => {
-  const stage = useStage({ env: { NODE_OPTIONS: '--max-old-space-size=512' } });
+  const stage = useStage({ env: { NODE_OPTIONS: '--max-old-space-size=256' } });
 
   it(
     'survives the flood, and takes small Messages meanwhile',
@@ -260,7 +260,7 @@ describe('a service without authentication', () => {
 describe('a caller that floods gRPC', () => {
   const [large, small] = [testCaller('large'), testCaller('small')];
   const env = { ...apiKeyEnv(large, small), GRPC_PORT: '0', IN_FLIGHT_LIMIT: '128mb' };
-  const stage = useStage({ env: { ...env, NODE_OPTIONS: '--max-old-space-size=512' } });
+  const stage = useStage({ env: { ...env, NODE_OPTIONS: '--max-old-space-size=256' } });
 
   it(
     'is refused as over HTTP, and others are not',

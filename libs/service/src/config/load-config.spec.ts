@@ -32,7 +32,7 @@ describe('loadConfig', () => {
         journalStallMs: 15_000,
         nodesAtWork: 128,
       },
-      files: { fileBytes: 100 * 1024 ** 2, ownerBytes: 10 * 1024 ** 3, isFolderShared: false },
+      files: { fileBytes: 100 * 1024 ** 2, ownerBytes: 10 * 1024 ** 3, isFolderShared: false, isFolderDurable: true },
       content: DEFAULT_CONTENT_LIMITS,
       tracing: {
         protocol: 'http/json',
