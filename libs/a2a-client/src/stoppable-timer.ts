@@ -1,4 +1,4 @@
-/** What a timer of this runtime can hold, in milliseconds. */
+/** The longest time that a timer of this runtime can hold, in milliseconds. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** A timer that can be stopped, and goes on with the time that it has left. It runs from its beginning. */

@@ -90,7 +90,7 @@ export interface RequestContext {
    * what it yields; any other just yields. Absent where this process keeps no files.
    */
   keepParts?(parts: readonly Part[]): Promise<Part[]>;
-  /** Returns Parts of the log with their bytes, as they were sent. For whoever reads `raw`. Absent as `keepParts` is. */
+  /** Returns Parts of the log with their bytes, as they were sent, to readers of `raw`. Absent as `keepParts` is. */
   restoreParts?(parts: readonly Part[]): Promise<Part[]>;
 }
 

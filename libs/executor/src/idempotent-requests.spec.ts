@@ -27,7 +27,7 @@ async function fingerprintOf(message: Message): Promise<string | undefined> {
   return once?.fingerprint;
 }
 
-/** Answers to a follow-up under a key, and to its repetition; each time its files would be stored anew. */
+/** Returns the answers to a follow-up under a key and to its repetition, whose files would be stored again each time. */
 async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }> {
   const message = userMessage([{ raw: 'AAAA' }], { messageId: 'm' });
   const keyed = new Map<string, { taskId: string; sequence: number; fingerprint: string }>();
@@ -86,7 +86,7 @@ async function triesAfter(failure: Error): Promise<number> {
 const CHAINS = new CallChains(Buffer.from('a secret'));
 
 describe('a request under an Idempotency-Key', () => {
-  it('is told by what was sent, and stores its files once', async () => {
+  it('is known by the Message that was sent, and stores its files once', async () => {
     const { stored, resumed } = await followedUpTwice();
     expect(stored).toBe(1);
     expect(resumed.map(({ parts }) => parts)).toEqual([[{ url: '1' }]]);

@@ -116,7 +116,7 @@ export class TaskRecovery {
 
   /**
    * The claims are taken over at once; what they are of is taken up meanwhile, and the next look does not wait for that.
-   * What hinders one of the three looks hinders no other.
+   * A failure of one of the three looks hinders no other.
    */
   private async look(): Promise<number> {
     try {

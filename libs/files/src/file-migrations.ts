@@ -83,7 +83,7 @@ class CreateFileUse1700000000531 implements MigrationInterface {
 }
 
 /**
- * Uses without a key of their file, which would have the journal wait for whoever deletes the file. Uses of a file that was
+ * Uses without a key of their file, which would have the journal wait for a delete of the file. Uses of a file that was
  * deleted meanwhile go with their Tasks.
  */
 class ReleaseFileUse1700000000535 implements MigrationInterface {

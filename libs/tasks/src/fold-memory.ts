@@ -22,7 +22,7 @@ interface Load {
   readonly own: number;
 }
 
-/** What keeps folds, by the ids of their Tasks. */
+/** A cache of folds, by the ids of their Tasks. */
 interface FoldCache {
   take(taskId: string): unknown;
   clear(): void;

@@ -3,7 +3,7 @@ import type { RecordedEvent, TaskEvent } from './task-event.js';
 
 /** Files that one write of a Task notes as used, at most. */
 const MOST_FILES = 1_000;
-/** Those among them that Parts say to be their bytes: nobody else names them, so they come first. */
+/** Files among them that Parts say to be their bytes: no others name them, so they come first. */
 const MOST_KEPT_FILES = 10_000;
 const PATH = '/api/files/';
 /** A UUID of version 7. */

@@ -12,7 +12,7 @@ import { EditModel, NewModel } from './model-form.js';
 import { ModelList } from './model-list.js';
 
 /**
- * What the operator keeps: models, MCP servers, credentials, keys of callers, cards of agents elsewhere, and files.
+ * The settings of an operator: models, MCP servers, credentials, keys of callers, cards of agents elsewhere, and files.
  * One may be called `new`: the form for a new one has an address beside them.
  */
 export function View() {

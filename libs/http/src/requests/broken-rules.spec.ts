@@ -75,7 +75,7 @@ class Body extends Base {
   texts?: unknown;
 }
 
-/** What class-validator finds, as the entries of a problem: one for each thing that is said of a member. */
+/** Returns the findings of class-validator as the entries of a problem, one for each statement about a member. */
 function reference(errors: readonly ValidationError[], parent = ''): { path: string; detail: string }[] {
   return errors.flatMap(({ property, value, constraints = {}, contexts, children = [] }) => {
     const index = /^\d+$/.test(property) ? `${parent}[${property}]` : `${parent}.${property}`;

@@ -66,7 +66,7 @@ class RuleSearch {
     if (isParent) for (const rule of nested) this.ofParts(value, rule, path);
   }
 
-  /** What is no list breaks whatever is asked of lists: it is enough to say that. Several rules may say the same. */
+  /** A value that is no list breaks every rule of lists: it is enough to say that. Several rules may say the same. */
   private add(path: string, value: unknown, broken: Map<string, { detail: string; rule: Rule }>): void {
     const isArray = broken.get('isArray');
     const said = new Map<string, ProblemEntry>();

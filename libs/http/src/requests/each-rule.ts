@@ -1,6 +1,6 @@
 import { ValidateBy } from 'class-validator';
 
-/** What `brokenRules` finds the entries at fault by. */
+/** Tells `brokenRules` which entries of a list are at fault. */
 export interface EachContext {
   test: (entry: unknown) => boolean;
 }

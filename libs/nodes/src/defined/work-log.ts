@@ -71,7 +71,7 @@ export class WorkLog {
   }
 }
 
-/** The same for bytes and for the file that the log has in their place. */
+/** Returns one key for bytes and for the file that the log has in their place. */
 function contentOf(parts: readonly Part[]): string {
   return canonicalJson(parts.map(withDigest) as unknown as JsonValue);
 }

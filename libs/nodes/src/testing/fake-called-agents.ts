@@ -29,7 +29,7 @@ export interface CalledAgentAnswer {
   error?: AgentCallError;
   /** Never ends. */
   hangs?: boolean;
-  /** What it says and makes while it works. */
+  /** Its words and Artifacts while it works. */
   working?: { says?: string; makes?: Part[]; step?: RunEventNote }[];
   /** Ends when this has happened. */
   ends?: Promise<unknown>;

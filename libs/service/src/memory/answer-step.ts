@@ -36,7 +36,7 @@ interface Wish {
   readonly grant: () => void;
 }
 
-/** What keeps an answer from more room: its caller's share, its tenant's, the size of the step, or the state of memory. */
+/** The reason why an answer gets no more room: its caller's share, its tenant's, the size of the step, or the state of memory. */
 type Obstacle = 'caller' | 'tenant' | 'step' | 'memory';
 
 /**

@@ -34,7 +34,7 @@ export class TooManyAnswers extends Error {
   }
 }
 
-/** What a call is told of the room for its answer. */
+/** Hears what happens to the room for the answer of a call. */
 export interface AnswerListener {
   /** From here on nothing of the answer is read, whatever its agent does. */
   pause?(): void;
