@@ -92,6 +92,29 @@ describe('ReplicaLife', () => {
     }
   });
 
+  it('lives while its new lock cannot be committed yet, though its lost session held the old one for longer', async () => {
+    const database = await open();
+    const [one, two] = [await born(database), await born()];
+    await serverHasBeenUp();
+    const [row, lock] = [await database.pool.connect(), await database.pool.connect()];
+    try {
+      await row.query('BEGIN');
+      await row.query('SELECT FROM replica WHERE id = $1 FOR UPDATE', [two.replicaId]);
+      // Stands for the lost session, whose lock the server keeps until its last commit is done.
+      const kept = lock.query('SELECT pg_advisory_lock($1)', [await lockKey(database, two)]);
+      await until(async () => (await waitingForLock(database)) === 1, { what: 'the old lock to be wanted' });
+      await endSessionOf(database, two);
+      await kept;
+      await until(async () => (await waitingForLock(database)) === 1, { what: 'the new session to want the old lock' });
+      await lock.query('SELECT pg_advisory_unlock_all()');
+      await until(async () => (await waitingHeartbeats(database)) === 1, { what: 'its heartbeat to wait' });
+      expect(await one.deadReplicas()).toEqual([]);
+    } finally {
+      await row.query('COMMIT');
+      for (const session of [row, lock]) session.release();
+    }
+  });
+
   it('counts a replica that holds its lock but says nothing as dead', async () => {
     const database = await open();
     const [one, two] = [await born(database), await born()];
@@ -194,9 +217,16 @@ async function fallSilent({ pool }: Database, { replicaId }: ReplicaLife, since 
 
 /** Ends the session that holds the lock of one replica. */
 async function endSessionOf({ pool }: Database, { replicaId }: ReplicaLife): Promise<void> {
-  const text = `SELECT pg_terminate_backend(l.pid, 30000) FROM replica r JOIN pg_locks l ON l.locktype = 'advisory'
+  const text = `SELECT pg_terminate_backend(l.pid, 30000) FROM replica r JOIN pg_locks l ON l.granted AND l.locktype = 'advisory'
     AND l.classid = (r.lock_key >> 32)::oid AND l.objid = (r.lock_key & 4294967295)::oid WHERE r.id = $1`;
   expect((await pool.query(text, [replicaId])).rowCount).toBe(1);
+}
+
+async function waitingForLock({ pool }: Database): Promise<number> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`,
+  );
+  return rowCount ?? 0;
 }
 
 async function waitingHeartbeats({ pool }: Database): Promise<number> {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { Database } from '../database/database.js';
-import { isReadOnly } from '../database/outage.js';
+import { isReadOnly, sqlState } from '../database/outage.js';
 import { SESSION_SETTINGS } from '../database/session-settings.js';
 import { DEAD_REPLICAS, FORGET_REPLICA, HEARTBEAT, LIVING_PEERS, UNKNOWN_REPLICAS } from './replica-liveness.js';
 
@@ -13,6 +13,9 @@ const LOOK_MS = 100;
 const RECONNECT_MS = 100;
 /** A lock must be missing twice, this far apart: its holder may be reconnecting, at the second try perhaps. */
 const CONFIRM_MS = 200;
+
+/** How long a new session waits for the locks of a lost one: shorter than any limit on a heartbeat's age or on an answer. */
+const LOST_LOCKS_WAIT = '3s';
 
 /** The oldest lock keys that a session holds beside its own one: the one that was announced, and what was tried after it. */
 const KEPT_KEYS = 3;
@@ -142,11 +145,27 @@ export class ReplicaLife {
     const lockKey = BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()).toString();
     await session.query(SESSION_SETTINGS);
     await session.query('SELECT pg_advisory_lock($1)', [lockKey]);
-    await session.query('SELECT pg_try_advisory_lock(key) FROM unnest($1::bigint[]) AS own (key)', [this.lockKeys]);
+    await this.lockEarlierKeys(session);
     this.lockKeys = [lockKey, ...this.lockKeys.slice(-KEPT_KEYS)];
     await this.heartbeat(session);
     this.lockKeys = [lockKey];
     this.hasJoined = true;
+  }
+
+  /**
+   * Locks the earlier keys as well. A lost session keeps them while its own last heartbeat commits: whoever did not wait for
+   * them would seem dead from the end of that commit to the end of the next one. A session that is replaced still lives, and
+   * ends later.
+   */
+  private async lockEarlierKeys(session: pg.Client): Promise<void> {
+    const { rows } = await session.query<{ key: string; held: boolean }>(TRY_LOCKS, [this.lockKeys]);
+    const missing = rows.filter(({ held }) => !held).map(({ key }) => key);
+    if (missing.length === 0 || this.session !== undefined) return;
+    await session.query(`SET lock_timeout = '${LOST_LOCKS_WAIT}'`);
+    await session.query(WAIT_FOR_LOCKS, [missing]).catch((error: unknown) => {
+      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+    });
+    await session.query('RESET lock_timeout');
   }
 
   /** A new session takes a new key, since the server may not have noticed yet that the old session is gone. */
@@ -223,6 +242,10 @@ export class ReplicaLife {
     return rows.map(({ id }) => id);
   }
 }
+
+const TRY_LOCKS = 'SELECT key::text, pg_try_advisory_lock(key) AS held FROM unnest($1::bigint[]) AS own (key)';
+const WAIT_FOR_LOCKS = 'SELECT pg_advisory_lock(key) FROM unnest($1::bigint[]) AS own (key)';
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The answer to a heartbeat: the locks of the others that spoke lately, and the database's time. */
 interface Spoken {
