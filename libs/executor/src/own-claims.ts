@@ -40,11 +40,9 @@ export class OwnClaims {
 
   /** The claims that shall be taken up now: nobody else here works on them, whatever was begun with an older token. */
   async due(): Promise<IdleClaim[]> {
-    const claims: IdleClaim[] = [];
+    if (this.paced.isDue) for (const claim of await this.look()) this.keep(claim, 0);
     const now = performance.now();
-    for (const claim of this.troubled.values()) if (claim.dueAt <= now) claims.push(claim);
-    if (this.paced.isDue) claims.push(...(await this.look()));
-    return this.renew(claims);
+    return this.renew([...this.troubled.values()].filter(({ dueAt }) => dueAt <= now));
   }
 
   /** These claims are about to be taken up: until they are `settled` or `failed`, nobody else here does so. */
@@ -67,19 +65,27 @@ export class OwnClaims {
     this.keep({ ...claim, failures }, performance.now() + Math.min(pause, longest));
   }
 
-  /** Returns what it has renewed, also where the database went away in the middle: the others are due again. */
+  /** Returns the claims renewed until one failed. That one is tried last from then on: it hides none of the others. */
   private async renew(claims: readonly IdleClaim[]): Promise<IdleClaim[]> {
     const renewed: IdleClaim[] = [];
-    try {
-      for (const claim of claims) {
-        const token = randomUUID();
-        if (await this.store.renew(claim, token)) renewed.push(this.keep({ ...claim, token }, Infinity));
-        else this.troubled.delete(claim.taskId);
+    for (const claim of claims) {
+      const token = randomUUID();
+      try {
+        const isOurs = !this.isExecuted(claim) && (await this.store.renew(claim, token));
+        this.troubled.delete(claim.taskId);
+        if (isOurs) renewed.push(this.keep({ ...claim, token }, Infinity));
+      } catch (error) {
+        this.troubled.delete(claim.taskId);
+        this.keep(claim, 0);
+        if (renewed.length === 0) throw error;
+        break;
       }
-    } catch (error) {
-      if (renewed.length === 0) throw error;
     }
     return renewed;
+  }
+
+  private isExecuted({ taskId, token }: TaskClaim): boolean {
+    return this.registry.has(taskId) || this.registry.begun.has(token);
   }
 
   private keep(claim: IdleClaim, dueAt: number): IdleClaim {
@@ -93,10 +99,7 @@ export class OwnClaims {
     const claims = await this.paced.run(() => this.store.claims(this.replica.replicaId));
     const tokens = new Map(claims.map(({ taskId, token }) => [taskId, token]));
     for (const claim of executed) if (tokens.get(claim.taskId) !== claim.token) this.registry.lose(claim);
-    const { registry, troubled } = this;
-    const isIdle = ({ taskId, token }: TaskClaim): boolean =>
-      !registry.has(taskId) && !registry.begun.has(token) && !troubled.has(taskId);
-    const idle = claims.filter(isIdle);
+    const idle = claims.filter((claim) => !this.isExecuted(claim) && !this.troubled.has(claim.taskId));
     const before = this.idle;
     this.idle = new Set(idle.map(({ token }) => token));
     return idle.filter(({ token }) => before.has(token)).map((claim) => ({ ...claim, failures: 0 }));

@@ -125,6 +125,27 @@ it('takes up every claim that it has renewed, though the database goes away befo
   expect([...new Set(read)].toSorted()).toEqual(['a', 'b', 'c']);
 });
 
+it('takes up its other claims though the first of them can never be renewed', async () => {
+  const read: string[] = [];
+  const store = {
+    claims: async () => ['a', 'b', 'c'].map((taskId) => ({ taskId, token: `token of ${taskId}` })),
+    renew: async ({ taskId }: { taskId: string }) => {
+      if (taskId === 'a') throw new Error('canceling statement due to lock timeout');
+      return true;
+    },
+    log: async (taskId: string) => void read.push(taskId),
+    release: async () => undefined,
+    claimants: async () => [],
+    overdue: async () => [],
+  };
+  const recovery = recoveryOf(store, { deadReplicas: async () => [], unknownReplicas: async () => [] });
+  for (let look = 0; look < 6; look += 1) {
+    await recovery.sweep().catch(() => undefined);
+    jest.advanceTimersByTime(10_000);
+  }
+  expect([...new Set(read)].toSorted()).toEqual(['b', 'c']);
+});
+
 it.each([
   ['tells of a look that failed', false, 1],
   ['says nothing of one that its end has cut off', true, 0],
