@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { JsonObject } from '#libs/protocol';
 import { rpc, sendTask, stream, subscribe } from '../support/a2a.js';
 import { OwnPostgres } from '../support/own-postgres.js';
+import { patientPool } from '../support/postgres.js';
 import { type ClusterDatabase, ReplicaCluster } from '../support/replica-cluster.js';
 import { ids, range } from '../support/sse.js';
 import { hasEnded, logProblems, storedLog, storedLogs } from '../support/stored-log.js';
@@ -20,8 +21,7 @@ describe('PostgreSQL crashes under load and comes back', () => {
 
   beforeAll(async () => {
     postgres = await OwnPostgres.start();
-    pool = new pg.Pool({ connectionString: postgres.url, max: 2 });
-    pool.on('error', () => undefined);
+    pool = patientPool({ connectionString: postgres.url, max: 2 });
     const query = async <T extends object>(sql: string, values: unknown[] = []) =>
       (await pool.query(sql, values)).rows as T[];
     database = { url: postgres.url, query };

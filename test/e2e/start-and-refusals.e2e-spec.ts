@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type RecognitionOptions, recognizeInstallation } from '#libs/postgres';
 import type { ConfigError } from '#libs/service';
-import pg from 'pg';
 import { sendTask } from '../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { freshDataDir, startParley, startRefused } from '../support/parley.js';
-import { freshDatabase, openDatabase, type TestDatabase } from '../support/postgres.js';
+import { freshDatabase, openDatabase, patientPool, type TestDatabase } from '../support/postgres.js';
 import { Api, linear, ruled, unique } from '../support/workflow.js';
 
 const MAIN = process.env.PARLEY_TEST_MAIN ?? '';
@@ -102,7 +101,7 @@ describe('the start on a copy of a database', () => {
 
   /** Looks at a database as the start does; gives what is told and what refuses the start. */
   const recognized = async (databaseUrl: string, options: Partial<RecognitionOptions> = {}): Promise<string> => {
-    const pool = new pg.Pool({ connectionString: databaseUrl });
+    const pool = patientPool({ connectionString: databaseUrl });
     let told = '';
     const onMoved = (sentence: string): void => void (told = sentence);
     try {

@@ -43,13 +43,23 @@ export async function freshDatabase(options: { empty?: boolean } = {}): Promise<
 
 /** Queries of a database that somebody else made. */
 export function openDatabase(url: string): Pick<TestDatabase, 'query'> & { end(): Promise<void> } {
-  const pool = new pg.Pool({ connectionString: url, max: 2 });
-  pool.on('error', () => undefined);
+  const pool = patientPool({ connectionString: url, max: 2 });
   return {
     query: async <T extends object>(sql: string, values: unknown[] = []): Promise<T[]> =>
       (await pool.query(sql, values)).rows as T[],
     end: () => pool.end(),
   };
+}
+
+/**
+ * Creates a pool whose sessions the server may end at any time. pg-pool's `end()` resolves before its sessions have ended
+ * and no longer listens to them: the error of a session whose database is dropped meanwhile would end the process.
+ */
+export function patientPool(options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(options);
+  pool.on('error', () => undefined);
+  pool.on('connect', (session) => session.on('error', () => undefined));
+  return pool;
 }
 
 async function countRows(query: TestDatabase['query']): Promise<Record<string, number>> {
@@ -80,8 +90,7 @@ const sessions = new Map<string, pg.Pool>();
 async function administer(server: string, sql: string): Promise<void> {
   const known = sessions.get(server);
   const session =
-    known ?? new pg.Pool({ connectionString: server, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
-  if (!known) session.on('error', () => undefined);
+    known ?? patientPool({ connectionString: server, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
   sessions.set(server, session);
   await session.query(sql);
 }

@@ -1,8 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { throughOutage } from '#libs/postgres';
 import { OwnPostgres } from '../../support/own-postgres.js';
 import { clusterPrograms } from '../../support/patroni/debian-packages.js';
 import { PatroniCluster } from '../../support/patroni/patroni-cluster.js';
+import { patientPool } from '../../support/postgres.js';
 import type { ClusterDatabase } from '../../support/replica-cluster.js';
 
 const ANSWER_MS = 60_000;
@@ -16,8 +17,7 @@ export class TriedDatabase implements ClusterDatabase {
     readonly own: OwnPostgres | undefined,
     readonly patroni: PatroniCluster | undefined,
   ) {
-    this.pool = new pg.Pool({ connectionString: url, max: 2 });
-    this.pool.on('error', () => undefined);
+    this.pool = patientPool({ connectionString: url, max: 2 });
   }
 
   /**
