@@ -160,6 +160,22 @@ it.each([
   recovery.stop();
 });
 
+it.each([
+  ['tells that a dead replica could not be succeeded', false, 1],
+  ['says nothing of that where its own end has closed the sessions', true, 0],
+])('%s', async (_, ends, times) => {
+  const succeeding = Promise.withResolvers<void>();
+  const store = { adopt: async () => [], claimants: async () => [], claims: async () => [], overdue: async () => [] };
+  const replica = { deadReplicas: async () => ['dead'], unknownReplicas: async () => [], onLoss: () => undefined };
+  const recovery = recoveryOf(store, { ...replica, succeed: () => succeeding.promise });
+  recovery.start();
+  if (ends) recovery.stop();
+  succeeding.reject(new Error('Cannot use a pool after calling end on the pool'));
+  await jest.advanceTimersByTimeAsync(0);
+  expect(warnings).toHaveBeenCalledTimes(times);
+  recovery.stop();
+});
+
 it('looks again at once for the Task of a dead replica that its last commit holds, and forgets the replica after it', async () => {
   const forgotten: string[] = [];
   let adoptions = 0;

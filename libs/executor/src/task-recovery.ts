@@ -154,6 +154,8 @@ export class TaskRecovery {
         await this.replica.succeed(replicaId);
         succeeded.push(replicaId);
       } catch (error) {
+        // Another process gives it back: this one closes its sessions.
+        if (this.stopped) break;
         this.logger.warn({ err: error, replicaId }, 'What a dead replica held was not given back; it is tried again');
       }
     }
