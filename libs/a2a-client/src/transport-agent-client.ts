@@ -101,7 +101,8 @@ export class TransportAgentClient extends AgentClient {
     using limits = new CallDeadlines(options, this.transport.timeouts);
     using place = this.#place(options, limits);
     const size = new AnswerSize(this.content, place);
-    yield* this.outcomes.countedStream(run({ options: { ...options, ...(place && { place }) }, limits, size }));
+    const events = this.outcomes.countedStream(run({ options: { ...options, ...(place && { place }) }, limits, size }));
+    yield* place ? place.consumed(events) : events;
   }
 
   #place({ scope }: CallOptions, limits: CallDeadlines): AnswerPlace | undefined {

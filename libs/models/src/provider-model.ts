@@ -52,7 +52,8 @@ export class ProviderModel implements Model {
     using place = this.options.room?.place(call.reader ?? NOBODY, { end: (error) => lost.abort(error) });
     try {
       const model = await languageModel(this.options, this.#way(wire, { place, signal }));
-      yield* this.#answer({ ...call, signal }, model, place);
+      const events = this.#answer({ ...call, signal }, model, place);
+      yield* place ? place.consumed(events) : events;
     } catch (error) {
       call.signal.throwIfAborted();
       const failure = modelFailure(lost.signal.reason ?? error, { model: this.name, secrets: wire.secrets });

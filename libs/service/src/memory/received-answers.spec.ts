@@ -326,6 +326,25 @@ describe('The time for which answers wait for room', () => {
     expect([await climbing, await waiting]).toEqual(['after a wait', 'after a wait']);
   });
 
+  it('ends no answer whose event is being worked on, and does where nothing comes after it', async () => {
+    const room = roomOf({ bytes: 1 });
+    const ends: Error[] = [];
+    const place = room.place(ONE, { end: (error) => ends.push(error) });
+    await reads(place, 65 * KILOBYTE);
+    const silence = Promise.withResolvers<string>();
+    const events = place.consumed(eventAnd(silence.promise))[Symbol.asyncIterator]();
+    expect(await events.next()).toMatchObject({ value: 'event' });
+    const waiting = reads(room.place(OTHER), 65 * KILOBYTE);
+    await pass(25);
+    expect(ends).toEqual([]);
+    const next = events.next();
+    await pass(21);
+    expect(ends).toHaveLength(1);
+    expect(await waiting).toBe('after a wait');
+    silence.resolve('late');
+    await next;
+  });
+
   it('ends an answer that brings next to nothing as one that is silent', async () => {
     const room = roomOf({ bytes: 1 });
     const ends: Error[] = [];
@@ -338,3 +357,8 @@ describe('The time for which answers wait for room', () => {
     expect(await waiting).toBe('after a wait');
   });
 });
+
+async function* eventAnd(later: Promise<string>): AsyncIterable<string> {
+  yield 'event';
+  yield await later;
+}

@@ -108,8 +108,9 @@ interface PlaceOptions {
 export class AnswerPlace implements Disposable, StepMember {
   readonly whose: Caller;
   readonly order: number;
-  isWaiting = false;
   movedAt = 0;
+  private isPaused = false;
+  private isConsumed = false;
   private kept = 0;
   private reading = 0;
   /** Index of the step in which the answer has room; -1 where it needs none. */
@@ -158,6 +159,22 @@ export class AnswerPlace implements Disposable, StepMember {
     return room || isCostly ? this.pause(room, isCostly, signal) : undefined;
   }
 
+  /**
+   * Yields what was read of the answer. Until the next event is asked for, nothing of the answer is read: a consumer that
+   * waits for its database makes no agent silent.
+   */
+  async *consumed<T>(events: AsyncIterable<T>): AsyncIterable<T> {
+    for await (const event of events) {
+      this.isConsumed = true;
+      try {
+        yield event;
+      } finally {
+        this.isConsumed = false;
+        this.move();
+      }
+    }
+  }
+
   evict(): void {
     this.step = -1;
     this.held = 0;
@@ -169,6 +186,10 @@ export class AnswerPlace implements Disposable, StepMember {
     this.isOver = true;
     this.stopWaiting?.();
     this.leave();
+  }
+
+  get isWaiting(): boolean {
+    return this.isPaused || this.isConsumed;
   }
 
   /** Bytes of room that the answer needs, in whole units. */
@@ -184,7 +205,7 @@ export class AnswerPlace implements Disposable, StepMember {
 
   private async pause(room: Promise<void> | undefined, isCostly: boolean, signal: AbortSignal): Promise<void> {
     const { listener, turn } = this.options;
-    this.isWaiting = true;
+    this.isPaused = true;
     listener?.pause?.();
     try {
       await room;
@@ -192,7 +213,7 @@ export class AnswerPlace implements Disposable, StepMember {
       this.sinceTurn = 0;
       await turn.next(signal);
     } finally {
-      this.isWaiting = false;
+      this.isPaused = false;
       this.move();
       listener?.resume?.();
     }
@@ -246,7 +267,7 @@ export class AnswerPlace implements Disposable, StepMember {
   /** Gives back what the answer does not need any more, and goes to a lower step if that has room at once. */
   private shrink(): void {
     const bytes = this.needed;
-    if (bytes >= this.held || this.isWaiting) return;
+    if (bytes >= this.held || this.isPaused) return;
     if (bytes === 0) return this.leave();
     const lower = stepOf(bytes);
     if (lower < this.step && this.options.steps[lower]!.offer(this, bytes)) {
