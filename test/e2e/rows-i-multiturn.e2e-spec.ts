@@ -97,6 +97,12 @@ describe('rows I: several turns', () => {
       'user',
       'agent',
     ]);
+    const again = { message: said('kind', 'and tomorrow?') };
+    const ended = await ask({ ...again, ...ids });
+    expect(ended).toMatchObject({ code: -32004, message: expect.stringContaining('COMPLETED') });
+    const waiting = await ask({ message: said('kind', 'weather?') });
+    const elsewhere = await ask({ ...again, taskId: waiting['taskId'], contextId: 'another' });
+    expect(elsewhere).toMatchObject({ code: -32602, message: expect.stringContaining('contextId') });
   });
 
   it.each([[{}], [{ message: 5 }]])('I8 POST {base}/send-message with %j is refused', async (body) => {

@@ -28,8 +28,14 @@ interface Asking {
   metadata?: JsonObject;
 }
 
-/** What an agent says to its nth Message (from 0): a text, a question, an error, or nothing for ever. */
-export type Behaviour = (nth: number, text: string) => string | Asking | { hangs: true } | Error;
+/** A text that an agent answers after so many milliseconds. */
+interface Late {
+  says: string;
+  afterMs: number;
+}
+
+/** What an agent says to its nth Message (from 0): a text, at once or late, a question, an error, or nothing for ever. */
+export type Behaviour = (nth: number, text: string) => string | Late | Asking | { hangs: true } | Error;
 
 /** One call that a conversation has made: `send b hello`, `follow b task-1`, `cancel b task-1`. */
 export type SeenCall = `${'send' | 'follow' | 'cancel'} ${string} ${string}`;
@@ -99,7 +105,8 @@ class TalkingClient extends AgentClient {
     };
     yield { task: begun };
     if (typeof answer === 'object' && 'hangs' in answer) return await aborted(options.signal);
-    const responses = answered(reference, answer);
+    if (typeof answer === 'object' && 'says' in answer) await passed(answer.afterMs, options.signal);
+    const responses = answered(reference, typeof answer === 'object' && 'says' in answer ? answer.says : answer);
     this.agents.kept.set(reference.taskId, [{ task: { ...begun, history: [message] } }, ...responses]);
     yield* responses;
   }
@@ -130,6 +137,10 @@ function answered(reference: TaskReference, answer: string | Asking): StreamResp
   }
   const artifact = { artifactId: 'said', parts: [textPart(answer)] };
   return [artifactUpdate(reference, artifact), statusUpdate(reference, 'TASK_STATE_COMPLETED')];
+}
+
+async function passed(afterMs: number, signal: AbortSignal | undefined): Promise<void> {
+  await Promise.race([new Promise((resolve) => setTimeout(resolve, afterMs)), aborted(signal)]);
 }
 
 async function aborted(signal: AbortSignal | undefined): Promise<never> {
