@@ -47,8 +47,10 @@ export class ConversationCalls {
 
   announcement(agent: string): Promise<AgentCall> {
     const text = this.state.dialogue.lastText;
-    const called = this.called('announce', agent, 'announce');
-    return this.open('announce', called, { text, entry: announceEntry(this.state, withoutUserinfo(agent)) });
+    return this.open('announce', this.announcer(agent), {
+      text,
+      entry: announceEntry(this.state, withoutUserinfo(agent)),
+    });
   }
 
   /** Says that what is told next decides on the call that follows from it. */
@@ -64,6 +66,11 @@ export class ConversationCalls {
   async cancelAsked(): Promise<void> {
     const { asked } = this.state;
     if (asked) await this.calls.cancelTask(this.side(asked.turn, asked.side), asked.taskId);
+  }
+
+  /** Cancels the Task of an announcer that asks, which gets no answer. Never throws. */
+  async cancelAnnouncement(agent: string, taskId: string | undefined): Promise<void> {
+    if (taskId !== undefined) await this.calls.cancelTask(this.announcer(agent), taskId);
   }
 
   /** Cancels the Task that is at work, and those that wait for what will not come. */
@@ -88,7 +95,11 @@ export class ConversationCalls {
     const pending = dialogue.pending();
     if (pending) return this.side(pending.turn, pending.speaker);
     if (dialogue.outcome === undefined || settings.announce === undefined || announcement) return undefined;
-    return this.called('announce', settings.announce, 'announce');
+    return this.announcer(settings.announce);
+  }
+
+  private announcer(agent: string): CalledAgent {
+    return this.called('announce', agent, 'announce');
   }
 
   /** Sends a person's answer to the Task that has asked; what that says then is the turn. */

@@ -1,8 +1,15 @@
+import { statusUpdate } from '#libs/protocol';
+import { type Announcement, readStep } from './conversation-metadata.js';
 import { DrivenConversation, settingsOf, TalkingAgents } from './testing/driven-conversation.js';
 
 /** The Tasks of `b` that were canceled. */
 function canceled({ agents }: DrivenConversation): string[] {
   return agents.calls.filter((call) => call.startsWith('cancel'));
+}
+
+/** What the log says of the announcement. */
+function announcements({ log }: DrivenConversation): Announcement[] {
+  return log.flatMap((event) => readStep(event).announcement ?? []);
 }
 
 describe('the end of a conversation', () => {
@@ -11,6 +18,30 @@ describe('the end of a conversation', () => {
     const conversation = new DrivenConversation(agents, settingsOf({ maxTurns: 0 }));
     expect(await conversation.start()).toBe('TASK_STATE_COMPLETED');
     expect(canceled(conversation)).toEqual([`cancel b ${[...agents.kept.keys()].join()}`]);
+  });
+
+  it.each(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const)(
+    'cancels an announcer that waits with %s, and the announcement has failed',
+    async (state) => {
+      const agents = new TalkingAgents({ c: () => ({ asks: 'May I?', state }) });
+      const conversation = new DrivenConversation(agents, settingsOf({ announce: 'http://c', maxTurns: 0 }));
+      expect(await conversation.start()).toBe('TASK_STATE_COMPLETED');
+      expect(canceled(conversation)).toEqual([`cancel c ${[...agents.kept.keys()].at(-1)}`]);
+      expect(announcements(conversation)).toEqual(['failed']);
+    },
+  );
+
+  it('notes a failed announcement also where a kill came between the cancel of the announcer and the note', async () => {
+    const agents = new TalkingAgents({ c: () => ({ asks: 'May I?' }) });
+    const first = new DrivenConversation(agents, settingsOf({ announce: 'http://c', maxTurns: 0 }));
+    await first.start();
+    const [announcing, reference] = [[...agents.kept.keys()].at(-1) ?? '', { contextId: 'context-of-c' }];
+    agents.kept.set(announcing, [statusUpdate({ taskId: announcing, ...reference }, 'TASK_STATE_CANCELED')]);
+    const rest = new DrivenConversation(agents, first.settings);
+    const noted = first.log.findIndex((event) => JSON.stringify(event).includes('"announcement"'));
+    expect(await rest.recover(first.log.slice(0, noted))).toBe('TASK_STATE_COMPLETED');
+    expect(announcements(rest)).toEqual(['failed']);
+    expect(agents.sent.filter(({ to }) => to === 'c')).toHaveLength(1);
   });
 
   it('cancels nothing where no agent asks', async () => {

@@ -17,7 +17,7 @@ import { nameOf, type Outcome, type Reply } from './conversation.js';
 import { ConversationCalls } from './conversation-calls.js';
 import type { ConversationCommand } from './conversation-command.js';
 import { endingEvents } from './conversation-ending.js';
-import { type CallName, type ConversationStep, stepMetadata } from './conversation-metadata.js';
+import { type Announcement, type CallName, type ConversationStep, stepMetadata } from './conversation-metadata.js';
 import type { ConversationServices } from './conversation-services.js';
 import { type AskedQuestion, type ConversationState, sessionAfter } from './conversation-state.js';
 import type { PendingTurn } from './dialogue.js';
@@ -151,8 +151,10 @@ export class ConversationRun extends Process<ConversationState> {
   private async *announce(agent: string): AsyncGenerator<TaskEvent> {
     const call = await this.calls.announcement(agent);
     const reply = yield* this.follow('announce', call);
-    const silenced = 'text' in reply && isToken(reply.text, ANNOUNCE_SKIP);
-    yield this.note({ announcement: 'failure' in reply ? 'failed' : silenced ? 'silenced' : 'delivered' });
+    const isAsking = call.outcome.kind === 'waiting';
+    // Canceled before the note, so that an execution that is killed between the two leaves a Task that has failed.
+    if (isAsking) await this.calls.cancelAnnouncement(agent, call.taskId);
+    yield this.note({ announcement: isAsking ? 'failed' : announcementOf(reply) });
   }
 
   /** An agent that asked last is not left asking. */
@@ -174,4 +176,9 @@ export class ConversationRun extends Process<ConversationState> {
   private note(step: ConversationStep): TaskEvent {
     return this.step(stepMetadata(step));
   }
+}
+
+function announcementOf(reply: Reply): Announcement {
+  if ('failure' in reply) return 'failed';
+  return isToken(reply.text, ANNOUNCE_SKIP) ? 'silenced' : 'delivered';
 }
