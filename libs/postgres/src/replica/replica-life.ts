@@ -14,8 +14,12 @@ const RECONNECT_MS = 100;
 /** A lock must be missing twice, this far apart: its holder may be reconnecting, at the second try perhaps. */
 const CONFIRM_MS = 200;
 
-/** How long a new session waits for the locks of a lost one: shorter than any limit on a heartbeat's age or on an answer. */
-const LOST_LOCKS_WAIT = '3s';
+/** How long a new session waits for the locks of a lost one, at most. */
+const LOST_LOCKS_MS = 3_000;
+/** Age of the last heartbeat at which the next one may wait for nothing more: others count ten seconds as silence. */
+const LATEST_HEARTBEAT_MS = 8_000;
+/** A shorter wait for locks is none. */
+const SHORTEST_WAIT_MS = 50;
 
 /** The oldest lock keys that a session holds beside its own one: the one that was announced, and what was tried after it. */
 const KEPT_KEYS = 3;
@@ -154,14 +158,16 @@ export class ReplicaLife {
 
   /**
    * Locks the earlier keys as well. A lost session keeps them while its own last heartbeat commits: whoever did not wait for
-   * them would seem dead from the end of that commit to the end of the next one. A session that is replaced still lives, and
-   * ends later.
+   * them would seem dead from the end of that commit to the end of the next one. Where nothing tells the server that a
+   * session is lost, it keeps the locks for ten seconds: the next heartbeat must not wait as long. A session that is
+   * replaced still lives, and ends later.
    */
   private async lockEarlierKeys(session: pg.Client): Promise<void> {
     const { rows } = await session.query<{ key: string; held: boolean }>(TRY_LOCKS, [this.lockKeys]);
     const missing = rows.filter(({ held }) => !held).map(({ key }) => key);
-    if (missing.length === 0 || this.session !== undefined) return;
-    await session.query(`SET lock_timeout = '${LOST_LOCKS_WAIT}'`);
+    const left = LATEST_HEARTBEAT_MS - (performance.now() - this.spokeAt);
+    if (missing.length === 0 || this.session !== undefined || left < SHORTEST_WAIT_MS) return;
+    await session.query(`SET lock_timeout = ${Math.floor(Math.min(LOST_LOCKS_MS, left))}`);
     await session.query(WAIT_FOR_LOCKS, [missing]).catch((error: unknown) => {
       if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
     });
