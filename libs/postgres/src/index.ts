@@ -4,7 +4,7 @@ export { clientOf } from './database/connection-options.js';
 export { encodingProblem } from './database/database-encoding.js';
 export { probeDatabase } from './database/database-probe.js';
 export { Database } from './database/database.js';
-export { classifyWriteFailure, mayBeCommitted, mayBreakSession } from './database/failed-write.js';
+export { classifyWriteFailure, mayBeCommitted, mayBreakSession, StatementNotSent } from './database/failed-write.js';
 export { type MigrationClass, takeMigrationLock, tryMigrationLock } from './database/migrate.js';
 export { isDatabaseAway, sqlState, throughOutage, untilReached } from './database/outage.js';
 export { SharedReads } from './database/shared-reads.js';

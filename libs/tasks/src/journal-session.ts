@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Database } from '#libs/postgres';
+import { type Database, StatementNotSent } from '#libs/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { WRITER_SETTING } from './journal-sql.js';
 import { JOURNAL_SETTINGS } from './journal-statement.js';
@@ -9,13 +9,16 @@ interface OpenSession {
   client: Promise<PoolClient>;
   writers: number;
   isBroken: boolean;
+  /** Resolves when the newest batch has its answer. */
+  answered: Promise<void>;
 }
 
 /**
  * The session on which a process writes its batches, in the order in which they come, and the positions of their commits.
  *
  * - Batches that are under way together queue up at one session, not at its pool: a session that breaks takes all of them
- *   with it, and none overtakes on the next session the one that was lost.
+ *   with it, and none overtakes on the next session the one that was lost. A batch that fails takes those behind it with it
+ *   as well, though the session lives: a Task must not be there before the event of the Task that calls for it.
  * - Commits of a process become visible in the order of their positions. A statement whose answer was lost may still be
  *   under way at the server; before the next session writes, it fills the positions that are in doubt. That waits for what is
  *   under way, and what comes later meets the primary key of `task_commit` and is undone.
@@ -37,30 +40,33 @@ export class JournalSession {
   }
 
   /** Runs a statement behind those that were sent before. */
-  async run<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
-    const session = (this.open ??= { client: this.begin(), writers: 0, isBroken: false });
-    session.writers += 1;
-    try {
-      return await statement(await session.client);
-    } catch (error) {
-      session.isBroken = true;
-      throw error;
-    } finally {
-      session.writers -= 1;
-      if (session.writers === 0) this.leave(session);
-    }
+  run<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
+    return this.use((client) => statement(client));
   }
 
-  /** Runs a statement that makes a commit at a position of its own, if it writes anything. */
-  commit<T>(statement: (client: PoolClient, position: string) => Promise<T>): Promise<T> {
-    return this.run(async (client) => {
+  /**
+   * Runs a statement that makes a commit at a position of its own, if it writes anything.
+   * @param prepare builds the statement while those before it are under way
+   * @throws StatementNotSent where one of those failed
+   */
+  commit<T>(prepare: (position: string) => (client: PoolClient) => Promise<T>): Promise<T> {
+    return this.use(async (client, session) => {
       const position = this.next;
       this.next += 1n;
+      const before = session.answered;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      session.answered = promise;
       try {
-        return await statement(client, position.toString());
+        const statement = prepare(position.toString());
+        await before;
+        if (session.isBroken) throw new StatementNotSent();
+        return await statement(client);
       } catch (error) {
+        session.isBroken = true;
         if (this.lowestInDoubt === undefined || position < this.lowestInDoubt) this.lowestInDoubt = position;
         throw error;
+      } finally {
+        resolve();
       }
     });
   }
@@ -68,6 +74,21 @@ export class JournalSession {
   /** Writes as batches are written, and changes nothing: resolves where they can be at the moment. */
   async probe(): Promise<void> {
     await this.pool.query(PROBE);
+  }
+
+  private async use<T>(work: (client: PoolClient, session: OpenSession) => Promise<T>): Promise<T> {
+    this.open ??= { client: this.begin(), writers: 0, isBroken: false, answered: Promise.resolve() };
+    const session = this.open;
+    session.writers += 1;
+    try {
+      return await work(await session.client, session);
+    } catch (error) {
+      session.isBroken = true;
+      throw error;
+    } finally {
+      session.writers -= 1;
+      if (session.writers === 0) this.leave(session);
+    }
   }
 
   private async begin(): Promise<PoolClient> {

@@ -75,7 +75,10 @@ export class PostgresTaskStore extends TaskStore {
   async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
     refuseDoubles(batch);
     const timed = batch.map((entry) => this.timed(entry));
-    const { rows } = await this.journal.commit((client, position) => answerOf(client, batchStatement(timed, position)));
+    const { rows } = await this.journal.commit((position) => {
+      const statement = batchStatement(timed, position);
+      return (client) => answerOf(client, statement);
+    });
     this.folding.schedule(this.journal.writer);
     const written = new Set(rows.map((row) => row.task_id));
     this.reader.ended(timed.flatMap(({ taskId, state }) => (isTerminalState(state) ? taskId : [])));

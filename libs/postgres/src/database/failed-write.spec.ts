@@ -1,4 +1,4 @@
-import { classifyWriteFailure, mayBeCommitted, mayBreakSession } from './failed-write.js';
+import { classifyWriteFailure, mayBeCommitted, mayBreakSession, StatementNotSent } from './failed-write.js';
 
 const failure = (code: string, severity = 'ERROR'): Error => Object.assign(new Error(code), { code, severity });
 
@@ -36,6 +36,12 @@ test('a session that the server ended says nothing of what was written, unless t
 
 test('a statement that could not be made is refused content', () => {
   expect(classifyWriteFailure(new RangeError('too large'))).toBe('refused');
+});
+
+test('a statement that was not sent is sent again: nothing of it is committed, and its session is as it was', () => {
+  const notSent = new StatementNotSent();
+  const answers = [classifyWriteFailure(notSent), mayBeCommitted(notSent), mayBreakSession(notSent)];
+  expect(answers).toEqual(['server', false, false]);
 });
 
 test.each([

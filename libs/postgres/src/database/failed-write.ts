@@ -17,8 +17,18 @@ const OF_SESSION = /^(08...|XX000)$/;
 /** Errors that may come although the transaction was committed. */
 const AFTER_COMMIT = /^(08...|57P..|40003)$/;
 
+/** A statement was not sent, because one before it on its session failed. It may be sent again. */
+export class StatementNotSent extends Error {
+  override readonly name = 'StatementNotSent';
+
+  constructor() {
+    super('A statement before it failed');
+  }
+}
+
 /** Classifies the error of a statement that writes. */
 export function classifyWriteFailure(error: unknown): WriteFailure {
+  if (error instanceof StatementNotSent) return 'server';
   if (error instanceof TypeError || error instanceof RangeError) return 'refused';
   const state = sqlState(error);
   if (state === undefined) return 'unknown';
@@ -29,13 +39,14 @@ export function classifyWriteFailure(error: unknown): WriteFailure {
 
 /** True if the statement may have ended its session, or the server: no answer, class 08, an internal error. */
 export function mayBreakSession(error: unknown): boolean {
+  if (error instanceof StatementNotSent) return false;
   const state = sqlState(error);
   return state === undefined || OF_SESSION.test(state);
 }
 
 /** True if the transaction may be committed all the same: its answer was lost. */
 export function mayBeCommitted(error: unknown): boolean {
-  if (error instanceof TypeError || error instanceof RangeError) return false;
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof StatementNotSent) return false;
   const state = sqlState(error);
   return state === undefined || AFTER_COMMIT.test(state) || endsSession(error);
 }
