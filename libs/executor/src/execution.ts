@@ -61,16 +61,22 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RecordedEvent, void, undefined> {
-    for (;;) {
-      const { events } = this;
+    try {
+      for (;;) {
+        const { events } = this;
+        this.events = [];
+        // Not `yield*`: each would be a promise more.
+        for (const event of events) yield event;
+        if (this.events.length > 0) continue;
+        if (this.ended) return;
+        await new Promise<void>((resolve) => {
+          this.wake = resolve;
+        });
+      }
+    } finally {
+      // Its only reader has left: nothing is kept for it.
+      this.ended = true;
       this.events = [];
-      // Not `yield*`: each would be a promise more.
-      for (const event of events) yield event;
-      if (this.events.length > 0) continue;
-      if (this.ended) return;
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
     }
   }
 }

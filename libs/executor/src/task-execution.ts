@@ -84,7 +84,8 @@ export class TaskExecution implements Execution {
     this.recording = start.recording;
     this.files = start.keeper && new KeptEvents(start.keeper, start.call.scope, this.controller.signal);
     this.begunAs = { task: start.recording.task(), sequence: start.recording.lastSequence };
-    this.live = start.call.parent && new LiveEvents();
+    // A Task that is resumed has no caller here that reads them: they would be kept until its end.
+    this.live = start.call.parent?.token === undefined ? undefined : new LiveEvents();
     // Bound, and no function of its own here: V8 takes those that are assigned to properties for long-lived (see PassingMap).
     this.recording.onFailure = this.giveUp.bind(this);
     if (start.canceled) this.controller.abort(new TaskCanceled());
