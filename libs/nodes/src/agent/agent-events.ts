@@ -73,6 +73,8 @@ export interface CalledNote extends AgentTask {
   agent: string;
   /** State of the Task when the call ended, or when the agent asked; absent while the call is under way. */
   state?: TaskState;
+  /** True if the call failed without a word of the Task, which may still wait: no call answers it, the end cancels it. */
+  left?: true;
   /** Tokens that the agent told of until then. */
   tokens?: number;
 }

@@ -1,11 +1,13 @@
-import { isWaitingState } from '#libs/protocol';
+import { isWaitingState, type TaskState } from '#libs/protocol';
 import type { CalledNote, AgentTask } from './agent-events.js';
 
-/** A called agent's Task that waits for an answer. */
+/** A called agent's Task that waits for an answer, or may do so. */
 export interface WaitingAgentTask extends AgentTask {
   /** The call that the Task was left waiting by. */
   call: string;
   tool: string;
+  /** State of the Task; absent: it is not known. */
+  state?: TaskState;
 }
 
 /** What the log of an agent's Task says of the agents that it called as tools, by tool. */
@@ -13,6 +15,8 @@ export class CalledAgentLog {
   private readonly ids = new Map<string, Set<string>>();
   private readonly contexts = new Map<string, string>();
   private readonly open = new Map<string, WaitingAgentTask>();
+  /** Tasks that no call answers any more, and that may still wait. */
+  private readonly left: WaitingAgentTask[] = [];
 
   /** Notes a call; its repetition is the same one. */
   count(tool: string, id: string): void {
@@ -23,9 +27,11 @@ export class CalledAgentLog {
   /** Notes the end of a call. @param called absent where no Task of the agent was seen */
   end(tool: string, called: CalledNote | undefined): void {
     if (called === undefined) return;
-    const { call, taskId, contextId, state } = called;
-    this.contexts.set(tool, contextId);
-    if (state !== undefined && isWaitingState(state)) this.open.set(tool, { tool, call, taskId, contextId });
+    const { call, taskId, contextId, state, left } = called;
+    const task: WaitingAgentTask = { tool, call, taskId, contextId };
+    if (contextId !== '') this.contexts.set(tool, contextId);
+    if (left) this.left.push(task);
+    if (state !== undefined && isWaitingState(state)) this.open.set(tool, { ...task, state });
     else if (this.open.get(tool)?.taskId === taskId) this.open.delete(tool);
   }
 
@@ -44,8 +50,8 @@ export class CalledAgentLog {
     return this.open.get(tool);
   }
 
-  /** All Tasks that wait for an answer. */
+  /** All Tasks that wait for an answer, or may do so. */
   get waiting(): WaitingAgentTask[] {
-    return [...this.open.values()];
+    return [...this.open.values(), ...this.left];
   }
 }

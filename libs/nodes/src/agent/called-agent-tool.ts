@@ -1,9 +1,12 @@
-import { type AgentCall, type CallOutcome, needsPerson, questionParts } from '#libs/agent-calls';
+import { AgentCallError } from '#libs/a2a-client';
+import { type AgentCall, type CallFailure, type CallOutcome, needsPerson, questionParts } from '#libs/agent-calls';
 import type { PlannedCall } from '#libs/process';
 import {
+  A2A_ERRORS,
   dataPart,
   derivedId,
   isJsonObject,
+  isWaitingState,
   type JsonObject,
   type JsonValue,
   type Part,
@@ -100,13 +103,27 @@ export class CalledAgentTool implements SelfRecordingTool {
   private *ended(call: LoggedCall, open: AgentCall, tokens: number): Generator<NodeEvent> {
     const { context } = this.calledAgents.execution;
     const { outcome, answer } = open;
-    const { taskId, contextId = call.called?.contextId ?? '', state } = answer;
-    const called = taskId === undefined ? undefined : this.note(call, { taskId, contextId });
-    if (called && state) called.state = state;
-    if (called && tokens > 0) called.tokens = tokens;
+    const { taskId, contextId = (call.called ?? this.answeredTask(call))?.contextId ?? '' } = answer;
+    const called: CalledNote | undefined =
+      taskId === undefined
+        ? undefined
+        : { ...this.note(call, { taskId, contextId }), ...this.standing(call, outcome), ...(tokens > 0 && { tokens }) };
     if (outcome.kind === 'waiting' && called && (this.config.onQuestion === 'ask' || needsPerson(answer))) {
       yield agentQuestion(context, called, questionParts(this.name, answer), answer.status?.message);
     } else yield toolResult(context, call, this.outcomeOf(outcome), called);
+  }
+
+  /**
+   * Returns how the agent's Task stands at the end of a call. An answer that has not reached it leaves it waiting for the
+   * next call; one that the agent has refused, or a person has given, is for no other call.
+   */
+  private standing({ answer }: LoggedCall, outcome: CallOutcome): Pick<CalledNote, 'state' | 'left'> {
+    const { state, taskId } = outcome.answer;
+    const mayWait = state === undefined || isWaitingState(state);
+    if (outcome.kind !== 'failed' || !mayWait) return state === undefined ? {} : { state };
+    const waiting = answer ? undefined : this.log.calledAgents.waitingOf(this.name);
+    if (waiting?.taskId !== taskId || isOver(outcome.failure)) return { left: true };
+    return { state: waiting?.state ?? 'TASK_STATE_INPUT_REQUIRED' };
   }
 
   private outcomeOf(outcome: CallOutcome): ReturnType<typeof capped> {
@@ -122,7 +139,7 @@ export class CalledAgentTool implements SelfRecordingTool {
     const { calledAgents, config, log } = this;
     const { taskId } = calledAgents.execution.context;
     const { id, answer, called, since } = call;
-    const task: AgentTask | undefined = answer ? called : log.calledAgents.waitingOf(config.tool);
+    const task = this.answeredTask(call);
     const contextId = task?.contextId ?? log.calledAgents.contextOf(config.tool);
     const message = userMessage(answer?.parts ?? this.parts(call.args), {
       messageId: derivedId(taskId, 'tool', id, ...(answer ? [answer.messageId] : [])),
@@ -149,6 +166,11 @@ export class CalledAgentTool implements SelfRecordingTool {
     return [textPart(message), ...(isJsonObject(data) ? [dataPart(data)] : [])];
   }
 
+  /** Returns the Task that a call answers, if it answers one. */
+  private answeredTask({ answer, called }: LoggedCall): AgentTask | undefined {
+    return answer ? called : this.log.calledAgents.waitingOf(this.config.tool);
+  }
+
   private note({ id }: LoggedCall, { taskId, contextId }: AgentTask): CalledNote {
     return { call: id, agent: this.reference, taskId, contextId };
   }
@@ -160,6 +182,14 @@ export class CalledAgentTool implements SelfRecordingTool {
   private get log() {
     return this.calledAgents.execution.log;
   }
+}
+
+/** True if no further answer of a Task can follow: the agent has refused this one, or its time has passed. */
+function isOver({ kind, timedOut, rateLimited, cause }: CallFailure): boolean {
+  if (timedOut) return true;
+  // An agent of this service fails so while its database is out of reach.
+  if (!(cause instanceof AgentCallError) || rateLimited || cause.code === A2A_ERRORS.INTERNAL.code) return false;
+  return kind === 'rpc-error' || kind === 'client-error' || kind === 'not-found';
 }
 
 /** Returns the tokens that a step tells of: of a model's answer, or of the agents that the called agent called. */

@@ -67,8 +67,8 @@ export class CalledAgents implements AgentToolCalls {
   async *cancel(): AsyncGenerator<NodeEvent, void, void> {
     const { context, log } = this.execution;
     const open = log.call && log.call.made > 0 ? log.call : undefined;
-    // The open call of a tool whose Task waits is the answer to that Task.
-    const waiting = log.calledAgents.waiting.filter(({ tool }) => tool !== open?.tool);
+    const atWork = open && this.seenOf(open);
+    const waiting = log.calledAgents.waiting.filter(({ taskId }) => taskId !== atWork);
     const canceled = await Promise.all([
       ...(open ? [this.cancelOpen(open)] : []),
       ...waiting.map((it) => this.cancelWaiting(it)),
@@ -89,10 +89,16 @@ export class CalledAgents implements AgentToolCalls {
     return new CalledAgentTool(this, config, offered);
   }
 
-  private async cancelOpen({ tool, id, called }: LoggedCall): Promise<NodeEvent[]> {
+  /** Returns the Task of an open call: the call of a tool whose Task waits is the answer to that Task. */
+  private seenOf({ tool, called }: LoggedCall): string | undefined {
+    return (called ?? this.execution.log.calledAgents.waitingOf(tool))?.taskId;
+  }
+
+  private async cancelOpen(call: LoggedCall): Promise<NodeEvent[]> {
+    const { tool, id } = call;
     const config = this.configs.find((it) => it.tool === tool);
     if (!config) return [];
-    const seen = (called ?? this.execution.log.calledAgents.waitingOf(tool))?.taskId;
+    const seen = this.seenOf(call);
     const canceled = await this.calls.cancel({ ...this.called(config, id), ...(seen !== undefined && { seen }) });
     return [toolCanceled(this.execution.context, { tool, id, ...canceled })];
   }
