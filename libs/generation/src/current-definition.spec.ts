@@ -3,40 +3,180 @@ import { CurrentDefinition } from './current-definition.js';
 
 const URL = 'https://agent.example.com/a2a';
 
-/** Returns the config of the only node after a model has answered with another config. */
-function configAfter(type: string, config: JsonObject, answered: JsonObject): unknown {
+const OTHER = 'https://other.example.com/';
+
+interface Changed {
+  config: unknown;
+  /** Paths of the warnings. */
+  lost: string[];
+}
+
+/** Returns the only node after a model has answered with another config. */
+function changed(type: string, config: JsonObject, answered: JsonObject, id = 'a'): Changed {
   const current = new CurrentDefinition({ name: 'w', nodes: [{ id: 'a', type, config }] });
-  const { nodes } = current.apply({ name: 'w', nodes: [{ id: 'a', type, config: answered }] });
-  return (nodes as { config: unknown }[])[0]?.config;
+  const { workflow, lost } = current.apply({ name: 'w', nodes: [{ id, type, config: answered }] });
+  return { config: (workflow['nodes'] as JsonObject[])[0]?.['config'], lost: lost.map(({ path }) => path) };
+}
+
+/** Returns a config after a model has answered with another one, and has lost no credential. */
+function configAfter(type: string, config: JsonObject, answered: JsonObject, id?: string): unknown {
+  const { lost, config: after } = changed(type, config, answered, id);
+  expect(lost).toEqual([]);
+  return after;
 }
 
 describe('a definition that a model changes', () => {
-  it('shows no credential: neither of a node, nor of the agents of a brainstorm, nor inside an inner workflow', () => {
-    const secret = (config: JsonObject): JsonObject => ({ ...config, auth: 'partner-key' });
-    const inner = { nodes: [{ id: 'x', type: 'external', config: secret({ endpoint_url: URL }) }] };
-    const { visible } = new CurrentDefinition({
-      name: 'w',
-      nodes: [
-        { id: 'a', type: 'external', config: secret({ endpoint_url: URL }) },
-        { id: 'b', type: 'brainstorm', config: { agents: [secret({ agent: URL })] } },
-        { id: 'c', type: 'conversation', config: { target: URL, auth: { target: 'partner-key' } } },
-        { id: 'd', type: 'workflow', config: { body: inner } },
-      ],
-    });
-    expect(JSON.stringify(visible)).not.toContain('partner-key');
-    expect(visible['nodes']).toMatchObject([
-      { id: 'a', config: { endpoint_url: URL } },
-      { id: 'b', config: { agents: [{ agent: URL }] } },
-      { id: 'c', config: { target: URL } },
-      { id: 'd', config: { body: { nodes: [{ id: 'x', config: { endpoint_url: URL } }] } } },
-    ]);
+  const secret = (config: JsonObject): JsonObject => ({ ...config, auth: 'partner-key', credential_ref: 'team-key' });
+
+  it.each<[string, string, JsonObject, JsonObject]>([
+    ['a node', 'external', secret({ endpoint_url: URL }), { endpoint_url: URL }],
+    ['an agent of a brainstorm', 'brainstorm', { agents: [secret({ agent: URL })] }, { agents: [{ agent: URL }] }],
+    ['an agent that is a tool', 'agent', { tools: ['x', secret({ agent: URL })] }, { tools: ['x', { agent: URL }] }],
+    ['a side of a conversation', 'conversation', { target: URL, auth: { target: 'partner-key' } }, { target: URL }],
+    ['models', 'brainstorm', { llmConfig: secret({ model: 'm' }) }, { llmConfig: { model: 'm' } }],
+    [
+      'a node of an inner workflow',
+      'workflow',
+      { body: { nodes: [{ id: 'x', type: 'agent', config: { tools: [secret({ agent: URL })] } }] } },
+      { body: { nodes: [{ id: 'x', type: 'agent', config: { tools: [{ agent: URL }] } }] } },
+    ],
+    ['a malformed list', 'agent', { tools: { a: secret({ agent: URL }) } }, { tools: { a: { agent: URL } } }],
+    ['a malformed inner workflow', 'workflow', { body: [secret({})] }, { body: [{}] }],
+    ['data, which is no credential', 'agent', { data: { auth: 'none' } }, { data: { auth: 'none' } }],
+  ])('shows no name of a credential of %s', (_, type, config, shown) => {
+    const current = new CurrentDefinition({ name: 'w', nodes: [{ id: 'a', type, config }] });
+    expect(current.visible['nodes']).toEqual([{ id: 'a', type, config: shown }]);
   });
 
   it('keeps the credential of a changed node that calls the same agent, and of no other', () => {
     const config = { endpoint_url: URL, auth: 'partner-key' };
     expect(configAfter('external', config, { endpoint_url: URL, timeout: 5 })).toEqual({ ...config, timeout: 5 });
-    const other = { endpoint_url: 'https://other.example.com/', timeout: 5 };
-    expect(configAfter('external', config, other)).toEqual(other);
+    const other = { endpoint_url: OTHER, timeout: 5 };
+    expect(changed('external', config, other)).toEqual({ config: other, lost: ['nodes[0].config.auth'] });
+  });
+
+  it('keeps the credentials of the sides of a conversation that stay the same', () => {
+    const config = { requester: OTHER, target: URL, message: 'Hello', auth: { requester: 'one', target: 'two' } };
+    const { auth: _auth, ...visible } = config;
+    const answer = { ...visible, message: 'Goodbye' };
+    expect(configAfter('conversation', config, answer)).toEqual({ ...config, message: 'Goodbye' });
+    expect(changed('conversation', config, { ...answer, requester: `${OTHER}b` })).toEqual({
+      config: { ...answer, requester: `${OTHER}b`, auth: { target: 'two' } },
+      lost: ['nodes[0].config.auth.requester'],
+    });
+    expect(configAfter('conversation', config, { target: URL, message: 'Goodbye' })).toEqual({
+      target: URL,
+      message: 'Goodbye',
+      auth: { target: 'two' },
+    });
+  });
+
+  it('keeps the credentials of the agents of a brainstorm, wherever they stand now', () => {
+    const config: JsonObject = {
+      agents: [
+        { agent: URL, auth: 'one' },
+        { agent: 'workflows/b/nodes/c', credential_ref: 'two' },
+      ],
+    };
+    const agents: JsonObject[] = [
+      { agent: 'workflows/d' },
+      { agent: 'workflows/b/nodes/c', role: 'review' },
+      { agent: URL },
+    ];
+    expect(configAfter('brainstorm', config, { agents: agents.slice(1), idea: 'x' })).toEqual({
+      idea: 'x',
+      agents: [
+        { agent: 'workflows/b/nodes/c', role: 'review', credential_ref: 'two' },
+        { agent: URL, auth: 'one' },
+      ],
+    });
+    expect(changed('brainstorm', config, { agents: agents.slice(0, 2) })).toEqual({
+      config: { agents: [agents[0], { ...agents[1], credential_ref: 'two' }] },
+      lost: ['nodes[0].config.agents'],
+    });
+  });
+
+  it('keeps the credentials of agents that are tools, also of one that is named as a text now', () => {
+    const tool = { agent: URL, auth: 'one' };
+    const config = { tools: ['calculator', tool], prompt: 'x' };
+    const answers: [JsonValue[], JsonValue[]][] = [
+      [[{ agent: URL, maxCalls: 2 }], [{ ...tool, maxCalls: 2 }]],
+      [
+        [`agent:${URL}`, 'calculator'],
+        [tool, 'calculator'],
+      ],
+      [['calculator'], ['calculator']],
+    ];
+    for (const [tools, expected] of answers)
+      expect(configAfter('agent', config, { tools })).toEqual({ tools: expected });
+    const other = { tools: ['calculator', { agent: OTHER }] };
+    expect(changed('agent', config, other)).toEqual({ config: other, lost: ['nodes[0].config.tools'] });
+  });
+
+  it('takes an agent that is listed twice for the one of its name or place, and for none where that is unclear', () => {
+    const named = (name: string, auth?: string): JsonObject => ({ agent: URL, name, ...(auth && { auth }) });
+    const config = { tools: [named('a', 'one'), named('b', 'two')] };
+    expect(configAfter('agent', config, { tools: [named('b'), named('a')] })).toEqual({
+      tools: [named('b', 'two'), named('a', 'one')],
+    });
+    expect(configAfter('agent', config, { tools: [named('c'), named('b')] })).toEqual({
+      tools: [named('c', 'one'), named('b', 'two')],
+    });
+    const tools = [named('a'), 'calculator', named('c')];
+    expect(changed('agent', config, { tools })).toEqual({
+      config: { tools: [named('a', 'one'), 'calculator', named('c')] },
+      lost: ['nodes[0].config.tools[2]'],
+    });
+  });
+
+  it('keeps the credentials inside a changed inner workflow', () => {
+    const call = (endpoint: string, auth?: string): JsonObject => {
+      return { id: 'x', type: 'external', config: { endpoint_url: endpoint, ...(auth && { auth }) } };
+    };
+    const body = { nodes: [{ id: 'in', type: 'input', position: { x: 1, y: 2 } }, call(URL, 'partner-key')] };
+    const said = { id: 'said', type: 'output', config: {} };
+    const answer = { body: { nodes: [{ id: 'in', unchanged: true }, call(URL), said] } };
+    expect(configAfter('workflow', { body }, answer)).toEqual({ body: { nodes: [...body.nodes, said] } });
+    const { lost } = changed('workflow', { body }, { body: { nodes: [call(OTHER)] } });
+    expect(lost).toEqual(['nodes[0].config.body.nodes[0].config.auth']);
+  });
+
+  it('keeps the credential of a node that has another id now, if it calls the same agent', () => {
+    const config = { endpoint_url: URL, auth: 'partner-key' };
+    expect(configAfter('external', config, { endpoint_url: URL, timeout: 5 }, 'b')).toEqual({ ...config, timeout: 5 });
+    const other = { endpoint_url: OTHER };
+    expect(configAfter('external', config, other, 'b')).toEqual(other);
+  });
+
+  it('leaves out a credential of which it does not know which agent it is for, and says so', () => {
+    const current = new CurrentDefinition({
+      nodes: [
+        { id: 'a', type: 'plugged', config: { url: URL, auth: 'partner-key' } },
+        { id: 'b', type: 'external', config: { endpoint_url: URL, auth: 'partner-key' } },
+      ],
+    });
+    const nodes: JsonObject[] = [
+      { id: 'a', type: 'plugged', config: { url: OTHER } },
+      { id: 'b', type: 'conversation', config: { target: URL } },
+    ];
+    const left = { severity: 'warning', code: 'CREDENTIAL_LEFT_OUT' };
+    expect(current.apply({ nodes })).toEqual({
+      workflow: { nodes },
+      lost: [
+        {
+          ...left,
+          detail: 'plugged node "a": the credential is left out, because the node has changed',
+          path: 'nodes[0].config',
+          node: 'a',
+        },
+        {
+          ...left,
+          detail: 'conversation node "b": the credential is left out, because the node has another type now',
+          path: 'nodes[1].config',
+          node: 'b',
+        },
+      ],
+    });
   });
 
   it('puts a node back to the letter where the model only says so or repeats it, in whichever order', () => {
@@ -47,8 +187,8 @@ describe('a definition that a model changes', () => {
       { config: { model: 'm', prompt: 'x' }, type: 'agent', id: 'a' },
       { id: 'a', type: 'agent', config: { prompt: 'x', model: 'm' }, position: { x: 9, y: 9 } },
     ];
-    for (const answer of answers) expect(current.apply({ nodes: [answer] })['nodes']).toEqual([node]);
-    expect(current.apply({ nodes: [{ id: 'b', type: 'output', config: {} }] })['nodes']).toEqual([
+    for (const answer of answers) expect(current.apply({ nodes: [answer] }).workflow['nodes']).toEqual([node]);
+    expect(current.apply({ nodes: [{ id: 'b', type: 'output', config: {} }] }).workflow['nodes']).toEqual([
       { id: 'b', type: 'output' },
     ]);
   });
@@ -56,8 +196,8 @@ describe('a definition that a model changes', () => {
   it('leaves a new node as the model wrote it, and what is no node to the checks', () => {
     const current = new CurrentDefinition({ nodes: 'none' });
     const nodes: JsonValue[] = [{ id: 'new', unchanged: true }, { type: 'agent' }, 7];
-    expect(current.apply({ nodes })).toEqual({ nodes });
-    expect(current.apply({ nodes: 1 })).toEqual({ nodes: 1 });
+    expect(current.apply({ nodes })).toEqual({ workflow: { nodes }, lost: [] });
+    expect(current.apply({ nodes: 1 })).toEqual({ workflow: { nodes: 1 }, lost: [] });
     expect(current.visible).toEqual({ nodes: 'none' });
   });
 });

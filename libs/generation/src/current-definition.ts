@@ -1,15 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
-import { WORKFLOW_NAME } from '#libs/orchestrator';
+import { WORKFLOW_NAME, type WorkflowProblem } from '#libs/orchestrator';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { withoutCredentials, withoutInnerNames, withoutNames } from './credential-names.js';
+import { type CallingNode, keptCredentials } from './kept-credentials.js';
 
 /** Members that the service shows beside a definition. */
 const SHOWN = new Set(['revision', 'createdAt', 'updatedAt', 'problems', '$schema']);
 /** The member of a node that stands for the node of the same id. */
 const UNCHANGED = 'unchanged';
 
+/** A changed definition, and warnings of the credentials that it has lost. */
+export interface ChangedDefinition {
+  workflow: JsonObject;
+  lost: WorkflowProblem[];
+}
+
+/** A node of a changed definition, and the credentials that it has lost. */
+interface ChangedNode {
+  node: JsonValue;
+  lost: LostInNode[];
+}
+
+/** A loss; `path` begins in the node, and `detail` without naming it. */
+type LostInNode = Pick<WorkflowProblem, 'path' | 'detail'>;
+
 /**
  * A definition that a model changes. No model sees its credentials and positions. A node that the model repeats, or says to
- * be unchanged, is the very node that was sent.
+ * be unchanged, is the very node that was sent. A changed node has the credentials of the agents that it still calls.
  */
 export class CurrentDefinition {
   private readonly nodes: ReadonlyMap<string, JsonObject>;
@@ -21,64 +38,105 @@ export class CurrentDefinition {
 
   /** Returns what a model sees. */
   get visible(): JsonObject {
-    const members = Object.entries(this.sent).filter(([name]) => !SHOWN.has(name));
-    const { nodes } = this.sent;
-    return { ...Object.fromEntries(members), ...(Array.isArray(nodes) && { nodes: nodes.map(visibleNode) }) };
+    const { nodes, ...rest } = this.sent;
+    const members = Object.entries(rest).filter(([name]) => !SHOWN.has(name));
+    const visible = Array.isArray(nodes) ? nodes.map(visibleNode) : nodes && withoutInnerNames(nodes);
+    return { ...Object.fromEntries(members), ...(visible !== undefined && { nodes: visible }) };
   }
 
   /** Returns an answer with the nodes that stay, and the name and the schema of the current definition. */
-  apply(answer: JsonObject): JsonObject {
+  apply(answer: JsonObject): ChangedDefinition {
     const { name, $schema } = this.sent;
-    const { nodes } = answer;
-    return {
+    const nodes = Array.isArray(answer['nodes']) ? this.changedNodes(answer['nodes']) : undefined;
+    const workflow = {
       ...(typeof $schema === 'string' && { $schema }),
       ...answer,
       ...(typeof name === 'string' && WORKFLOW_NAME.test(name) && { name }),
-      ...(Array.isArray(nodes) && { nodes: nodes.map((node) => this.applyTo(node)) }),
+      ...(nodes && { nodes: nodes.map(({ node }) => node) }),
     };
+    return { workflow, lost: nodes?.flatMap(({ node, lost }, index) => warnings(node, index, lost)) ?? [] };
   }
 
-  private applyTo(node: JsonValue): JsonValue {
-    const known = isJsonObject(node) && typeof node['id'] === 'string' ? this.nodes.get(node['id']) : undefined;
-    if (!isJsonObject(node) || known === undefined) return node;
-    if (node[UNCHANGED] === true) return known;
-    const { position: _position, [UNCHANGED]: _unchanged, ...written } = node;
-    if (isDeepStrictEqual(plainNode(written), plainNode(visibleNode(known)))) return known;
-    const { position } = known;
-    return { ...written, ...credentialOf(known, written), ...(position !== undefined && { position }) };
+  private changedNodes(nodes: JsonValue[]): ChangedNode[] {
+    const ids = new Set(objectsIn(nodes).map(({ id }) => id));
+    const gone = [...this.nodes.values()].filter(({ id }) => !ids.has(id));
+    return nodes.map((node) => {
+      if (!isJsonObject(node)) return { node, lost: [] };
+      const known = typeof node['id'] === 'string' ? this.nodes.get(node['id']) : undefined;
+      return known === undefined ? renamedNode(node, gone) : changedNode(node, known);
+    });
   }
+}
+
+function changedNode(node: JsonObject, known: JsonObject): ChangedNode {
+  if (node[UNCHANGED] === true) return { node: known, lost: [] };
+  const { position: _position, [UNCHANGED]: _unchanged, ...written } = node;
+  if (isDeepStrictEqual(plainNode(written), plainNode(visibleNode(known)))) return { node: known, lost: [] };
+  const { position } = known;
+  const { config, lost } = changedConfig(written, known);
+  return { node: { ...written, ...(config && { config }), ...(position !== undefined && { position }) }, lost };
+}
+
+/** Returns a node of a new id with the credentials of a node that is gone, if it calls an agent of that one. */
+function renamedNode(node: JsonObject, gone: readonly JsonObject[]): ChangedNode {
+  for (const known of gone) {
+    const { config, lost } = changedConfig(node, known);
+    if (config && !isDeepStrictEqual(config, node['config'])) return { node: { ...node, config }, lost };
+  }
+  return { node, lost: [] };
+}
+
+/** Returns the config of a changed node with the credentials that it keeps. */
+function changedConfig(written: JsonObject, known: JsonObject): { config?: JsonObject; lost: LostInNode[] } {
+  const [before, after] = [known['config'], written['config']];
+  if (!isJsonObject(before) || !isJsonObject(after)) return { lost: [] };
+  const { members, lost } = keptCredentials(typed(known, before), typed(written, after));
+  const own = lost.map(({ member, detail }) => {
+    return { path: member === '' ? 'config' : `config.${member}`, detail: `the credential ${detail}` };
+  });
+  const inner = isJsonObject(after['body']) ? innerDefinition(known)?.apply(after['body']) : undefined;
+  return {
+    config: { ...after, ...members, ...(inner && { body: inner.workflow }) },
+    lost: [...own, ...(inner?.lost ?? []).map(({ path, detail }) => ({ path: `config.body.${path}`, detail }))],
+  };
+}
+
+function typed({ type }: JsonObject, config: JsonObject): CallingNode {
+  return { type: typeof type === 'string' ? type : '', config };
+}
+
+/** Returns the workflow that stands in a node. */
+function innerDefinition({ type, config }: JsonObject): CurrentDefinition | undefined {
+  const body = isJsonObject(config) ? config['body'] : undefined;
+  const isDefinition = isJsonObject(body) && (type === 'workflow' || Array.isArray(body['nodes']));
+  return isDefinition ? new CurrentDefinition(body) : undefined;
+}
+
+/** Returns the losses of a node as problems of its definition. */
+function warnings(node: JsonValue, index: number, lost: readonly LostInNode[]): WorkflowProblem[] {
+  const { id, type } = isJsonObject(node) ? node : {};
+  const [typeName = '', idName = ''] = [type, id].map((it) => (typeof it === 'string' ? it : ''));
+  return lost.map(({ path, detail }) => ({
+    severity: 'warning',
+    code: 'CREDENTIAL_LEFT_OUT',
+    detail: `${typeName} node "${idName}": ${detail}`,
+    path: `nodes[${index}].${path}`,
+    node: idName,
+  }));
 }
 
 function visibleNode(node: JsonValue): JsonValue {
-  if (!isJsonObject(node)) return node;
-  const { position: _position, config, ...rest } = node;
-  return { ...rest, ...(config !== undefined && { config: visibleConfig(config) }) };
-}
-
-/** Removes the names of credentials: of the node, of each agent of a brainstorm, and of the nodes of an inner workflow. */
-function visibleConfig(config: JsonValue): JsonValue {
-  if (!isJsonObject(config)) return config;
-  const { auth: _auth, ...rest } = config;
-  const { agents, body } = rest;
-  return {
-    ...rest,
-    ...(Array.isArray(agents) && { agents: agents.map(visibleConfig) }),
-    ...(isJsonObject(body) &&
-      Array.isArray(body['nodes']) && { body: { ...body, nodes: body['nodes'].map(visibleNode) } }),
-  };
+  if (!isJsonObject(node)) return withoutInnerNames(node);
+  const { position: _position, config, ...rest } = withoutNames(node);
+  if (config === undefined) return rest;
+  const visible = withoutCredentials(config);
+  const body = innerDefinition(node)?.visible;
+  return { ...rest, config: isJsonObject(visible) && body ? { ...visible, body } : visible };
 }
 
 /** A node without a config is one with an empty config. */
 function plainNode(node: JsonValue): JsonValue {
   return isJsonObject(node) ? { ...node, config: node['config'] ?? {} } : node;
-}
-
-/** Returns the config with the credential of a changed `external` node, if it still calls the same agent. */
-function credentialOf(known: JsonObject, written: JsonObject): { config?: JsonObject } {
-  const [before, after] = [known['config'], written['config']];
-  if (!isJsonObject(before) || !isJsonObject(after) || before['auth'] === undefined) return {};
-  const isSame = written['type'] === 'external' && before['endpoint_url'] === after['endpoint_url'];
-  return isSame ? { config: { ...after, auth: before['auth'] } } : {};
 }
 
 function objectsIn(value: JsonValue | undefined): JsonObject[] {

@@ -212,4 +212,44 @@ describe('the generation of a workflow', () => {
     expect(said).toContain('Say: {{text}}');
     for (const it of ['partner-key', '"revision"', '"x":1']) expect(said).not.toContain(it);
   });
+
+  it('names no credential to the model, and says which one a changed node has lost to the caller alone', async () => {
+    const target = 'https://agent.example.com/a2a';
+    const tools = [{ agent: target, auth: 'partner-key' }];
+    const current: JsonObject = {
+      name: 'shout',
+      nodes: [
+        { id: 'ask', type: 'agent', config: { prompt: 'Ask', tools } },
+        { id: 'say', type: 'agent', config: { prompt: 'Say: {{ask}}', tools } },
+      ],
+      edges: [{ from: 'ask', to: 'say' }],
+    };
+    const changed = { prompt: 'Say: {{ask}}', tools: [{ agent: 'https://other.example.com/a2a' }] };
+    const answer = {
+      ...current,
+      nodes: [
+        { id: 'ask', type: 'agent', config: { prompt: 'Ask again', tools: [{ agent: target }] } },
+        { id: 'say', type: 'agent', config: changed },
+      ],
+    };
+    const cyclic = { ...answer, edges: [...(current['edges'] as JsonObject[]), { from: 'say', to: 'ask' }] };
+    const result = await played([JSON.stringify(cyclic), JSON.stringify(answer)], { current });
+    expect(doneOf(result).workflow['nodes']).toEqual([
+      { id: 'ask', type: 'agent', config: { prompt: 'Ask again', tools } },
+      { id: 'say', type: 'agent', config: changed },
+    ]);
+    expect(doneOf(result).problems).toEqual([
+      {
+        severity: 'warning',
+        code: 'CREDENTIAL_LEFT_OUT',
+        detail:
+          'agent node "say": the credential for https://agent.example.com/a2a is left out, because tools has another agent now',
+        path: 'nodes[1].config.tools',
+        node: 'say',
+      },
+    ]);
+    const prompt = result.models.texts(1).join('\n');
+    expect(prompt).toContain('The service refuses this definition');
+    for (const it of ['partner-key', 'is left out']) expect(prompt).not.toContain(it);
+  });
 });

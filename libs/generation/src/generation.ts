@@ -5,7 +5,7 @@ import { coalesced, type Model, type ModelEnd, ModelError, type ModelEvent, type
 import { WorkflowCheck, type WorkflowProblem, WorkflowStore } from '#libs/orchestrator';
 import type { JsonObject } from '#libs/protocol';
 import { AppConfig } from '#libs/service';
-import { CurrentDefinition } from './current-definition.js';
+import { type ChangedDefinition, CurrentDefinition } from './current-definition.js';
 import type { GenerateBody, GeneratedWorkflow } from './generate-body.js';
 import { failedModel, unusableAnswer } from './generation-error.js';
 import { MOST_ATTEMPTS, MOST_TOKENS } from './generation-limits.js';
@@ -70,17 +70,17 @@ export class WorkflowGenerator {
     const budget = new TokenBudget();
     if (!budget.hasRoomFor(charactersOf(messages))) throw tooLarge();
     const drafted = { model, isNamed: name !== undefined, budget, signal };
-    const finished = (answer: JsonObject): JsonObject => ({
-      ...(current ? current.apply(answer) : answer),
-      ...(typeof body.name === 'string' && { name: body.name }),
-    });
+    const finished = (answer: JsonObject): ChangedDefinition => {
+      const { workflow, lost } = current?.apply(answer) ?? { workflow: answer, lost: [] };
+      return { workflow: { ...workflow, ...(typeof body.name === 'string' && { name: body.name }) }, lost };
+    };
     return { events: () => this.events(drafted, messages, finished, tenant) };
   }
 
   private async *events(
     call: DraftCall,
     messages: ModelMessage[],
-    finished: (answer: JsonObject) => JsonObject,
+    finished: (answer: JsonObject) => ChangedDefinition,
     tenant: string,
   ): AsyncGenerator<GenerationEvent, void, void> {
     const { model, budget, signal } = call;
@@ -89,11 +89,13 @@ export class WorkflowGenerator {
       const answer = yield* draft(call, messages);
       const written = writtenDefinition(answer, this.config.content.jsonMembers);
       if (written === undefined) throw unusableAnswer(model.name, 'answered with something that is no JSON object');
-      const workflow = finished(written);
-      const problems = await this.checks.problems(workflow, this.workflows.inTenant(tenant));
+      const { workflow, lost } = finished(written);
+      const found = await this.checks.problems(workflow, this.workflows.inTenant(tenant));
+      const problems = [...found, ...lost];
       signal.throwIfAborted();
       yield { type: 'generate.draft', data: { workflow, problems, attempt } };
-      const repair = repairMessages(answer, problems);
+      // A model can do nothing for a lost credential.
+      const repair = repairMessages(answer, found);
       const isLast =
         !problems.some(({ severity }) => severity === 'error') ||
         attempt === MOST_ATTEMPTS ||

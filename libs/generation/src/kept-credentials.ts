@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util';
+import { agentToolEntries } from '#libs/executor';
+import { isJsonObject, type JsonObject, type JsonValue, shownUrl, textStart } from '#libs/protocol';
+import { hasNames, namesIn, withoutCredentials, withoutNames } from './credential-names.js';
+
+/** Members of the config of a conversation that are agents; `auth` has their credentials by the same names. */
+const PARTIES = ['requester', 'target', 'announce'];
+/** Characters of an agent's name in a text. */
+const LONGEST_AGENT = 200;
+
+/** A credential that a changed config has lost. */
+export interface LostCredential {
+  /** Place in the config; empty: the config. */
+  member: string;
+  /** End of the sentence that begins with "the credential". */
+  detail: string;
+}
+
+/** Members of a changed config that have credentials again, and the credentials that it has lost. */
+export interface KeptCredentials {
+  members: JsonObject;
+  lost: LostCredential[];
+}
+
+/** Type and config of a node. */
+export interface CallingNode {
+  type: string;
+  config: JsonObject;
+}
+
+/**
+ * Finds the credentials of a node in the changed node, each for the agent that it belongs to: no credential reaches another
+ * agent.
+ */
+export function keptCredentials(before: CallingNode, { type, config: after }: CallingNode): KeptCredentials {
+  const { config } = before;
+  if (type !== before.type) return leftOut(config, 'the node has another type now');
+  if (type === 'external') return endpointCredentials(config, after);
+  if (type === 'conversation') return partyCredentials(config, after);
+  if (type === 'brainstorm') return listedCredentials('agents', config, after);
+  if (type === 'agent') return listedCredentials('tools', config, after);
+  return leftOut(config, 'the node has changed');
+}
+
+function leftOut(config: JsonObject, reason: string): KeptCredentials {
+  const isWithout = isDeepStrictEqual(withoutCredentials(config), config);
+  return { members: {}, lost: isWithout ? [] : [{ member: '', detail: `is left out, because ${reason}` }] };
+}
+
+function endpointCredentials(before: JsonObject, after: JsonObject): KeptCredentials {
+  const { endpoint_url: agent } = before;
+  if (!hasNames(before) || typeof agent !== 'string') return { members: {}, lost: [] };
+  if (after['endpoint_url'] === agent) return { members: namesIn(before), lost: [] };
+  return { members: {}, lost: [lostOf('auth', agent, 'endpoint_url names another agent now')] };
+}
+
+function partyCredentials({ auth, ...before }: JsonObject, after: JsonObject): KeptCredentials {
+  if (!isJsonObject(auth)) return { members: {}, lost: [] };
+  const named = PARTIES.filter((party) => auth[party] !== undefined && typeof after[party] === 'string');
+  const same = named.filter((party) => after[party] === before[party]);
+  const kept = same.map((party) => [party, auth[party] as JsonValue] as const);
+  const lost = named
+    .filter((party) => !same.includes(party))
+    .map((party) => lostOf(`auth.${party}`, before[party], `${party} names another agent now`));
+  if (same.length === 0) return { members: {}, lost };
+  return {
+    members: { auth: { ...(isJsonObject(after['auth']) && after['auth']), ...Object.fromEntries(kept) } },
+    lost,
+  };
+}
+
+/** Finds the credentials of the agents in a list. */
+function listedCredentials(list: string, before: JsonObject, after: JsonObject): KeptCredentials {
+  const [known, written] = [before[list], after[list]];
+  if (!Array.isArray(known) || !Array.isArray(written) || !known.some(hasNames)) return { members: {}, lost: [] };
+  const found = written.map((entry, index) => entryWith(entry, index, known));
+  const unclear = found.flatMap(({ entry, source }, index) =>
+    source === 'unclear' ? [lostOf(`${list}[${index}]`, agentOf(entry), `${list} had it more than once`)] : [],
+  );
+  const agents = new Set(written.map(agentOf));
+  const gone = known.filter((it) => hasNames(it) && !agents.has(agentOf(it)));
+  const replaced = found.some(({ source }) => source === 'new') ? gone : [];
+  const left = replaced.map((it) => lostOf(list, agentOf(it), `${list} has another agent now`));
+  return { members: { [list]: found.map(({ entry }) => entry) }, lost: [...unclear, ...left] };
+}
+
+/** An entry of a changed list, and how its agent stood in the list before; absent: it is no agent. */
+interface FoundEntry {
+  entry: JsonValue;
+  source?: 'known' | 'unclear' | 'new';
+}
+
+/**
+ * Returns an entry with the credentials of the same agent in the list before: of the one that is like it in all, else in its
+ * name, else of any. It is unclear where those have different credentials, and none of them stood in the same place.
+ */
+function entryWith(entry: JsonValue, index: number, known: readonly JsonValue[]): FoundEntry {
+  const agent = agentOf(entry);
+  if (agent === undefined) return { entry };
+  const same = known.filter((it) => agentOf(it) === agent);
+  const likenesses = [
+    (it: JsonValue) => isDeepStrictEqual(withoutNames(it), withoutNames(entry)),
+    (it: JsonValue) => nameOf(it) === nameOf(entry),
+    () => true,
+  ];
+  const alike = likenesses.map((isAlike) => same.filter(isAlike)).find((found) => found.length > 0) ?? [];
+  const there = alike.find((it) => it === known[index]);
+  const [source] = there === undefined ? alike : [there];
+  if (source === undefined) return { entry, source: 'new' };
+  const isClear = there !== undefined || alike.every((it) => isDeepStrictEqual(namesIn(it), namesIn(source)));
+  if (!isClear) return { entry, source: 'unclear' };
+  if (!hasNames(source)) return { entry, source: 'known' };
+  const plain = isJsonObject(entry) ? withoutNames(entry) : { agent };
+  return { entry: { ...plain, ...namesIn(source) }, source: 'known' };
+}
+
+function agentOf(entry: JsonValue): string | undefined {
+  return agentToolEntries([entry])[0]?.reference;
+}
+
+function nameOf(entry: JsonValue): JsonValue | undefined {
+  return isJsonObject(entry) ? entry['name'] : undefined;
+}
+
+function lostOf(member: string, agent: JsonValue | undefined, reason: string): LostCredential {
+  const text = typeof agent === 'string' ? agent : 'an agent';
+  const shown = /^https?:/i.test(text) ? shownUrl(text) : textStart(text, LONGEST_AGENT);
+  return { member, detail: `for ${shown} is left out, because ${reason}` };
+}
