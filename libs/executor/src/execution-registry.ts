@@ -152,7 +152,8 @@ export class ExecutionRegistry {
    * Records a follow-up Message to a waiting Task and executes the next turn. Where somebody wished to cancel the Task,
    * and died, it is canceled now and takes none.
    * @param after where the log ends that the Message answers to; it may answer to nothing else
-   * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION where the Task has ended, is being worked on or has gone on
+   * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION where the Task has ended, is being worked on or has gone on;
+   * TASK_BUSY with status 503 where another claim holds it and does nothing
    */
   async resume(
     agent: ServedAgent,

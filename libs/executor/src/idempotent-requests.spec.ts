@@ -83,6 +83,7 @@ async function triesAfter(failure: Error): Promise<number> {
   return tries;
 }
 
+const BUSY = new A2AError('INTERNAL', { status: 503, detailReason: 'TASK_BUSY' });
 const CHAINS = new CallChains(Buffer.from('a secret'));
 
 describe('a request under an Idempotency-Key', () => {
@@ -94,6 +95,7 @@ describe('a request under an Idempotency-Key', () => {
 
   it.each([
     ['is tried again where somebody else is about to write', new A2AError('UNSUPPORTED_OPERATION'), 2],
+    ['is tried again where somebody else holds the Task', BUSY, 2],
     ['is tried once where it is too large', new A2AError('INVALID_PARAMS', { status: 413 }), 1],
     ['is tried once where it may be stored later', new A2AError('INTERNAL', { status: 503 }), 1],
   ])('%s', async (_, failure, times) => {

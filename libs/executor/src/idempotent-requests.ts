@@ -19,6 +19,7 @@ import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { type Execution, ExecutionInterrupted } from './execution.js';
 import type { MessageFiles } from './message-files.js';
+import { isTaskBusy } from './waiting-claim.js';
 
 /** For a Task that someone has claimed and not yet written to: how long in all, in milliseconds, and how often. */
 const CONTENDED_FOR_MS = 10_000;
@@ -164,7 +165,7 @@ export class IdempotentRequests {
 
 /** True where another request may be about to write, or the database was away: not for a Message that is refused. */
 function isContended(error: unknown): boolean {
-  const isBusy = error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION';
+  const isBusy = isTaskBusy(error) || (error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION');
   return isBusy || error instanceof ExecutionInterrupted || isDatabaseAway(error);
 }
 

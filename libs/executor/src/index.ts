@@ -33,6 +33,7 @@ export { endsTurn } from './task-execution.js';
 export { ExecutorModule } from './executor.module.js';
 export { LeftReplicas } from './left-replicas.js';
 export { TaskRecovery } from './task-recovery.js';
+export { isTaskBusy } from './waiting-claim.js';
 export { readIdempotencyKey } from './idempotent-requests.js';
 export { BuiltInAgents, BuiltInAgentsModule } from './built-in-agents.js';
 export {

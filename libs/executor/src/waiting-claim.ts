@@ -2,14 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { A2AError, isTerminalState, isWaitingState } from '#libs/protocol';
 import type { StoredTask, TaskClaim, TaskStore } from '#libs/tasks';
 
-/** As long as another replica needs to take over. */
-const PATIENCE_MS = 10_000;
+/** Time in which another replica takes over, and in which one finds a claim that it does not execute. */
+const PATIENCE_MS = 15_000;
 const LOOK_MS = 100;
+const TASK_BUSY = 'TASK_BUSY';
 
 /**
  * Claims a Task that waits. One that is claimed, and waits all the same, is about to be worked on, or its replica was lost
  * just then: which of both it is shows when something is written, or when the claim is let go.
  * @returns `undefined` where it does not wait for a Message, or has gone on meanwhile
+ * @throws A2AError INTERNAL with reason TASK_BUSY and status 503 where neither shows in time, or this process stops
  */
 export async function claimWaiting(
   store: Pick<TaskStore, 'claim' | 'header'>,
@@ -25,8 +27,8 @@ export async function claimWaiting(
     const header = await store.header(taskId);
     if (!header || !isWaitingState(header.state)) return undefined;
     seen ??= header.lastSequence;
-    const isOver = performance.now() - begun > PATIENCE_MS;
-    if (header.lastSequence !== seen || isOver || signal.aborted) return undefined;
+    if (header.lastSequence !== seen) return undefined;
+    if (performance.now() - begun > PATIENCE_MS || signal.aborted) throw taskBusy(taskId);
     await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }
 }
@@ -38,4 +40,15 @@ export async function refusal(store: Pick<TaskStore, 'header'>, taskId: string):
   const what = isTerminalState(header.state) ? `has ended (${header.state})` : 'is being worked on';
   const message = `The task ${what} and takes no message`;
   return new A2AError('UNSUPPORTED_OPERATION', { message, metadata: { taskId } });
+}
+
+/** True for the error of a Message that was not kept because another request holds its Task, and may have kept the same one. */
+export function isTaskBusy(error: unknown): boolean {
+  return error instanceof A2AError && error.detailReason === TASK_BUSY;
+}
+
+function taskBusy(taskId: string): A2AError {
+  const message =
+    'Another request holds the task, and nothing of this message was kept; try again later, under the same Idempotency-Key if there was one';
+  return new A2AError('INTERNAL', { message, detailReason: TASK_BUSY, status: 503, metadata: { taskId } });
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isTaskBusy } from '#libs/executor';
 import { ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
 import { type ProcessCall, Processes } from '#libs/process';
@@ -6,7 +7,7 @@ import { isWaitingState, userMessage } from '#libs/protocol';
 import { TaskStore } from '#libs/tasks';
 import { ConversationCommands } from '../conversation-command.js';
 import { WAKE_KEY } from '../conversation-state.js';
-import { readWakePayload, WAKE, type WakePayload } from '../wake-job.js';
+import { readWakePayload, WAKE, wakeJob, type WakePayload } from '../wake-job.js';
 
 /**
  * Goes on with conversations that wait. A command may come while its conversation is about to wait, after that has
@@ -16,7 +17,7 @@ import { readWakePayload, WAKE, type WakePayload } from '../wake-job.js';
 @Injectable()
 export class ConversationWaking {
   constructor(
-    jobs: Jobs,
+    private readonly jobs: Jobs,
     private readonly processes: Processes,
     private readonly tasks: TaskStore,
     private readonly commands: ConversationCommands,
@@ -25,8 +26,19 @@ export class ConversationWaking {
     jobs.register(WAKE, { read: readWakePayload, run: (payload) => this.lookOnceMore(payload) });
   }
 
+  /** Has a conversation that waits carry out a durable command; a job does, where another request holds its Task. */
+  async wakeFor(command: number, conversationId: string, call: ProcessCall): Promise<void> {
+    try {
+      await this.wake(conversationId, call);
+    } catch (error) {
+      // Its caller would send the command a second time.
+      if (!isTaskBusy(error)) throw error;
+      await this.jobs.enqueue([wakeJob(conversationId, command - 1)]);
+    }
+  }
+
   /** Has a conversation that waits go on; leaves one alone that does not. */
-  async wake(conversationId: string, call: ProcessCall): Promise<void> {
+  private async wake(conversationId: string, call: ProcessCall): Promise<void> {
     const stored = await this.tasks.load(conversationId, call.scope);
     if (!stored || !isWaitingState(stored.header.state)) return;
     // Where somebody else woke it, whoever executes it finds the command.

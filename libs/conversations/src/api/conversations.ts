@@ -108,9 +108,9 @@ export class Conversations {
   async command(conversationId: string, kind: CommandKind, call: ApiCall, text?: string): Promise<void> {
     const view = await this.show(conversationId, call.scope);
     if (view.status === 'complete') throw hasEnded(CONVERSATION, `${view.outcome}`);
-    await this.commands.add(conversationId, { kind, ...(text !== undefined && { text }) });
+    const number = await this.commands.add(conversationId, { kind, ...(text !== undefined && { text }) });
     // One that is at work carries it out; one that is about to wait looks once more when it does (ConversationWaking).
-    if (kind !== 'pause') await this.waking.wake(conversationId, call);
+    if (kind !== 'pause') await this.waking.wakeFor(number, conversationId, call);
   }
 
   private async *after(number: number, conversation: StoredTask, signal: AbortSignal): AsyncGenerator<SseFrame> {

@@ -1,0 +1,54 @@
+import type { ServiceAddress } from '#libs/http';
+import type { Job, JobHandler, Jobs } from '#libs/jobs';
+import type { Processes } from '#libs/process';
+import { A2AError } from '#libs/protocol';
+import type { TaskStore } from '#libs/tasks';
+import { WAKE, type WakePayload } from '../wake-job.js';
+import { ConversationWaking } from './conversation-waking.js';
+
+const CALL = { scope: { tenant: 't', owner: 'o' }, baseUrl: 'http://here' };
+const BUSY = new A2AError('INTERNAL', { status: 503, detailReason: 'TASK_BUSY' });
+const AWAY = new A2AError('INTERNAL', { status: 503, detailReason: 'DATABASE_UNAVAILABLE' });
+
+/** A paused conversation, and how often a wake reached it. */
+class Paused {
+  readonly enqueued: Job[] = [];
+  woken = 0;
+  handler: JobHandler<WakePayload> | undefined;
+  readonly waking = new ConversationWaking(
+    {
+      register: (_name: string, handler: JobHandler<WakePayload>) => (this.handler = handler),
+      enqueue: async (jobs: Job[]) => void this.enqueued.push(...jobs),
+    } as unknown as Jobs,
+    { resume: async () => this.resume() } as unknown as Processes,
+    {
+      load: async () => ({ header: { state: 'TASK_STATE_INPUT_REQUIRED' } }),
+      header: async () => CALL.scope,
+    } as unknown as TaskStore,
+    { after: async (_id: string, number: number) => (number < 4 ? [{ number: 4, kind: 'inject' }] : []) } as never,
+    { internalUrl: 'http://here' } as ServiceAddress,
+  );
+
+  constructor(public failure: A2AError | undefined) {}
+
+  private resume(): boolean {
+    if (this.failure) throw this.failure;
+    this.woken += 1;
+    return true;
+  }
+}
+
+it('leaves a command to a job where another request holds the conversation', async () => {
+  const paused = new Paused(BUSY);
+  await paused.waking.wakeFor(4, 'c', CALL);
+  expect(paused.enqueued).toEqual([{ name: WAKE, payload: { conversationId: 'c', command: 3 } }]);
+  paused.failure = undefined;
+  await paused.handler?.run({ conversationId: 'c', command: 3 }, {} as never);
+  expect(paused.woken).toBe(1);
+});
+
+it('says what else keeps a conversation from going on', async () => {
+  const paused = new Paused(AWAY);
+  await expect(paused.waking.wakeFor(4, 'c', CALL)).rejects.toBe(AWAY);
+  expect(paused.enqueued).toEqual([]);
+});
