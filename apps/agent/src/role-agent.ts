@@ -1,6 +1,7 @@
 import {
   InvalidState,
   isRole,
+  llmFaults,
   readState,
   type Role,
   STATE_SCHEMA,
@@ -25,7 +26,6 @@ import {
   invalidParams,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
   type Message,
   type SendMessageRequest,
   statusUpdate,
@@ -131,26 +131,16 @@ export class RoleAgent extends AgentExecutor {
 }
 
 /** @throws A2AError INVALID_PARAMS naming the field */
-function askedModel({ provider, model, temperature, max_tokens: maxTokens }: JsonObject): AskedModel {
-  if (temperature !== undefined && !(typeof temperature === 'number' && temperature >= 0 && temperature <= 2))
-    throw invalidParams({ field: 'data.llmConfig.temperature', description: 'must be a number from 0 to 2' });
-  if (maxTokens !== undefined && !isTokenLimit(maxTokens))
-    throw invalidParams({
-      field: 'data.llmConfig.max_tokens',
-      description: `must be a whole number from 1 to ${MOST_TOKENS}`,
-    });
+function askedModel(llmConfig: JsonObject): AskedModel {
+  const { provider, model, temperature, max_tokens: maxTokens } = llmConfig;
+  const [fault] = llmFaults(llmConfig);
+  if (fault) throw invalidParams({ field: `data.llmConfig.${fault.member}`, description: fault.rule });
   return {
     ...(typeof provider === 'string' && provider !== ANY_PROVIDER && { provider }),
     ...(typeof model === 'string' && model !== 'echo' && { model }),
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { maxTokens }),
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof maxTokens === 'number' && { maxTokens }),
   };
-}
-
-const MOST_TOKENS = 1_000_000;
-
-function isTokenLimit(value: JsonValue): value is number {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST_TOKENS;
 }
 
 function stateIn(sent: JsonObject): StateContent {

@@ -6,6 +6,7 @@ import { BrainstormExecutor } from './brainstorm-executor.js';
 import { BRAINSTORM_SCHEMA, MODEL_FIELDS } from './brainstorm-schema.js';
 import { BrainstormServices } from './brainstorm-services.js';
 import type { BrainstormSpec } from './brainstorm-spec.js';
+import { llmFaults } from './core/llm-config.js';
 import { SKILL_NAMES, skillWords } from './core/skill-library.js';
 import {
   brainstormProblems,
@@ -78,7 +79,16 @@ function typeProblems({ agents, idea, maxIterations, systemPrompt, llmConfig }: 
       `must be an object with no members but ${MODEL_FIELDS.join(', ')}`,
     ],
   ];
-  return checks.filter(([holds]) => !holds).map(([, path, detail]) => ({ path, detail }));
+  const wrong = checks.filter(([holds]) => !holds).map(([, path, detail]) => ({ path, detail }));
+  return [...wrong, ...(isJsonObject(llmConfig) ? modelProblems(llmConfig) : [])];
+}
+
+function modelProblems(llmConfig: JsonObject): ConfigFault[] {
+  const texts = ['provider', 'model'].filter((member) => !['undefined', 'string'].includes(typeof llmConfig[member]));
+  return [
+    ...texts.map((member) => ({ path: `llmConfig.${member}`, detail: 'must be a string' })),
+    ...llmFaults(llmConfig).map(({ member, rule }) => ({ path: `llmConfig.${member}`, detail: rule })),
+  ];
 }
 
 function areAgentMembers({ agent, skills, ...others }: JsonObject): boolean {

@@ -1,10 +1,31 @@
 import type { ConfigSchema } from '#libs/executor';
 import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from './brainstorm-spec.js';
+import { LLM_RANGES } from './core/llm-config.js';
 import { FEWEST_AGENTS, MOST_AGENTS, ROLES } from './core/role.js';
 import { CREDENTIAL_NAME, LONGEST_NAME, LONGEST_PROMPT, MOST_SKILLS } from './requested-brainstorm.js';
 import { SKILL_NAMES } from './core/skill-library.js';
 
-export const MODEL_FIELDS = ['provider', 'model', 'temperature', 'max_tokens'];
+const [LEAST_HEAT, MOST_HEAT] = LLM_RANGES.temperature;
+const [FEWEST_TOKENS, MOST_TOKENS] = LLM_RANGES.max_tokens;
+
+const MODEL = {
+  provider: { type: 'string', description: 'The provider of the model.' },
+  model: { type: 'string', description: 'The model.' },
+  temperature: {
+    type: 'number',
+    minimum: LEAST_HEAT,
+    maximum: MOST_HEAT,
+    description: 'How freely the model chooses its words.',
+  },
+  max_tokens: {
+    type: 'integer',
+    minimum: FEWEST_TOKENS,
+    maximum: MOST_TOKENS,
+    description: 'How many tokens one answer may have.',
+  },
+};
+
+export const MODEL_FIELDS = Object.keys(MODEL);
 
 const AGENT = {
   type: 'object',
@@ -33,6 +54,8 @@ const AGENT = {
     },
   },
   required: ['agent'],
+  dependentSchemas: { auth: { properties: { agent: { type: 'string', pattern: '^[hH][tT][tT][pP][sS]?:' } } } },
+  additionalProperties: false,
 };
 
 /** The JSON Schema of a brainstorm's config; the node refuses what it refuses. */
@@ -64,8 +87,9 @@ export const BRAINSTORM_SCHEMA: ConfigSchema = {
     },
     llmConfig: {
       type: 'object',
-      propertyNames: { enum: MODEL_FIELDS },
-      description: 'The model of all agents that name none.',
+      properties: MODEL,
+      additionalProperties: false,
+      description: 'The model of all agents; it goes before what an agent has of its own.',
     },
   },
   required: ['agents'],

@@ -8,6 +8,7 @@ export {
   type StateContent,
   stateFaults,
 } from './core/canonical-state.js';
+export { llmFaults } from './core/llm-config.js';
 export { isRole, type Role, ROLES } from './core/role.js';
 export { workByRules } from './core/role-rules.js';
 export { STATE_SCHEMA } from './core/state-schema.js';

@@ -51,7 +51,7 @@ const LONGEST_IDEA = 20_000;
 export const LONGEST_PROMPT = 50_000;
 export const LONGEST_NAME = 200;
 export const MOST_SKILLS = 20;
-const LONGEST_TIMEOUT = 3_600_000;
+export const LONGEST_TIMEOUT = 3_600_000;
 
 /** Everything for which a brainstorm is refused that can be seen without looking anything up. */
 export function brainstormProblems(wanted: RequestedBrainstorm): FieldProblem[] {

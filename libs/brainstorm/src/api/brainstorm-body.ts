@@ -2,13 +2,17 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Each, withMembers } from '#libs/http';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
+import { LLM_RANGES, LLM_RULES } from '../core/llm-config.js';
 import { ROLES } from '../core/role.js';
 import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from '../brainstorm-spec.js';
-import type { RequestedAgent, RequestedBrainstorm } from '../requested-brainstorm.js';
+import { LONGEST_TIMEOUT, type RequestedAgent, type RequestedBrainstorm } from '../requested-brainstorm.js';
 import { SKILL_NAMES } from '../core/skill-library.js';
 
 /** Entries that are looked at: a longer list is refused by its length. */
 const MOST_AGENTS_READ = 100;
+
+const [LEAST_HEAT, MOST_HEAT] = LLM_RANGES.temperature;
+const [FEWEST_TOKENS, MOST_TOKENS] = LLM_RANGES.max_tokens;
 
 const TEXT = { message: 'must be a string' };
 
@@ -35,17 +39,18 @@ export class LlmConfigBody {
   @IsString(TEXT)
   credential_ref?: string;
 
-  @ApiPropertyOptional({ minimum: 0, maximum: 2, example: 0.7 })
+  @ApiPropertyOptional({ minimum: LEAST_HEAT, maximum: MOST_HEAT, example: 0.7 })
   @IsOptional()
-  @IsNumber({}, { message: 'must be a number' })
-  @Min(0, { message: 'must be from 0 to 2' })
-  @Max(2, { message: 'must be from 0 to 2' })
+  @IsNumber({}, { message: LLM_RULES.temperature })
+  @Min(LEAST_HEAT, { message: LLM_RULES.temperature })
+  @Max(MOST_HEAT, { message: LLM_RULES.temperature })
   temperature?: number;
 
-  @ApiPropertyOptional({ minimum: 1, example: 2000 })
+  @ApiPropertyOptional({ type: 'integer', minimum: FEWEST_TOKENS, maximum: MOST_TOKENS, example: 2000 })
   @IsOptional()
-  @IsInt({ message: 'must be a whole number' })
-  @Min(1, { message: 'must be at least 1' })
+  @IsInt({ message: LLM_RULES.max_tokens })
+  @Min(FEWEST_TOKENS, { message: LLM_RULES.max_tokens })
+  @Max(MOST_TOKENS, { message: LLM_RULES.max_tokens })
   max_tokens?: number;
 }
 
@@ -133,7 +138,7 @@ export class BrainstormBody {
   @ValidateNested({ each: true })
   agents!: BrainstormAgentBody[];
 
-  @ApiPropertyOptional({ default: DEFAULT_ITERATIONS, minimum: 1, maximum: MOST_ITERATIONS })
+  @ApiPropertyOptional({ type: 'integer', default: DEFAULT_ITERATIONS, minimum: 1, maximum: MOST_ITERATIONS })
   @IsOptional()
   @IsNumber({}, { message: 'must be a number' })
   maxIterations?: number;
@@ -152,6 +157,9 @@ export class BrainstormBody {
   llmConfig?: LlmConfigBody;
 
   @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: LONGEST_TIMEOUT,
     description: 'Milliseconds that an agent may keep silent; default 120,000.',
     example: 120_000,
   })

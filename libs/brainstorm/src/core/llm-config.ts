@@ -1,4 +1,4 @@
-import type { JsonObject } from '#libs/protocol';
+import type { JsonObject, JsonValue } from '#libs/protocol';
 
 /** Which model an agent shall use, and how. Never holds a secret. */
 export interface LlmSettings {
@@ -6,6 +6,40 @@ export interface LlmSettings {
   model?: string;
   temperature?: number;
   max_tokens?: number;
+}
+
+/** Ranges of the numbers among the settings, both ends included. */
+export const LLM_RANGES = { temperature: [0, 2], max_tokens: [1, 1_000_000] } as const;
+
+/** Rules of the numbers among the settings, to stand behind their names. */
+export const LLM_RULES = {
+  temperature: `must be a number from ${LLM_RANGES.temperature.join(' to ')}`,
+  max_tokens: `must be a whole number from ${LLM_RANGES.max_tokens.join(' to ')}`,
+} as const;
+
+/** Number among the settings that is out of its range, or none. */
+export interface LlmFault {
+  member: keyof typeof LLM_RANGES;
+  rule: string;
+}
+
+/** Returns the numbers among settings that break their rules; what is absent breaks none. */
+export function llmFaults({ temperature, max_tokens }: JsonObject): LlmFault[] {
+  const isWrongLimit =
+    max_tokens !== undefined && !(Number.isInteger(max_tokens) && isInRange('max_tokens', max_tokens));
+  return [
+    ...(temperature === undefined || isInRange('temperature', temperature) ? [] : [faultOf('temperature')]),
+    ...(isWrongLimit ? [faultOf('max_tokens')] : []),
+  ];
+}
+
+function isInRange(member: LlmFault['member'], value: JsonValue): boolean {
+  const [least, most] = LLM_RANGES[member];
+  return typeof value === 'number' && value >= least && value <= most;
+}
+
+function faultOf(member: LlmFault['member']): LlmFault {
+  return { member, rule: LLM_RULES[member] };
 }
 
 /** Settings of its model that an agent is sent. */
