@@ -113,6 +113,10 @@ export function describeParkedTasks(name: string, open: () => TaskStore, living:
       expect(await overdue(HOUR / 2)).toEqual([asking.taskId, later.taskId, late.taskId]);
       expect(await overdue(1.5 * HOUR)).toEqual([asking.taskId, later.taskId]);
       expect(await store.overdue(0, 1)).toHaveLength(1);
+      const [first] = await store.overdue(0, 1);
+      expect(await store.overdue(0, 1, [first!, late.taskId])).not.toContain(first);
+      const others = await store.overdue(0, 1_000, [asking.taskId, late.taskId]);
+      expect(others.filter((it) => known.has(it))).toEqual([later.taskId]);
     });
 
     it('is due at once where somebody wishes to cancel it, before it is parked or after', async () => {

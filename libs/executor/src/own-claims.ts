@@ -3,14 +3,12 @@ import type { ReplicaLife } from '#libs/postgres';
 import type { TaskClaim, TaskStore } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
 import { PacedLook } from './paced-look.js';
+import { takeUpPause } from './take-up-pause.js';
 
 /** Injected in milliseconds: how often a replica compares what it claims with what it executes, default 5,000. */
 export const CLAIM_LOOK_MS = Symbol('CLAIM_LOOK_MS');
 
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
-/** For what does not pass by itself. */
-const LONGEST_LASTING_PAUSE_MS = 60 * 60_000;
 
 /** A claim of this replica that it does not execute. */
 export interface IdleClaim extends TaskClaim {
@@ -60,9 +58,8 @@ export class OwnClaims {
    * where the reason does not pass by itself.
    */
   failed(claim: TaskClaim, failures: number, lasting = false): void {
-    const pause = Math.min(FIRST_PAUSE_MS, this.lookMs) * 2 ** (failures - 1);
-    const longest = lasting ? LONGEST_LASTING_PAUSE_MS : LONGEST_PAUSE_MS;
-    this.keep({ ...claim, failures }, performance.now() + Math.min(pause, longest));
+    const pause = takeUpPause(failures, Math.min(FIRST_PAUSE_MS, this.lookMs), lasting);
+    this.keep({ ...claim, failures }, performance.now() + pause);
   }
 
   /** Returns the claims renewed until one failed. That one is tried last from then on: it hides none of the others. */

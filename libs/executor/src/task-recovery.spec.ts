@@ -146,6 +146,40 @@ it('takes up its other claims though the first of them can never be renewed', as
   expect([...new Set(read)].toSorted()).toEqual(['b', 'c']);
 });
 
+describe('overdue Tasks that cannot be woken', () => {
+  it('hide no other, and keep nobody from looking for cancels', async () => {
+    const broken = tasksOf(32);
+    const overdue = new OverdueTasks([...broken, 'whole'], new TaskEventRefused('no log'));
+    let cancels = 0;
+    const recovery = recoveryOf(overdue, QUIET, undefined, async () => void (cancels += 1));
+    await sweeps(recovery, 3);
+    expect(overdue.claimed.slice(0, 32)).toEqual(broken);
+    expect(overdue.claimed).toContain('whole');
+    expect(cancels).toBeGreaterThan(0);
+    expect(errors).toHaveBeenCalledTimes(broken.length);
+  });
+
+  it('are tried less often each time, down to once an hour', async () => {
+    const overdue = new OverdueTasks(['broken'], new TaskEventRefused('no log'));
+    await sweeps(recoveryOf(overdue, QUIET), (3 * HOUR_MS) / 1_000);
+    expect(overdue.claimed.length).toBeGreaterThan(10);
+    expect(overdue.claimed.length).toBeLessThan(20);
+    expect(errors).toHaveBeenCalledTimes(1);
+  });
+
+  it('are forgotten when they are overdue no more', async () => {
+    const overdue = new OverdueTasks(['broken'], new TaskEventRefused('no log'));
+    const recovery = recoveryOf(overdue, QUIET);
+    await sweeps(recovery, 60);
+    const { ids } = overdue;
+    overdue.ids = [];
+    await sweeps(recovery, 120);
+    overdue.ids = ids;
+    await sweeps(recovery, 10);
+    expect(errors).toHaveBeenCalledTimes(2);
+  });
+});
+
 it.each([
   ['tells of a look that failed', false, 1],
   ['says nothing of one that its end has cut off', true, 0],
@@ -230,6 +264,48 @@ it.each([
   expect(reported).toEqual(expected);
 });
 
+/** Nobody but this replica. */
+const QUIET = { deadReplicas: async () => [], unknownReplicas: async () => [] };
+
+function tasksOf(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `broken ${index}`);
+}
+
+/** A store of overdue Tasks, the oldest first, of which only `whole` can be claimed. */
+class OverdueTasks {
+  readonly claimed: string[] = [];
+
+  constructor(
+    public ids: string[],
+    private readonly failure: Error,
+  ) {}
+
+  async overdue(_byMs: number, limit: number, except: readonly string[] = []): Promise<string[]> {
+    return this.ids.filter((id) => !except.includes(id)).slice(0, limit);
+  }
+
+  async claim(taskId: string): Promise<void> {
+    this.claimed.push(taskId);
+    if (taskId !== 'whole') throw this.failure;
+    this.ids = this.ids.filter((id) => id !== taskId);
+  }
+
+  async claims(): Promise<[]> {
+    return [];
+  }
+
+  async claimants(): Promise<[]> {
+    return [];
+  }
+}
+
+async function sweeps(recovery: TaskRecovery, times: number): Promise<void> {
+  for (let sweep = 0; sweep < times; sweep += 1) {
+    await recovery.sweep();
+    jest.advanceTimersByTime(1_000);
+  }
+}
+
 /** How often a Task that this replica claims is loaded in vain while the replica looks once a second. */
 async function loadsIn(milliseconds: number, failure: () => Error): Promise<number> {
   let loads = 0;
@@ -251,10 +327,13 @@ async function loadsIn(milliseconds: number, failure: () => Error): Promise<numb
   return loads;
 }
 
-function recoveryOf(store: object, replica: object, facts?: Facts): TaskRecovery {
-  const registry = {
-    ...{ begun: new BegunClaims(), has: () => false, claims: () => [], cancelRequested: async () => undefined },
-  };
+function recoveryOf(
+  store: object,
+  replica: object,
+  facts?: Facts,
+  cancelRequested = async (): Promise<void> => undefined,
+): TaskRecovery {
+  const registry = { begun: new BegunClaims(), has: () => false, claims: () => [], cancelRequested };
   return new TaskRecovery(
     store as TaskStore,
     {} as TaskRecorder,

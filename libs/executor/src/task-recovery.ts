@@ -16,6 +16,7 @@ import {
 } from '#libs/tasks';
 import { AgentCatalog } from './agent-catalog.js';
 import { ExecutionRegistry } from './execution-registry.js';
+import { FailedWakes } from './failed-wakes.js';
 import { PacedLook } from './paced-look.js';
 import { CLAIM_LOOK_MS, OwnClaims } from './own-claims.js';
 import { type PendingClaim, TakeUpQueue } from './take-up-queue.js';
@@ -48,6 +49,7 @@ export class TaskRecovery {
   /** Tasks taken over from dead replicas since one was forgotten. */
   private takenOver = 0;
   private lookedForOverdueAt = Number.NEGATIVE_INFINITY;
+  private readonly failedWakes: FailedWakes;
   private readonly unknownLook: PacedLook;
 
   /** @param jobs wake parked Tasks in time; without them a sweep does, somewhat later */
@@ -64,6 +66,7 @@ export class TaskRecovery {
     @Optional() jobs?: Jobs,
     @Optional() private readonly facts?: Facts,
   ) {
+    this.failedWakes = new FailedWakes(Math.min(lookMs, SWEEP_MS));
     this.unknownLook = new PacedLook(Math.min(lookMs, SWEEP_MS));
     this.ownClaims = new OwnClaims(store, registry, replica, lookMs);
     this.taking = new TaskTakeUp({ store, recorder, registry, catalog, replica, address });
@@ -215,10 +218,25 @@ export class TaskRecovery {
   private async wakeOverdue(): Promise<void> {
     const now = performance.now();
     if (this.stopped || now - this.lookedForOverdueAt < this.lookMs) return;
-    const overdue = await this.store.overdue(this.lookMs, WOKEN_AT_ONCE);
-    if (overdue.length < WOKEN_AT_ONCE) this.lookedForOverdueAt = now;
-    await Promise.all(overdue.map((taskId) => this.wake(taskId)));
+    const { pausing } = this.failedWakes;
+    const overdue = await this.store.overdue(this.lookMs, WOKEN_AT_ONCE, pausing);
+    if (overdue.length < WOKEN_AT_ONCE) {
+      this.lookedForOverdueAt = now;
+      this.failedWakes.keepAmong(overdue, pausing);
+    }
+    await Promise.all(overdue.map((taskId) => this.wakeLate(taskId)));
     if (overdue.length > 0) await this.cancelRequested();
+  }
+
+  /** Wakes a Task that is overdue. One that fails is left out for a pause, longer each time. Never rejects. */
+  private async wakeLate(taskId: string): Promise<void> {
+    try {
+      await this.wake(taskId);
+      this.failedWakes.woken(taskId);
+    } catch (error) {
+      // A process that stops wakes nothing: others do.
+      if (!this.stopped) this.report(error, taskId, this.failedWakes.failed(taskId, isLasting(error)));
+    }
   }
 
   /** One sweep at a time; what is asked for meanwhile comes right after. */
@@ -265,7 +283,11 @@ export class TaskRecovery {
     if (error instanceof ClaimLost) return this.ownClaims.settled(claim);
     const { taskId, failures } = claim;
     this.ownClaims.failed(claim, failures + 1, isLasting(error));
-    // Told once: it may be tried again for ever.
+    this.report(error, taskId, failures);
+  }
+
+  /** Logs once why a Task could not be recovered: it may be tried again for ever. */
+  private report(error: unknown, taskId: string, failures: number): void {
     const level = failures > 0 ? 'debug' : isDatabaseAway(error) ? 'warn' : 'error';
     const facts = { err: error, taskId, failures };
     this.logger[level](facts, 'A task could not be recovered; it is tried again, less often each time');

@@ -183,13 +183,14 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows[0] && toHeader(result.rows[0]);
   }
 
-  async overdue(byMs: number, limit: number): Promise<string[]> {
+  async overdue(byMs: number, limit: number, except: readonly string[] = []): Promise<string[]> {
     const result = await this.small.query<{ task_id: string }>({
       name: 'tasks-overdue',
       text: `SELECT task_id FROM task
              WHERE wake_at <= now() - $1 * interval '1 millisecond' AND replica_id IS NULL AND state NOT IN ${ENDED}
+               AND task_id NOT IN (SELECT unnest($3::text[]))
              ORDER BY wake_at LIMIT $2`,
-      values: [byMs, limit],
+      values: [byMs, limit, except],
     });
     return result.rows.map((row) => row.task_id);
   }

@@ -247,9 +247,9 @@ export abstract class TaskStore {
 
   /**
    * At most `limit` Tasks that are parked, or that somebody wishes to cancel, and whose time came longer ago than that, the
-   * oldest first. Nobody executes them.
+   * oldest first, without those of `except`. Nobody executes them.
    */
-  abstract overdue(byMs: number, limit: number): Promise<string[]>;
+  abstract overdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
 
   /**
    * Takes over at most `limit` Tasks that the given replicas had claimed, each with a new token: what those replicas
