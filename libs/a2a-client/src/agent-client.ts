@@ -2,6 +2,7 @@ import type { TraceContext } from '#libs/service';
 import {
   type AgentCard,
   isJsonObject,
+  type JsonObject,
   type JsonValue,
   type SendMessageRequest,
   type StreamResponse,
@@ -112,4 +113,12 @@ export abstract class AgentDirectory {
    * @throws AgentCallError
    */
   abstract client(url: string, options?: CallOptions): Promise<AgentClient>;
+
+  /**
+   * Returns the card of an agent elsewhere as it was seen first, or accepted since, without asking the agent; `undefined`
+   * where none is kept.
+   */
+  async pinnedCard(_url: string, _options?: Pick<CallOptions, 'scope'>): Promise<JsonObject | undefined> {
+    return undefined;
+  }
 }

@@ -1,4 +1,5 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
+import type { JsonObject } from '#libs/protocol';
 import type { CallOptions } from './agent-client.js';
 
 /** A card as its agent gave it. The same text from the same place is the same object. */
@@ -20,4 +21,7 @@ export abstract class CardGuard {
    * @throws AgentCallError `untrusted-card` or `changed-card`; `connect` where it cannot be told at the moment
    */
   abstract admit(agentUrl: string, received: ReceivedCard | undefined, options: CallOptions): Promise<void> | undefined;
+
+  /** Returns the card by which an agent was let pass before; `undefined` where none is kept that may be used. */
+  abstract pinned(agentUrl: string, options: Pick<CallOptions, 'scope'>): Promise<JsonObject | undefined>;
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { LocalRequestHandler } from '#libs/executor';
 import { OutboundHttp } from '#libs/outbound';
 import { userMessage } from '#libs/protocol';
 import { loadConfig, ReceivedAnswers } from '#libs/service';
@@ -302,6 +303,15 @@ describe('HttpAgentDirectory', () => {
   it('fails at once where nobody listens', async () => {
     const options = { timeouts: { refused: 0 } };
     await expect(directory.client('http://127.0.0.1:1', options)).rejects.toMatchObject({ kind: 'connect' });
+  });
+
+  it('has the pinned card of an agent elsewhere from the guard, without a request, and none of an agent here', async () => {
+    const guard = { admit: () => undefined, pinned: async (agent: string) => ({ agent }) };
+    const local = { address: { internalUrl: 'http://here' }, handler: () => ({}) as LocalRequestHandler };
+    const guarded = new HttpAgentDirectory({ http, guard, local });
+    expect(await guarded.pinnedCard('http://127.0.0.1:1/a')).toEqual({ agent: 'http://127.0.0.1:1/a' });
+    expect(await guarded.pinnedCard('http://here/a2a/workflows/w')).toBeUndefined();
+    expect(await directory.pinnedCard('http://127.0.0.1:1/a')).toBeUndefined();
   });
 
   it('refuses what is no HTTP URL', async () => {

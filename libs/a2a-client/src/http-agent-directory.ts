@@ -2,7 +2,7 @@ import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
 import type { LocalRequestHandler } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
-import { decodeAgentCard, shownUrl, urlProblem } from '#libs/protocol';
+import { decodeAgentCard, type JsonObject, shownUrl, urlProblem } from '#libs/protocol';
 import type { ContentLimits, ReceivedAnswers } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
@@ -87,6 +87,10 @@ export class HttpAgentDirectory extends AgentDirectory {
     const admission = this.options.guard?.admit(url, card && this.#cards.received(card), options);
     if (admission) await admission;
     return card === undefined ? this.#withoutCard(url, options) : this.#withCard(url, card, options);
+  }
+
+  override async pinnedCard(url: string, options: Pick<CallOptions, 'scope'> = {}): Promise<JsonObject | undefined> {
+    return this.#localAgent(url) === undefined ? this.options.guard?.pinned(url, options) : undefined;
   }
 
   #localAgent(url: string): LocalAgent | undefined {

@@ -278,6 +278,7 @@ describe('external nodes', () => {
   it('tells an AgentCallError from a defect', async () => {
     const refusing = {
       client: async () => Promise.reject(new AgentCallError('refused', 'the address may not be called')),
+      pinnedCard: async () => undefined,
     };
     const broken = new ExternalNode(refusing, chains);
     const events = await played(broken.executor(node()), turn('x'));

@@ -1,4 +1,5 @@
 import { type ReceivedCard, readAgentCard } from '#libs/a2a-client';
+import type { JsonObject } from '#libs/protocol';
 import { type CardConfig, Metrics } from '#libs/service';
 import type { CardPin, CardPins } from './card-pins.js';
 import type { CardSignatureReport } from './card-signatures.js';
@@ -82,6 +83,35 @@ describe('CARD_SIGNATURES=require', () => {
       kind,
       message: `the agent card is not signed as required: its signature ${reason}`,
     });
+  });
+});
+
+describe('The pinned card of an agent', () => {
+  const card = JSON.parse(received().text) as JsonObject;
+
+  function pinsOf(kept: JsonObject | null): CardPins & { asked: string[][] } {
+    const asked: string[][] = [];
+    const find = async (...place: string[]) => {
+      asked.push(place);
+      return { id: '1', url: AGENT, hash: 'h', card: kept };
+    };
+    return { asked, find } as unknown as CardPins & { asked: string[][] };
+  }
+
+  it('is found without the agent, by tenant and place', async () => {
+    const pins = pinsOf(card);
+    const scope = { tenant: 't', owner: 'o' };
+    expect(await watch({ pins }).pinned(`${AGENT}/.well-known/agent-card.json`, { scope })).toEqual(card);
+    expect(pins.asked).toEqual([['t', AGENT]]);
+    expect(await watch({ pins: pinsOf(null) }).pinned(AGENT, {})).toBeUndefined();
+    expect(await watch({ isOwn: () => true }).pinned(AGENT, {})).toBeUndefined();
+  });
+
+  it('is of use under CARD_SIGNATURES=require only if it is signed', async () => {
+    const config: CardConfig = { ...CARDS, signatures: 'require' };
+    expect(await watch({ pins: pinsOf(card), config }).pinned(AGENT, {})).toBeUndefined();
+    const signatures = { verify: async (): Promise<CardSignatureReport> => ({ state: 'valid', signatures: [] }) };
+    expect(await watch({ pins: pinsOf(card), config, signatures }).pinned(AGENT, {})).toEqual(card);
   });
 });
 

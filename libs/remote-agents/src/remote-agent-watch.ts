@@ -1,4 +1,4 @@
-import { AgentCallError, type CallOptions, CardGuard, type ReceivedCard } from '#libs/a2a-client';
+import { AgentCallError, type CallOptions, CardGuard, readAgentCard, type ReceivedCard } from '#libs/a2a-client';
 import { untilReached } from '#libs/postgres';
 import { type JsonObject, LONGEST_URL, shownUrl, textStart, TOO_LONG_URL } from '#libs/protocol';
 import type { CardConfig, Facts, Metrics } from '#libs/service';
@@ -78,6 +78,18 @@ export class RemoteAgentWatch extends CardGuard {
     return this.examine(tenant, agentPlace(agentUrl), received, signal).then((pin) => {
       this.admitted.set(key, { card: received ?? CARDLESS, pin, seenAt: Date.now() });
     });
+  }
+
+  override async pinned(agentUrl: string, { scope }: Pick<CallOptions, 'scope'>): Promise<JsonObject | undefined> {
+    const { isOwn, pins, config } = this.options;
+    if (isOwn(agentUrl)) return undefined;
+    const url = agentPlace(agentUrl);
+    const card = (await pins.find(scope?.tenant ?? '', url))?.card ?? undefined;
+    if (card === undefined || config.signatures !== 'require') return card;
+    // It may have been pinned before signatures were required.
+    const text = JSON.stringify(card);
+    const read = readAgentCard(text);
+    return read && !(await this.signatureProblem(url, { url, text, card: read })) ? card : undefined;
   }
 
   /**

@@ -68,6 +68,23 @@ describe('an agent that is a tool', () => {
     expect(tools[3]?.description).toMatch(/^A critic\nverse: Writes verse\nprose\n/);
   });
 
+  it.each<[string, Omit<FakeCalledAgent, 'answer'>, RegExp]>([
+    ['cannot be read', { away: new AgentCallError('connect', 'not connected') }, /^A critic, as pinned\nverse\n/],
+    ['has changed and is blocked', { away: new AgentCallError('changed-card', 'x') }, /^A critic, as pinned\nverse\n/],
+    ['is gone', {}, /^A critic, as pinned\nverse\n/],
+    ['can be read', { card: { description: 'A critic now' } }, /^A critic now\n/],
+    ['was never seen', { away: new AgentCallError('timeout', 'late'), pinned: undefined }, /^If the status/],
+  ])(
+    'is offered with what its pinned card says where no other can be used: one that %s',
+    async (_, agent, expected) => {
+      const pinned = { description: 'A critic, as pinned', skills: [{ name: 'verse' }] };
+      const config = { tools: [`agent:${URL_OF_PARTNER}`] };
+      const { driver, models } = calls({ [URL_OF_PARTNER]: { ...echo, pinned, ...agent } }, config, () => says('done'));
+      await driver.run();
+      expect(models.calls[0]?.call.tools?.[0]?.description).toMatch(expected);
+    },
+  );
+
   it('is sent the message and its data, or the inputs of a workflow, and what it answers is the result', async () => {
     const file = { url: 'https://files.example/a.png', mediaType: 'image/png', filename: 'a.png' };
     const schemas = { sum: { input: { properties: { a: { type: 'string' } } }, artifacts: [] } };

@@ -45,13 +45,13 @@ export interface OfferedAgent {
 
 /** Where agents are described. */
 export interface AgentCards {
-  directory: Pick<AgentDirectory, 'client'>;
+  directory: Pick<AgentDirectory, 'client' | 'pinnedCard'>;
   references: Pick<AgentReferences, 'served'>;
 }
 
 /**
- * Returns what a model is told of an agent: of one of this service by its definition, of any other by its card. An agent
- * that cannot be described is offered without a description; a call then says what is wrong.
+ * Returns what a model is told of an agent: of one of this service by its definition, of any other by its card, else by
+ * its pinned card. An agent that cannot be described is offered without a description; a call then says what is wrong.
  * @throws the reason of the signal
  */
 export async function offeredAgent(
@@ -107,15 +107,25 @@ async function servedAgent(
   }
 }
 
+/** Returns the card that an agent elsewhere shows now, else the one that is pinned. */
 async function cardOf(
   config: AgentToolConfig,
   { directory }: AgentCards,
   { tenant, owner, signal }: ToolCaller,
 ): Promise<object | undefined> {
+  const { reference } = config;
+  const scope = { tenant, owner };
   const timeouts = { connect: CARD_MS, firstEvent: CARD_MS, idle: CARD_MS, total: CARD_MS, refused: 0 };
-  const options = { scope: { tenant, owner }, signal, timeouts, ...reachOf(config) };
+  const options = { scope, signal, timeouts, ...reachOf(config) };
+  const shown = async () => (await directory.client(reference, options)).card;
+  const pinned = () => untilReached(() => directory.pinnedCard(reference, { scope }), signal);
+  return (await unlessUnusable(shown, signal)) ?? unlessUnusable(pinned, signal);
+}
+
+/** Returns a card; `undefined` where it cannot be read or may not be used. @throws the reason of the signal */
+async function unlessUnusable<T>(find: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
-    return (await directory.client(config.reference, options)).card;
+    return await find();
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof AgentCallError) return undefined;

@@ -37,6 +37,10 @@ export interface CalledAgentAnswer {
 
 export interface FakeCalledAgent {
   card?: Partial<AgentCard>;
+  /** The card that was seen before. */
+  pinned?: JsonObject;
+  /** Fails every look for the card. */
+  away?: AgentCallError;
   served?: Partial<ServedAgent>;
   answer: (nth: number, message: Message) => CalledAgentAnswer;
 }
@@ -107,7 +111,13 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
   };
 
   override async client(url: string): Promise<AgentClient> {
-    return new FakeClient(url, this, this.agent(url));
+    const agent = this.agent(url);
+    if (agent.away) throw agent.away;
+    return new FakeClient(url, this, agent);
+  }
+
+  override async pinnedCard(url: string): Promise<JsonObject | undefined> {
+    return this.agent(url).pinned;
   }
 
   agent(reference: string): FakeCalledAgent {
