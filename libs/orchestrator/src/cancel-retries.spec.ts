@@ -20,7 +20,7 @@ const OWN: ChildCancel = {
 
 let asked: { url: string; taskId: string; options: CallOptions | undefined }[];
 let kept: LaterOutcome[];
-let answer: CancelOutcome;
+let answer: CancelOutcome | Promise<CancelOutcome>;
 let cancel: (payload: unknown, last?: boolean) => Promise<void>;
 
 beforeEach(() => {
@@ -76,6 +76,39 @@ describe('a cancel that is tried again', () => {
     await cancel(OWN, true);
     await cancel(OWN);
     expect(asked).toHaveLength(2);
+    expect(kept).toMatchObject([{ outcome: 'unreachable' }]);
+  });
+
+  it('is over in a moment where the agent is silent, which is asked once, and whose answer is kept', async () => {
+    const { promise, resolve } = Promise.withResolvers<CancelOutcome>();
+    answer = promise;
+    await expect(cancel(OWN)).rejects.toThrow('could not be reached');
+    await expect(cancel(OWN)).rejects.toThrow('could not be reached');
+    expect(asked).toHaveLength(1);
+    resolve('acknowledged');
+    await new Promise(setImmediate);
+    expect(kept).toEqual([{ runId: 'run-1', node: 'a', attempt: 1, outcome: 'acknowledged' }]);
+    await cancel(OWN);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('asks four silent Tasks of an agent at a time, and another agent beside them', async () => {
+    const { promise, resolve } = Promise.withResolvers<CancelOutcome>();
+    answer = promise;
+    const { workflow: _workflow, revision: _revision, ...elsewhere } = OWN;
+    const tries = [1, 2, 3, 4, 5, 6].map((attempt) => cancel({ ...elsewhere, attempt }).catch(() => 'again'));
+    expect(await Promise.all(tries)).toEqual(Array(6).fill('again'));
+    expect(asked).toHaveLength(4);
+    answer = 'acknowledged';
+    await cancel({ ...elsewhere, agentUrl: 'http://another/a2a', attempt: 7 });
+    expect(kept).toMatchObject([{ attempt: 7, outcome: 'acknowledged' }]);
+    resolve('unreachable');
+    await promise;
+  });
+
+  it('is given up when ten minutes have passed', async () => {
+    answer = 'unreachable';
+    await cancel({ ...OWN, until: new Date(Date.now() - 1).toISOString() });
     expect(kept).toMatchObject([{ outcome: 'unreachable' }]);
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '#libs/a2a-client';
 import { type CallIdentity, cancelTask } from '#libs/agent-calls';
@@ -8,16 +9,24 @@ import { CancelOutcomes } from './cancel-outcomes.js';
 import { CANCEL_CHILD, type ChildCancel, readChildCancel } from './child-cancel.js';
 import { nodeUrl } from './node-address.js';
 import { childReference, nodeOfInstance } from './node-dispatch.js';
+import { OpenCancels } from './open-cancels.js';
+
+/** Milliseconds that a job waits for an agent: its next attempt finds what the agent has answered meanwhile. */
+const SOON_MS = 250;
 
 /** The agent could not be reached; it is asked again. */
 class AgentUnreachable extends Error {
   override readonly name = 'AgentUnreachable';
 }
 
-/** Cancels children whose agents could not be reached when their run was canceled, and keeps what came of it. */
+/**
+ * Cancels children whose agents could not be reached when their run was canceled, and keeps the outcome. A cancel holds no
+ * slot of the job queue for longer than a moment, but for its last attempt.
+ */
 @Injectable()
 export class CancelRetries {
   private readonly attempts;
+  private readonly open = new OpenCancels();
 
   constructor(
     jobs: Jobs,
@@ -39,15 +48,28 @@ export class CancelRetries {
     // A job that was done may come again.
     const known = await this.outcomes.of(runId);
     if (known.some((outcome) => outcome.node === node && outcome.attempt === attempt)) return;
-    const outcome = await cancelTask(this.directory, this.urlOf(cancel), cancel.taskId, identityOf(cancel));
+    const url = this.urlOf(cancel);
+    const asked = this.open.kept(`${runId}/${node}#${attempt}`, url, () => this.ask(cancel, url));
+    const isKept = last ? await asked : await soon(asked);
     signal.throwIfAborted();
-    const over = last || Date.now() >= Date.parse(cancel.until);
-    if (outcome === 'unreachable' && !over) {
-      this.attempts.inc({ outcome });
+    if (isKept) return;
+    if (!last)
       throw new AgentUnreachable(`The agent of node ${node} could not be reached to cancel task ${cancel.taskId}`);
-    }
-    await this.outcomes.keep({ runId, node, attempt, outcome });
-    this.attempts.inc({ outcome: outcome === 'unreachable' ? 'given-up' : outcome });
+    await this.outcomes.keep({ runId, node, attempt, outcome: 'unreachable' });
+    this.attempts.inc({ outcome: 'given-up' });
+  }
+
+  /**
+   * Keeps the outcome itself: the attempt that asked may be over.
+   * @returns false where the agent is to be asked again
+   */
+  private async ask(cancel: ChildCancel, url: string): Promise<boolean> {
+    const { runId, node, attempt } = cancel;
+    const outcome = await cancelTask(this.directory, url, cancel.taskId, identityOf(cancel));
+    const isOver = outcome !== 'unreachable' || Date.now() >= Date.parse(cancel.until);
+    if (isOver) await this.outcomes.keep({ runId, node, attempt, outcome });
+    this.attempts.inc({ outcome: isOver && outcome === 'unreachable' ? 'given-up' : outcome });
+    return isOver;
   }
 
   private urlOf({ workflow, node, agentUrl }: ChildCancel): string {
@@ -55,6 +77,18 @@ export class CancelRetries {
     return (
       nodeUrl(workflow, { id: nodeOfInstance(node), type: 'own', config: {} }, this.address.internalUrl) ?? agentUrl
     );
+  }
+}
+
+/** Resolves with what there is in a moment. */
+async function soon<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
+  // A failure after that is of no attempt: the next one asks again.
+  asked?.catch(() => undefined);
+  const over = new AbortController();
+  try {
+    return await Promise.race([asked, delay(SOON_MS, undefined, { signal: over.signal })]);
+  } finally {
+    over.abort();
   }
 }
 
