@@ -1,7 +1,10 @@
 import { isDecoded } from './content-coding.js';
 import type { ReceivedAnswer } from './received-answer.js';
 
-/** A short body of known length is read at once: a Response over bytes costs far less than one over a stream. */
+/**
+ * Bytes of a body that is read at once, where it tells its length: a Response over bytes costs far less than one over a
+ * stream. That of an error is left to its caller, who may not want to wait for it.
+ */
 const READ_AT_ONCE = 64 * 1024;
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
@@ -37,8 +40,23 @@ async function bodyOf(answer: ReceivedAnswer): Promise<WebBody> {
     return null;
   }
   const length = answer.header('content-length');
-  const atOnce =
-    length !== undefined && Number(length) <= READ_AT_ONCE && answer.header('content-encoding') === undefined;
-  if (atOnce) return (await answer.content(READ_AT_ONCE)) as Uint8Array<ArrayBuffer>;
-  return ReadableStream.from(answer.pieces()) as ReadableStream<Uint8Array<ArrayBuffer>>;
+  const isShort = length !== undefined && Number(length) <= READ_AT_ONCE;
+  if (isShort && answer.status < 300 && answer.header('content-encoding') === undefined)
+    return (await answer.content(READ_AT_ONCE)) as Uint8Array<ArrayBuffer>;
+  return streamOf(answer);
+}
+
+/** A stream whose cancel closes the connection at once, be it in the middle of a read. */
+function streamOf(answer: ReceivedAnswer): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const pieces = answer.pieces()[Symbol.asyncIterator]();
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> => {
+    const next = await pieces.next();
+    if (next.done) controller.close();
+    else controller.enqueue(next.value as Uint8Array<ArrayBuffer>);
+  };
+  const cancel = (): void => {
+    answer.discard();
+    pieces.return?.().catch(() => undefined);
+  };
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
 }

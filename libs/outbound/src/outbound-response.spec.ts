@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { loadConfig } from '#libs/service';
+import { OutboundHttp } from './outbound-http.js';
+
+/** Longer than what is taken in before somebody reads. */
+const LONG = Buffer.alloc(4 * 1024 * 1024);
+
+describe('the body of a Response', () => {
+  const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
+  let server: Server;
+
+  afterEach(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  afterAll(() => http.close());
+
+  /** Calls a server that answers so, and resolves with the Response and the end of its connection. */
+  async function responseOf(
+    answer: (response: ServerResponse) => void,
+  ): Promise<{ response: Response; closed: Promise<unknown> }> {
+    const closed = Promise.withResolvers<unknown>();
+    server = createServer((_request, response) => {
+      response.on('close', () => closed.resolve(undefined));
+      answer(response);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const response = await http.fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    return { response, closed: closed.promise };
+  }
+
+  it('closes its connection where it is canceled unread', async () => {
+    const { response, closed } = await responseOf((it) => void it.end(LONG));
+    await response.body!.cancel();
+    await closed;
+  });
+
+  it('closes its connection where it is canceled during a read', async () => {
+    const { response, closed } = await responseOf((it) => it.writeHead(200).flushHeaders());
+    const reader = response.body!.getReader();
+    const read = reader.read();
+    await reader.cancel();
+    await closed;
+    expect((await read).done).toBe(true);
+  });
+
+  it('is not waited for where it is that of an error', async () => {
+    const { response } = await responseOf((it) => void it.writeHead(404, { 'content-length': 2 }).write('x'));
+    expect(response.status).toBe(404);
+  });
+
+  it('comes to its end where it is that of an error', async () => {
+    const { response } = await responseOf((it) => void it.writeHead(404, { 'content-length': 2 }).end('no'));
+    expect(await response.text()).toBe('no');
+  });
+});
