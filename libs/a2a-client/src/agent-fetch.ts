@@ -1,10 +1,12 @@
 import { A2A_ERRORS } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
-import type { AgentFetch } from './agent-http.js';
+import { type AgentFetch, FetchedAnswer } from './agent-http.js';
 import { errorOf, errorText, networkFailure, rpcFailure, statusFailure } from './call-failure.js';
+import { errorBody } from './error-body.js';
 import { sign } from './request-signers.js';
-import { MAX_ANSWER_BYTES, parsable } from './agent-request.js';
+import { MAX_ANSWER_BYTES } from './agent-request.js';
+import { parsable } from './parsable-json.js';
 import { objectOf, readableAnswer, readableFrame } from './legacy-frames.js';
 import { sseEvents } from './sse-events.js';
 import { tracing, type TransportOptions } from './agent-transport.js';
@@ -45,9 +47,8 @@ export function agentFetch(
     const response = await send(url, { ...init, ...signed, ...NO_LIMITS }).catch((error: unknown) => {
       throw networkFailure(error);
     });
-    const watched = watch(response, call);
-    if (!watched.ok) throw await failureOf(watched, given?.body);
-    return parsableResponse(watched, jsonMembers, call.place);
+    if (!response.ok) throw await failureOf(response, jsonMembers, given?.body);
+    return parsableResponse(watch(response, call), jsonMembers, call.place);
   };
 }
 
@@ -59,13 +60,10 @@ function headersOf(init: RequestInit | undefined): Record<string, string> {
   return Object.fromEntries(new Headers(init?.headers));
 }
 
-async function failureOf(response: Response, body?: RequestInit['body']): Promise<AgentCallError> {
-  const { status } = response;
+async function failureOf(response: Response, mostMembers: number, sent: RequestInit['body']): Promise<AgentCallError> {
   const retryAfter = response.headers.get('retry-after') ?? undefined;
-  const refused = { retryAfter, sentBytes: typeof body === 'string' ? Buffer.byteLength(body) : undefined };
-  if (status < 500) return statusFailure(status, await response.text().catch(() => ''), refused);
-  await response.body?.cancel().catch(() => undefined);
-  return statusFailure(status, '', refused);
+  const refused = { retryAfter, sentBytes: typeof sent === 'string' ? Buffer.byteLength(sent) : undefined };
+  return statusFailure(response.status, await errorBody(new FetchedAnswer(response), mostMembers), refused);
 }
 
 function watch(response: Response, call: Watch): Response {

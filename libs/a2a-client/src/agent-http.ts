@@ -23,7 +23,10 @@ export function fetchRequester(send: AgentFetch): OutboundRequester {
   return async ({ url, ...init }) => new FetchedAnswer(await send(url.href, init));
 }
 
-class FetchedAnswer implements OutboundAnswer {
+/** A Response as an answer of the client's `request`. */
+export class FetchedAnswer implements OutboundAnswer {
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+
   constructor(private readonly response: Response) {}
 
   get status(): number {
@@ -46,10 +49,15 @@ class FetchedAnswer implements OutboundAnswer {
   }
 
   async *pieces(): AsyncIterable<Uint8Array> {
-    if (this.response.body !== null) yield* this.response.body as AsyncIterable<Uint8Array>;
+    this.#reader = this.response.body?.getReader();
+    try {
+      for (let next = await this.#reader?.read(); next?.value; next = await this.#reader?.read()) yield next.value;
+    } finally {
+      this.discard();
+    }
   }
 
   discard(): void {
-    this.response.body?.cancel().catch(() => undefined);
+    (this.#reader ?? this.response.body)?.cancel().catch(() => undefined);
   }
 }

@@ -1,21 +1,19 @@
-import { hasMoreMembers, tooManyMembers } from '#libs/http';
 import type { OutboundAnswer, OutboundCall, OutboundRequester, OutboundTimes } from '#libs/outbound';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace } from '#libs/service';
-import { InvalidProtocolValue, isJsonObject, type JsonObject, refuseUnfitText, UnfitJson } from '#libs/protocol';
+import { InvalidProtocolValue, isJsonObject, type JsonObject } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 import type { CallOptions } from './agent-client.js';
 import { networkFailure, statusFailure } from './call-failure.js';
+import { errorBody } from './error-body.js';
+import { parsable } from './parsable-json.js';
 import { type RequestAuth, sign } from './request-signers.js';
 import { type SseEvent, sseEvents } from './sse-events.js';
 
-/** A plain answer, an answer that is an error, and one event of a stream may not be longer. */
+/** Bytes of a plain answer, and of one event of a stream. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of an answer that is read without an account, where it tells its length. */
 const SHORT_ANSWER = 64 * 1024;
-
-/** Levels of an answer's JSON that may lie in each other; what is deeper breaks readers and writers that recurse. */
-const DEEPEST_ANSWER = 500;
 
 /** A successful answer of an agent: its body is read once. Every failure is an AgentCallError. */
 export interface AgentAnswer {
@@ -72,29 +70,11 @@ export function agentRequest(
       }
       const retryAfter = answer.header('retry-after');
       const refused = { retryAfter, sentBytes: call.body === undefined ? undefined : Buffer.byteLength(call.body) };
-      if (status < 500) throw statusFailure(status, await answer.text(MAX_ANSWER_BYTES).catch(() => ''), refused);
-      answer.discard();
-      throw statusFailure(status, '', refused);
+      throw statusFailure(status, await errorBody(answer, mostMembers), refused);
     } catch (error) {
       throw networkFailure(error);
     }
   };
-}
-
-/**
- * A text whose JSON is not too much to be parsed, and is written as it was read.
- * @throws AgentCallError `invalid-response`
- */
-export function parsable(text: string, mostMembers: number): string {
-  if (hasMoreMembers(text, mostMembers))
-    throw new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
-  try {
-    refuseUnfitText(text, DEEPEST_ANSWER);
-  } catch (cause) {
-    if (!(cause instanceof UnfitJson)) throw cause;
-    throw new AgentCallError('invalid-response', `the agent's answer is not A2A: ${cause.message}`, { cause });
-  }
-  return text;
 }
 
 function rethrow(error: unknown): never {
