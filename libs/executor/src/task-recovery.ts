@@ -27,6 +27,8 @@ const SWEEP_MS = 1000;
 const ADOPTED_AT_ONCE = 500;
 /** Parked Tasks that are woken in one sweep. */
 const WOKEN_AT_ONCE = 32;
+/** Overdue Tasks that are read at the same time: each is in memory as a whole. */
+const WAKING_AT_ONCE = 4;
 
 /**
  * Takes over the Tasks of replicas that are gone, and those that this replica claims without executing them, wakes the
@@ -224,8 +226,12 @@ export class TaskRecovery {
       this.lookedForOverdueAt = now;
       this.failedWakes.keepAmong(overdue, pausing);
     }
-    await Promise.all(overdue.map((taskId) => this.wakeLate(taskId)));
-    if (overdue.length > 0) await this.cancelRequested();
+    const wakeNext = async (): Promise<void> => {
+      for (let taskId = overdue.shift(); taskId !== undefined; taskId = overdue.shift()) await this.wakeLate(taskId);
+    };
+    const isAny = overdue.length > 0;
+    await Promise.all(Array.from({ length: WAKING_AT_ONCE }, wakeNext));
+    if (isAny) await this.cancelRequested();
   }
 
   /** Wakes a Task that is overdue. One that fails is left out for a pause, longer each time. Never rejects. */

@@ -17,6 +17,7 @@ import type { CallContext } from './agent-executor.js';
 import { endChildrenJob } from './end-children-job.js';
 import type { ExecutionRegistry } from './execution-registry.js';
 import { agentOrGone } from './gone-agent.js';
+import { LogReads } from './log-reads.js';
 import { REVISION_KEY } from './new-task.js';
 
 /** So often an agent is asked for in vain before a Task that somebody wishes to cancel is canceled without it. */
@@ -37,6 +38,7 @@ export interface TakeUpServices {
 /** Goes on with Tasks that this replica claims and nobody executes, or ends them with a reason. */
 export class TaskTakeUp {
   private readonly logger = new Logger('TaskRecovery');
+  private readonly reads = new LogReads();
 
   constructor(private readonly services: TakeUpServices) {}
 
@@ -57,7 +59,7 @@ export class TaskTakeUp {
    * @throws whatever hindered it: that decides nothing, and the claim stays
    */
   async takeUpDue(claim: TaskClaim, stored: StoredTask): Promise<void> {
-    await this.proceed(claim, 0, { stored, events: await this.readLog(stored.header), due: true });
+    await this.proceed(claim, 0, { stored, events: await this.readInTurn(stored.header), due: true });
   }
 
   private async proceed(claim: TaskClaim, failures: number, { stored, events, due }: ReadTask): Promise<void> {
@@ -69,6 +71,11 @@ export class TaskTakeUp {
     if (agent && rested && stored.header.cancelRequested) this.cancel(agent, stored, claim);
     else if (agent?.executor.recovery === 'restart') this.restart(agent, stored, claim, events);
     else await this.fail(stored, claim);
+  }
+
+  /** As many Tasks may be due at once as have one time to wake. */
+  private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
+    return this.reads.during(header.size?.log ?? 0, () => this.readLog(header));
   }
 
   private async readLog({ taskId, lastSequence, size }: TaskHeader): Promise<RecordedEvent[]> {
