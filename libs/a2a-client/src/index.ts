@@ -5,6 +5,7 @@ export { isAboveUrl, isPre10Card, readAgentCard } from './agent-cards.js';
 export type { CredentialsOf } from './agent-transport.js';
 export { CardGuard, type ReceivedCard } from './card-guard.js';
 export { CARD_PATH, hostCardUrl, isOfService, ownCardUrl, pre10CardUrl } from './card-places.js';
+export { responseErrorBody } from './error-body.js';
 export { OutgoingFiles } from './outgoing-files.js';
 export { RequestSigners, type RequestAuth, sign, type SigningRequest, UNUSABLE_CREDENTIAL } from './request-signers.js';
 export { type CardSecurity, cardSecurity, type SecurityScheme } from './card-security.js';

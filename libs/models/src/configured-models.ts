@@ -20,12 +20,14 @@ export class ConfiguredModels extends Models {
   /** Whether there is an endpoint: it says itself which names it does not know. */
   readonly hasEndpoint: boolean;
   private readonly endpoint: string | undefined;
+  /** Members and elements of one JSON text of an answer. */
+  readonly jsonMembers: number;
   private readonly echo: Model;
   private readonly named: (name: string, signer?: ModelSigner) => Model;
 
   /** @param ownFiles absent in a stand-alone agent, which keeps no files */
   constructor(
-    { llm }: AppConfig,
+    { llm, content: { jsonMembers } }: AppConfig,
     http: OutboundHttp,
     metrics: Metrics,
     @Optional() ownFiles?: OwnFiles,
@@ -36,12 +38,13 @@ export class ConfiguredModels extends Models {
     const counts = new ModelCounts(metrics);
     this.hasEndpoint = baseUrl !== undefined;
     this.endpoint = baseUrl;
+    this.jsonMembers = jsonMembers;
     this.echo = counts.over(new EchoModel());
     if (baseUrl === undefined) {
       this.named = () => this.echo;
     } else {
       // The operator named the endpoint: it may be in a private network, or on this machine.
-      const outbound = { http: http.trusting(baseUrl), files: http.fetch, ownFiles, room };
+      const outbound = { http: http.trusting(baseUrl), files: http.fetch, ownFiles, room, jsonMembers };
       const ways = { ...outbound, provider: 'openai-compatible', baseUrl } as const;
       const key = new KeySigner(apiKey);
       this.named = (model, signer = key) =>

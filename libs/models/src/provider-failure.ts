@@ -10,6 +10,7 @@ import {
 import { isJsonObject } from '#libs/protocol';
 import { TooManyAnswers } from '#libs/service';
 import { AnswerTooLong } from './bounded-fetch.js';
+import { UnfitAnswer } from './fitting-answers.js';
 import { ModelError, type ModelOutage } from './model-error.js';
 
 /** What a call needs to know to report its failure. */
@@ -75,7 +76,7 @@ function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
     const where = error.refusal === 'redirect' ? 'leads elsewhere' : 'may not be called';
     return failed(`its address ${where}`);
   }
-  if (error instanceof AnswerTooLong) return failed(error.message);
+  if (error instanceof AnswerTooLong || error instanceof UnfitAnswer) return failed(error.message);
   if (error instanceof TooManyAnswers) return failed(error.message, { fallback: true, outage: 'overloaded' });
   return undefined;
 }

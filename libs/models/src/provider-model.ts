@@ -1,9 +1,10 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamResult } from '@ai-sdk/provider';
 import type { OwnFiles } from '#libs/files';
 import type { OutboundFetch } from '#libs/outbound';
-import type { AnswerPlace, ReceivedAnswers } from '#libs/service';
+import { type AnswerPlace, DEFAULT_CONTENT_LIMITS, type ReceivedAnswers } from '#libs/service';
 import { AnswerEvents } from './answer-events.js';
 import { type AnswerWatch, boundedFetch, MAX_ANSWER_BYTES } from './bounded-fetch.js';
+import { fittingEvents, shortErrors } from './fitting-answers.js';
 import type { Model, ModelCall, ModelEvent } from './model.js';
 import { type FileSources, filesFor } from './model-files.js';
 import type { ModelSigner } from './model-signer.js';
@@ -25,6 +26,8 @@ export interface ProviderModelOptions extends ModelSettings {
   files: OutboundFetch;
   /** Memory for answers, all together; absent: no call waits for others. */
   room?: ReceivedAnswers | undefined;
+  /** Members and elements of one JSON text of an answer; the default unless set otherwise. */
+  jsonMembers?: number | undefined;
   /** Files of this service; absent: there are none. */
   ownFiles?: Pick<OwnFiles, 'read'> | undefined;
 }
@@ -115,8 +118,10 @@ export class ProviderModel implements Model {
   }
 
   #way(wire: SignedFetch, watch: AnswerWatch): typeof fetch {
-    const bounded = boundedFetch(wire.send, MAX_ANSWER_BYTES, watch);
-    return this.options.provider === 'openai-compatible' ? repairedStreams(streamingWholeAnswers(bounded)) : bounded;
+    const { provider, jsonMembers = DEFAULT_CONTENT_LIMITS.jsonMembers } = this.options;
+    const bounded = boundedFetch(shortErrors(wire.send, jsonMembers), MAX_ANSWER_BYTES, watch);
+    if (provider !== 'openai-compatible') return fittingEvents(bounded, jsonMembers);
+    return repairedStreams(fittingEvents(streamingWholeAnswers(bounded, jsonMembers), jsonMembers));
   }
 }
 

@@ -1,6 +1,7 @@
 import { sseEvents } from '#libs/a2a-client';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '#libs/protocol';
 import { MAX_ANSWER_BYTES } from './bounded-fetch.js';
+import { eventText } from './fitting-answers.js';
 import { RepeatedCalls } from './repeated-calls.js';
 
 /** The event after the last piece of an answer. */
@@ -31,13 +32,8 @@ export function repairedStreams(send: typeof fetch): typeof fetch {
 async function* repairedEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const answer = new AnswerRepair();
   for await (const { data } of sseEvents(body, MAX_ANSWER_BYTES)) {
-    for (const it of answer.take(data)) yield event(it);
+    for (const it of answer.take(data)) yield eventText(it);
   }
-}
-
-/** Writes a data field for each line: the data may have several. */
-function event(data: string): string {
-  return `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
 }
 
 /** The pieces of one answer. */

@@ -72,7 +72,9 @@ export class StoredModels extends Models {
     const signer = this.signerOf(wanted, rest.provider) ?? own();
     const { ownFiles, room } = this;
     const { fetch } = this.http;
-    return new ProviderModel({ ...rest, name, baseUrl, signer, http: fetch, files: fetch, ownFiles, room });
+    const { jsonMembers } = this.configured;
+    const ways = { http: fetch, files: fetch, ownFiles, room, jsonMembers };
+    return new ProviderModel({ ...rest, ...ways, name, baseUrl, signer });
   }
 
   private async ofOperator(name: string | undefined, wanted: WantedModel): Promise<Model> {

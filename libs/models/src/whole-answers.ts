@@ -1,14 +1,16 @@
+import { refuseUnfit } from './fitting-answers.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
 /**
  * A `fetch` for endpoints that answer a request for a stream with a whole chat completion, as some do: it becomes a
- * stream of one piece. Errors, streams and what is neither pass as they are.
+ * stream of one piece. Errors, streams and what is neither pass as they are. An answer that is unfit fails.
  */
-export function streamingWholeAnswers(send: typeof fetch): typeof fetch {
+export function streamingWholeAnswers(send: typeof fetch, mostMembers: number): typeof fetch {
   return async (input, init) => {
     const response = await send(input, init);
     if (!response.ok || !/^application\/json\b/i.test(response.headers.get('content-type') ?? '')) return response;
     const text = await response.text();
+    refuseUnfit(text, mostMembers);
     return new Response(asStream(text) ?? text, { headers: { 'content-type': 'text/event-stream' } });
   };
 }
