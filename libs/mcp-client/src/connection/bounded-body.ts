@@ -1,6 +1,8 @@
 import { AgentCallError } from '#libs/a2a-client';
 import { tooManyMembers } from '#libs/http';
+import { LONGEST_ID_LINE } from './event-ends.js';
 import type { AnswerAccount } from './received-bytes.js';
+import { LONGEST_UNFINISHED_MS, UnfinishedBytes } from './unfinished-bytes.js';
 
 export interface BodyBounds {
   bytes: number;
@@ -13,56 +15,90 @@ export interface BodyBounds {
 /** Whose room a body takes while it is read. */
 export interface BodyRoom {
   account: AnswerAccount;
-  /** True if the body is a stream of events: each line of it is passed on as it ends. */
+  /** True if the body is a stream of events: each of them is passed on as it ends. */
   isStream: boolean;
 }
 
-const [QUOTE, COMMA, BACKSLASH, NEWLINE] = [0x22, 0x2c, 0x5c, 0x0a];
+const [QUOTE, COMMA, BACKSLASH, NEWLINE, RETURN] = [0x22, 0x2c, 0x5c, 0x0a, 0x0d];
 const [LIST, OBJECT, LIST_END, OBJECT_END] = [0x5b, 0x7b, 0x5d, 0x7d];
 /** Levels of a message's JSON that may lie in each other; what is deeper breaks what recurses. */
 export const DEEPEST_MESSAGE = 500;
 export const TOO_DEEP = `is nested deeper than ${DEEPEST_MESSAGE} levels`;
 
-/** Passes a body on, JSON or a stream of events with JSON in them, and fails it with an AgentCallError beyond its bounds. */
+/**
+ * Passes a body on, JSON or a stream of events with JSON in them, and fails it with an AgentCallError beyond its bounds.
+ * So it does where an event, or JSON, has begun and does not end in time.
+ */
 export function boundedBody(
-  { bytes, members, cut }: BodyBounds,
+  bounds: BodyBounds,
   room?: BodyRoom,
 ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
-  const count = new MemberCount();
-  let received = 0;
-  const refuse = (refusal: AgentCallError): never => {
-    room?.account.release();
-    cut?.(refusal);
-    throw refusal;
-  };
-  const tooLarge = (reason: string): never => refuse(new AgentCallError('invalid-response', `the answer ${reason}`));
-  const release = (): void => room?.account.release();
+  const body = new BoundedBody(bounds, room);
   return new TransformStream({
-    transform(piece, controller) {
-      received += piece.byteLength;
-      if (received > bytes) tooLarge(`is longer than ${bytes} bytes`);
-      count.take(piece);
-      if (count.members > members) tooLarge(tooManyMembers(members));
-      if (count.deepest > DEEPEST_MESSAGE) tooLarge(TOO_DEEP);
-      if (room) charge(room, piece, refuse);
+    start: (controller) => {
+      body.fail = (reason) => controller.error(reason);
+    },
+    transform: (piece, controller) => {
+      body.take(piece);
       controller.enqueue(piece);
     },
-    flush: release,
-    cancel: release,
+    flush: () => body.release(),
+    cancel: () => body.release(),
   });
 }
 
-function charge({ account, isStream }: BodyRoom, piece: Uint8Array, refuse: (refusal: AgentCallError) => never): void {
-  const passed = isStream ? piece.lastIndexOf(NEWLINE) + 1 : 0;
-  if (passed > 0) account.release();
-  try {
-    account.take(piece.byteLength - passed);
-  } catch (error) {
-    refuse(error as AgentCallError);
+class BoundedBody {
+  /** Fails the body. */
+  fail: (reason: AgentCallError) => void = () => undefined;
+  private readonly count = new MemberCount();
+  private readonly unfinished: UnfinishedBytes | undefined;
+  private received = 0;
+
+  constructor(
+    private readonly bounds: BodyBounds,
+    room: BodyRoom | undefined,
+  ) {
+    this.unfinished = room && new UnfinishedBytes(room.account, room.isStream, () => this.fail(this.refused(LATE)));
+  }
+
+  /** @throws AgentCallError */
+  take(piece: Uint8Array): void {
+    const { bytes, members } = this.bounds;
+    this.received += piece.byteLength;
+    if (this.received > bytes) throw this.refused(`is longer than ${bytes} bytes`);
+    this.count.take(piece);
+    if (this.count.members > members) throw this.refused(tooManyMembers(members));
+    if (this.count.deepest > DEEPEST_MESSAGE) throw this.refused(TOO_DEEP);
+    try {
+      this.unfinished?.take(piece);
+    } catch (error) {
+      throw this.cut(error as AgentCallError);
+    }
+    if (this.unfinished?.hasLongId) throw this.refused(LONG_ID);
+  }
+
+  release(): void {
+    this.unfinished?.release();
+  }
+
+  private refused(reason: string): AgentCallError {
+    return this.cut(new AgentCallError('invalid-response', `the answer ${reason}`));
+  }
+
+  private cut(reason: AgentCallError): AgentCallError {
+    this.release();
+    this.bounds.cut?.(reason);
+    return reason;
   }
 }
 
-/** Counts what begins a member or an element, and nesting, outside of strings; of what is no JSON it tells nothing. */
+const LATE = `did not end within ${LONGEST_UNFINISHED_MS / 1_000} s of its first byte`;
+const LONG_ID = `names an event with more than ${LONGEST_ID_LINE} characters`;
+
+/**
+ * Counts what begins a member or an element, and nesting, outside of strings, which end with their line; of what is no JSON
+ * it tells nothing.
+ */
 class MemberCount {
   members = 0;
   deepest = 0;
@@ -72,12 +108,13 @@ class MemberCount {
 
   take(piece: Uint8Array): void {
     for (const code of piece) {
-      if (this.escaped) this.escaped = false;
+      if (code === NEWLINE || code === RETURN) this.inString = this.escaped = false;
+      else if (this.escaped) this.escaped = false;
       else if (code === QUOTE) this.inString = !this.inString;
       else if (this.inString) this.escaped = code === BACKSLASH;
       else if (code === COMMA) this.members += 1;
       else if (code === LIST || code === OBJECT) this.open();
-      else if (code === LIST_END || code === OBJECT_END) this.depth -= 1;
+      else if (code === LIST_END || code === OBJECT_END) this.depth = Math.max(0, this.depth - 1);
     }
   }
 
