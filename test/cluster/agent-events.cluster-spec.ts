@@ -10,6 +10,8 @@ import { STEPS, ToolWorld } from './agents/tool-world.js';
  * `npm run chaos -- --each-event --agents` kills at every event of both.
  */
 const PLACES = ['agent:11:before', 'agent:25:before', 'run:12:after', 'run:35:after'];
+/** Of a Task whose model calls two agents by tools: each call before its Task is seen, and after it. */
+const CALL_PLACES = ['caller:5:after', 'caller:6:after', 'caller:10:after', 'caller:11:after'];
 /** Of a Task whose model has begun a conversation by a tool, and of the conversation. */
 const TALK_PLACES = ['poet:6:after', 'conversation:6:before'];
 
@@ -17,19 +19,24 @@ describe('runs of agents with tools, whose replica is killed at events of an age
   let database: TestDatabase;
   let world: ToolWorld;
   let cluster: ReplicaCluster;
-  let idle: FakeAgent;
+  let other: FakeAgent;
   let result: AgentTrialResult;
 
   beforeAll(async () => {
-    [database, world, idle] = await Promise.all([freshDatabase(), ToolWorld.start(), FakeAgent.start()]);
+    const streaming = { streaming: true };
+    [database, world, other] = await Promise.all([freshDatabase(), ToolWorld.start(), FakeAgent.start(streaming)]);
     cluster = await ReplicaCluster.start(database, { replicas: 3, env: world.env });
-    const stage = { cluster, api: new Api(cluster.balancer.url), world, idle };
-    result = await killAgents(stage, { places: [...PLACES, ...TALK_PLACES], side: 1, say: () => undefined });
+    const stage = { cluster, api: new Api(cluster.balancer.url), world, other };
+    result = await killAgents(stage, {
+      places: [...PLACES, ...CALL_PLACES, ...TALK_PLACES],
+      side: 1,
+      say: () => undefined,
+    });
   });
 
   afterAll(async () => {
     await cluster?.stop();
-    await Promise.all([world?.stop(), idle?.stop()]);
+    await Promise.all([world?.stop(), other?.stop()]);
     await database?.drop();
   });
 
@@ -41,6 +48,7 @@ describe('runs of agents with tools, whose replica is killed at events of an age
     expect(result.scenarios.map(({ name, hits }) => [name, hits])).toEqual([
       ['agent', 2],
       ['run', 2],
+      ['caller', 4],
       ['poet', 1],
       ['conversation', 1],
       ['critic', 0],

@@ -6,6 +6,7 @@ import type { Api } from '../../support/workflow.js';
 import { killAtEvents, type TrialOptions, type TrialResult } from '../events/kill-trial.js';
 import { AGENT, AGENT_RUNS } from './agent-runs.js';
 import { agentProblems, type CallCounts } from './agent-problems.js';
+import { CALL_RUNS, callProblems, otherAnswer } from './call-runs.js';
 import { talkProblems } from './talk-problems.js';
 import { CRITIC, TALK_RUNS } from './talk-runs.js';
 import type { ToolWorld } from './tool-world.js';
@@ -15,8 +16,8 @@ export interface AgentTrialStage {
   cluster: ReplicaCluster;
   api: Api;
   world: ToolWorld;
-  /** Nobody calls it: what other trials need. */
-  idle: FakeAgent;
+  /** The agent elsewhere that agents call by a tool; it streams. */
+  other: FakeAgent;
 }
 
 export interface AgentTrialResult extends TrialResult {
@@ -24,11 +25,12 @@ export interface AgentTrialResult extends TrialResult {
 }
 
 /**
- * Kills the replica that executes an agent with tools, or the run that it works for, at each event of either; and that of
- * an agent that speaks to another one by a tool, of their conversation, or of a turn of it.
+ * Kills the replica that executes an agent with tools, or the run that it works for, at each event of either; that of an
+ * agent that calls others by tools; and that of an agent that speaks to another one by a tool, of their conversation, or of
+ * a turn of it.
  */
 export async function killAgents(
-  { cluster, api, world, idle }: AgentTrialStage,
+  { cluster, api, world, other }: AgentTrialStage,
   options: Omit<TrialOptions, 'scenarios'>,
 ): Promise<AgentTrialResult> {
   const kills: number[] = [];
@@ -37,13 +39,14 @@ export async function killAgents(
     kills.push(Date.now());
     await kill(replica);
   };
+  other.always(otherAnswer);
   const person = new YesSayer(api);
   try {
     const result = await killAtEvents(
-      { cluster, api, agent: idle },
-      { ...options, scenarios: [...AGENT_RUNS, ...TALK_RUNS] },
+      { cluster, api, agent: other },
+      { ...options, scenarios: [...AGENT_RUNS, ...CALL_RUNS, ...TALK_RUNS] },
     );
-    const found = await lookAt(cluster, world, kills);
+    const found = await lookAt(cluster, world, kills, other);
     const calls = world
       .called()
       .values()
@@ -58,6 +61,7 @@ async function lookAt(
   { database: { query } }: ReplicaCluster,
   world: ToolWorld,
   kills: readonly number[],
+  other: FakeAgent,
 ): Promise<{ problems: string[]; counts: CallCounts }> {
   const all = await storedLogs(query);
   const called = world.called();
@@ -70,7 +74,12 @@ async function lookAt(
     .flatMap((log) => agentProblems(log, called, kills, 1).problems);
   const sum = (of: (counts: CallCounts) => number): number => found.reduce((all, { counts }) => all + of(counts), 0);
   return {
-    problems: [...found.flatMap(({ problems }) => problems), ...turns, ...(await talkProblems(query, all))],
+    problems: [
+      ...found.flatMap(({ problems }) => problems),
+      ...turns,
+      ...callProblems(all, other.sends),
+      ...(await talkProblems(query, all)),
+    ],
     counts: {
       calls: sum(({ calls }) => calls),
       repeated: sum(({ repeated }) => repeated),

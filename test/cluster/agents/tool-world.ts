@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '#libs/protocol';
 import { type FakeAnswer, FakeLlm } from '../../support/fake-llm.js';
 import { McpHttpServer } from '../../support/mcp-http-server.js';
+import { callerAnswer } from './call-runs.js';
 import { talkAnswer } from './talk-runs.js';
 
 /** Steps of an agent before it answers, each with a call of either tool. */
@@ -28,7 +29,7 @@ export class ToolWorld {
     private readonly llm: FakeLlm,
     private readonly web: McpHttpServer,
   ) {
-    llm.answer = (body) => talkAnswer(body) ?? answer(body);
+    llm.answer = (body) => talkAnswer(body) ?? callerAnswer(body) ?? answer(body);
     const call = ({ text }: JsonObject): JsonObject => ({ content: [{ type: 'text', text: String(text) }] });
     web.tools = [{ name: 'look', description: 'Looks', annotations: { readOnlyHint: true }, call }];
   }

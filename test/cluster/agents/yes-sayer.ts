@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '../../support/workflow.js';
 import { AGENT } from './agent-runs.js';
+import { CALLER } from './call-runs.js';
 
 interface Page {
   items?: { runId: string; node: string; instance: string }[];
@@ -31,7 +32,7 @@ export class YesSayer {
   private async answerAll(): Promise<void> {
     const { body } = await this.api.call<Page>('GET', '/inbox?pageSize=100');
     for (const { runId, node, instance } of body.items ?? []) {
-      if (node !== AGENT) continue;
+      if (![AGENT, CALLER].includes(node)) continue;
       await this.api.call('POST', `/runs/${runId}/answers`, { node: instance, parts: [{ text: 'yes' }] });
     }
   }

@@ -106,9 +106,9 @@ async function tryAgents({ replicas, http, places }: ChaosOptions): Promise<bool
   const env = { LOG_LEVEL: 'error', ...world.env, ...(http && { NODE_DISPATCH: 'http' }) };
   const cluster = await ReplicaCluster.start(database, { replicas, env });
   ends.push(() => cluster.stop());
-  const idle = await FakeAgent.start();
-  ends.push(() => idle.stop());
-  const stage = { cluster, api: new Api(cluster.balancer.url), world, idle };
+  const other = await FakeAgent.start({ streaming: true });
+  ends.push(() => other.stop());
+  const stage = { cluster, api: new Api(cluster.balancer.url), world, other };
   const result = await killAgents(stage, eachEventOptions(replicas, places));
   process.stdout.write(`\n${agentReport(result)}\n`);
   return result.problems.length === 0;

@@ -48,8 +48,8 @@ npm run chaos -- --each-event [--agents] [--replicas 4] [--places child,whole:12
             kept in a file, and said where
 --places    with each-event: only the events of these kinds of runs (whole, child, rerun, late), or these events of them
 --agents    with each-event: of runs with an agent of five steps (agent, run), which calls a tool over HTTP and one of a
-            program in each, and of runs with two agents that talk by a tool (poet, conversation, critic); on two
-            replicas unless it says otherwise
+            program in each, of runs with an agent that calls two agents by tools (caller), and of runs with two agents
+            that talk by a tool (poet, conversation, critic); on two replicas unless it says otherwise
 --http      NODE_DISPATCH=http: a run's own nodes are called through the balancer`;
 
 /** The fault that needs another PostgreSQL than the others. */
