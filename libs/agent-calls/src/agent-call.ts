@@ -102,13 +102,14 @@ export class AgentCall {
    * @throws nothing but why the call was given up
    */
   async *run(): AsyncGenerator<CallProgress, void, undefined> {
-    const { by, limit, since } = this.spec;
+    const { by } = this.spec;
     using end = this.end;
     try {
       end.heedCaller();
+      if (this.wasNeverSent) this.spec.onOwnTime?.();
       if (by && !by.staysHere) await by.context.flush();
       end.throwIfGivenUp();
-      end.begin(limit, since);
+      end.begin(this.spec.limit, this.wasNeverSent ? undefined : this.spec.since);
       for await (const response of this.responses()) {
         this.context.take(response);
         yield this.take(response);
@@ -145,6 +146,19 @@ export class AgentCall {
     } catch {
       return 'unreachable';
     }
+  }
+
+  /** True if an earlier execution decided on the call of an own agent, which has no Task of it, and so no Message. */
+  private get wasNeverSent(): boolean {
+    const { own, known, since } = this.spec;
+    return own === true && known === undefined && since !== undefined;
+  }
+
+  /** Restarts the limit, since no earlier execution has sent the Message. */
+  private restartLimit(): void {
+    if (this.spec.since === undefined) return;
+    this.spec.onOwnTime?.();
+    this.end.begin(this.spec.limit);
   }
 
   private onCallerEnd(reason: unknown): void {
@@ -187,7 +201,7 @@ export class AgentCall {
     const onUnsent = (failure: AgentCallError | undefined): void => void (this.unsent = failure);
     const onPause = (isPaused: boolean): void => {
       end.pause(isPaused);
-      if (isPaused) spec.onPause?.();
+      if (isPaused) spec.onOwnTime?.();
     };
     const options = { ...callOptions(spec, end.signal), onUnsent, onPause };
     const target = await spec.target();
@@ -231,6 +245,7 @@ export class AgentCall {
       try {
         yield* client.follow(known, options);
         if (!this.undelivered) return;
+        if (!this.sent) this.restartLimit();
       } catch (error) {
         this.forget(error);
       }

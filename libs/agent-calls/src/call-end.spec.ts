@@ -20,6 +20,17 @@ describe('The time of a call', () => {
     expect([end.timedOut, end.signal.aborted]).toEqual([true, true]);
   });
 
+  it('restarts where it begins once more', () => {
+    using end = new CallEnd(new AbortController().signal, () => undefined);
+    end.begin(60_000, Date.now() - 60_000);
+    jest.advanceTimersByTime(1_999);
+    end.begin(60_000);
+    jest.advanceTimersByTime(59_999);
+    expect(end.timedOut).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(end.timedOut).toBe(true);
+  });
+
   it('stops while nothing of the answer is read', () => {
     using end = new CallEnd(new AbortController().signal, () => undefined);
     end.begin(30_000);

@@ -40,12 +40,13 @@ export class CallEnd implements Disposable {
 
   /**
    * From here on the time counts, or since another execution began the call: then what is left of it, but two seconds at
-   * least, unless the limit is shorter.
+   * least, unless the limit is shorter. A second call restarts the time.
    * @param limit in milliseconds; absent: as long as it takes
    * @param since in milliseconds of the epoch
    */
   begin(limit: number | undefined, since = Date.now()): void {
     if (limit === undefined) return;
+    this.timer?.end();
     const left = Math.max(limit - (Date.now() - since), LAST_LOOK_MS);
     this.timer = new StoppableTimer(Math.min(left, limit), () => this.close(OUT_OF_TIME));
   }

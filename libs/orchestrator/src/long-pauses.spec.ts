@@ -32,3 +32,20 @@ test('The time of a node does not count while its answer waits for room', async 
   call.complete('yes');
   expect(await whole).toBe('TASK_STATE_COMPLETED');
 });
+
+test('The time of a node counts from its Message where no earlier process has sent that to an agent of ours', async () => {
+  const definition = extended(workflowOf('ext', ''), { ext: { type: 'script', timeout: '2m' } });
+  const before = new DrivenRun(definition, answering({ ext: hang }));
+  const cut = before.start();
+  await before.until('a2a.sending ext');
+  before.shutDown();
+  await expect(cut).rejects.toThrow('This process stops');
+  FakeClock.advance(180_000);
+  const run = new DrivenRun(definition, answering({ ext: hang }));
+  void run.recover(before.log.slice(0, before.steps.indexOf('a2a.sending ext') + 1));
+  const call = await run.agents.called('ext');
+  // Only the call knows its time then, so the run waits for none.
+  expect(await run.clock.isAwaitedSoon()).toBe(false);
+  call.complete('yes');
+  expect(await run.latest).toBe('TASK_STATE_COMPLETED');
+});

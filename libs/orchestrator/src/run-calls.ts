@@ -268,7 +268,7 @@ export class RunCalls {
       target: () => this.target(node, fault),
       callsNobody: !callsOthers(definition),
       staysHere: this.isLocal(node),
-      ...(limit !== undefined && { limit, onPause: () => this.times.hold(node) }),
+      ...(limit !== undefined && { limit, onOwnTime: () => this.times.hold(node) }),
       ...(node.sentAt !== undefined && { since: timeOf(node.sentAt) }),
       ...(resends !== undefined && { resends }),
     };

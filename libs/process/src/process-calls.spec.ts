@@ -5,7 +5,7 @@ import { CallChains, type RequestContext, TaskCanceled } from '#libs/executor';
 import { derivedId, userMessage } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type TaskHeader } from '#libs/tasks';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
-import { answers, holds } from '../../../test/support/fake-behaviour.js';
+import { answers, ends, holds } from '../../../test/support/fake-behaviour.js';
 import { type CalledAgent, type PlannedCall, ProcessCalls } from './process-calls.js';
 
 const MESSAGE = derivedId('process-1', 'step', 1);
@@ -103,24 +103,47 @@ describe('ProcessCalls', () => {
 
   describe('the time of a call', () => {
     const HOUR = 3_600_000;
-    /** That of the timer which ends it. */
-    async function timeOf(one: Execution): Promise<number | undefined> {
+    /** Those of the timers that end it. */
+    async function timesOf(one: Execution, fields: Partial<PlannedCall> = {}): Promise<number[]> {
       const timers = jest.spyOn(globalThis, 'setTimeout');
-      await one.made({ limit: HOUR, since: Date.now() - HOUR / 2 });
-      const [time] = timers.mock.calls.map(([, ms = 0]) => ms).filter((ms) => ms > HOUR / 4);
+      await one.made({ limit: HOUR, since: Date.now() - HOUR / 2, ...fields });
+      const times = timers.mock.calls.map(([, ms = 0]) => ms).filter((ms) => ms > HOUR / 4);
       timers.mockRestore();
-      return time;
+      return times.map((ms) => (ms > HOUR / 2 ? ms : HOUR / 2));
     }
 
     it('begins with it where this execution decided on it', async () => {
       const one = new Execution(agent);
       one.calls.announce('step#1');
-      expect(await timeOf(one)).toBe(HOUR);
+      expect(await timesOf(one)).toEqual([HOUR]);
     });
 
-    it('goes on where another one did', async () => {
-      expect(await timeOf(new Execution(agent))).toBeLessThanOrEqual(HOUR / 2);
+    it('goes on where another one did, and an agent elsewhere may have the Message', async () => {
+      expect(await timesOf(new Execution(agent))).toEqual([HOUR / 2]);
     });
+
+    it('goes on where another one has called an agent of ours', async () => {
+      const one = new Execution(agent, { 'step#1': await left() });
+      expect(await timesOf(one, { own: true })).toEqual([HOUR / 2]);
+    });
+
+    it('begins with the Message where another one died before an agent of ours was sent it', async () => {
+      const one = new Execution(agent);
+      expect(await timesOf(one, { own: true })).toEqual([HOUR]);
+      expect(agent.sends).toHaveLength(1);
+    });
+
+    it.each([true, false])(
+      'begins with an answer that the Task which asked has not got, of an agent of ours: %s',
+      async (own) => {
+        agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'));
+        await new Execution(agent).made();
+        const [taskId = ''] = agent.taskIds();
+        const request = { message: userMessage('the red one', { messageId: `${MESSAGE}-answer`, taskId }) };
+        expect(await timesOf(new Execution(agent), { own, request })).toEqual([HOUR / 2, HOUR]);
+        expect(agent.texts).toEqual(['hello', 'the red one']);
+      },
+    );
   });
 
   describe('a call', () => {

@@ -40,7 +40,7 @@ export interface CalledAgent extends Pick<AgentCallSpec, 'target' | 'own'> {
 
 /**
  * A call that is to be made. `admit` is asked only where no earlier execution has made it; `since`, when the log says of
- * it, counts only where an earlier one has.
+ * it, counts only where an earlier one has, or may have: an agent elsewhere can have the Message without a Task in sight.
  */
 export interface PlannedCall
   extends
@@ -54,7 +54,7 @@ export interface PlannedCall
       | 'admit'
       | 'forgotten'
       | 'limit'
-      | 'onPause'
+      | 'onOwnTime'
       | 'since'
       | 'resends'
       | 'timeouts'
