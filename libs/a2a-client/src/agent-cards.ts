@@ -9,7 +9,7 @@ import {
   urlProblem,
   withoutTrailing,
 } from '#libs/protocol';
-import type { ContentLimits } from '#libs/service';
+import type { AnswerPlace, ContentLimits } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
 import { type AgentHttp, fetchRequester } from './agent-http.js';
@@ -19,19 +19,34 @@ import type { ReceivedCard } from './card-guard.js';
 import { CARD_PATH, hostCardUrl, isPre10CardUrl, legacyCardUrls, ownCardUrl, pre10CardUrl } from './card-places.js';
 import { keepSecurity } from './card-security.js';
 import { once } from './exchange.js';
+import { heldBytes } from './held-bytes.js';
 
 /** Reads cards of the protocol's versions 0.2 and 0.3 too and gives them in the form of 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });
 
 const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
-/** A longer card is read anew at each call: what is kept stays small. */
+/** Bytes of a card, decoded. */
+const MAX_CARD_BYTES = 2 * 1024 * 1024;
+/** Characters of a card that is kept, and its bytes in memory. A larger one is read again for each call. */
 const MAX_KEPT_LENGTH = 64 * 1024;
+const MAX_KEPT_BYTES = 1024 * 1024;
+/** Bytes of all cards that are kept. */
+const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** A card as it was read, from which text, and until when it may be used without asking. */
 interface KeptCard {
   text: string;
   card: SdkAgentCard | undefined;
   freshUntil: number;
+  /** Bytes in memory. */
+  size: number;
+}
+
+/** Ways to read a card that differ from call to call. */
+export interface CardReading {
+  credentials?: Readonly<Record<string, string>> | undefined;
+  /** Account of the bytes that are read. */
+  place?: AnswerPlace | undefined;
 }
 
 /**
@@ -42,7 +57,12 @@ interface KeptCard {
 export class AgentCards {
   readonly #request: AgentRequest;
   readonly #freshUntil: NonNullable<AgentHttp['freshUntil']>;
-  readonly #kept = new LRUCache<string, KeptCard>({ max: 1_000 });
+  readonly #kept = new LRUCache<string, KeptCard>({
+    max: 1_000,
+    maxSize: MOST_KEPT_BYTES,
+    sizeCalculation: ({ size }) => size,
+  });
+  readonly #sizes = new WeakMap<SdkAgentCard, number>();
   readonly #received = new WeakMap<SdkAgentCard, ReceivedCard>();
   readonly #pre10 = new WeakSet<SdkAgentCard>();
 
@@ -62,6 +82,11 @@ export class AgentCards {
     return this.#received.get(card);
   }
 
+  /** Returns the bytes in memory of a card that is kept; `undefined` for one that is read again for each call. */
+  keptBytes(card: SdkAgentCard): number | undefined {
+    return this.#sizes.get(card);
+  }
+
   /** True for a card that was found where the pre-1.0 dialect has it, and names no version of A2A. */
   isPre10(card: SdkAgentCard): boolean {
     return this.#pre10.has(card);
@@ -71,48 +96,37 @@ export class AgentCards {
    * @returns the card in the SDK's form; `undefined` where the agent has none and its URL is its endpoint
    * @throws AgentCallError
    */
-  async find(
-    url: string,
-    limits: CallDeadlines,
-    credentials: Readonly<Record<string, string>> = {},
-  ): Promise<SdkAgentCard | undefined> {
+  async find(url: string, limits: CallDeadlines, reading: CardReading = {}): Promise<SdkAgentCard | undefined> {
     const { pathname } = parsed(url);
     if (CARD_PATH.test(pathname)) {
-      const card = await this.#read(url, limits, credentials);
+      const card = await this.#read(url, limits, reading);
       if (card === undefined) throw new AgentCallError('invalid-response', 'there is no agent card at the URL');
       return card;
     }
-    const own = await this.#read(ownCardUrl(url), limits, credentials);
+    const own = await this.#read(ownCardUrl(url), limits, reading);
     if (own !== undefined) return own;
-    const host = pathname === '/' ? undefined : await this.#read(hostCardUrl(url), limits, credentials);
+    const host = pathname === '/' ? undefined : await this.#read(hostCardUrl(url), limits, reading);
     if (host !== undefined && !isAboveUrl(host, url)) return host;
-    const legacy = host === undefined ? await this.#findLegacy(url, limits, credentials) : undefined;
-    return legacy ?? this.#read(pre10CardUrl(url), limits, credentials);
+    const legacy = host === undefined ? await this.#findLegacy(url, limits, reading) : undefined;
+    return legacy ?? this.#read(pre10CardUrl(url), limits, reading);
   }
 
   /** Finds the card of an agent of A2A 0.2; one of 1.0 has no business where that would be. */
-  async #findLegacy(
-    url: string,
-    limits: CallDeadlines,
-    credentials: Readonly<Record<string, string>>,
-  ): Promise<SdkAgentCard | undefined> {
+  async #findLegacy(url: string, limits: CallDeadlines, reading: CardReading): Promise<SdkAgentCard | undefined> {
     for (const place of legacyCardUrls(url)) {
-      const card = await this.#read(place, limits, credentials);
+      const card = await this.#read(place, limits, reading);
       if (card !== undefined) return isLegacyCard(card) && !isAboveUrl(card, url) ? card : undefined;
     }
     return undefined;
   }
 
-  async #read(
-    url: string,
-    limits: CallDeadlines,
-    credentials: Readonly<Record<string, string>>,
-  ): Promise<SdkAgentCard | undefined> {
+  async #read(url: string, limits: CallDeadlines, reading: CardReading): Promise<SdkAgentCard | undefined> {
     const target = parsed(url);
-    const headers = { ...HEADERS, ...credentials };
+    const { credentials, place } = reading;
+    const call = { url: target, method: 'GET', headers: { ...HEADERS, ...credentials }, place } as const;
     try {
       const read = async ({ signal }: CallAttempt): Promise<string> => {
-        const answer = await this.#request({ url: target, method: 'GET', headers, signal });
+        const answer = await this.#request({ ...call, maxBytes: MAX_CARD_BYTES, signal });
         return answer.text();
       };
       const text = await once(limits, read, limits.timeouts.refused);
@@ -125,12 +139,21 @@ export class AgentCards {
 
   #keep(url: string, text: string, freshUntil: number): SdkAgentCard | undefined {
     const kept = this.#kept.get(url);
-    const card = kept?.text === text ? kept.card : readAgentCard(text);
-    if (card !== undefined && !this.#received.has(card)) {
+    if (kept?.text === text) {
+      kept.freshUntil = freshUntil;
+      return kept.card;
+    }
+    this.#kept.delete(url);
+    const card = readAgentCard(text);
+    if (card !== undefined) {
       this.#received.set(card, { url, text, card });
       if (isPre10Card(url, objectOf(text) ?? {})) this.#pre10.add(card);
     }
-    if (text.length <= MAX_KEPT_LENGTH) this.#kept.set(url, { text, card, freshUntil });
+    if (text.length > MAX_KEPT_LENGTH) return card;
+    const size = heldBytes(text) + heldBytes(card);
+    if (size > MAX_KEPT_BYTES) return card;
+    if (card !== undefined) this.#sizes.set(card, size);
+    this.#kept.set(url, { text, card, freshUntil, size });
     return card;
   }
 }

@@ -31,6 +31,8 @@ export interface AgentCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Told of every piece of the answer's body. */
   alive?: () => void;
   place?: AnswerPlace | undefined;
+  /** Bytes of an answer that is no stream; `MAX_ANSWER_BYTES` unless set. */
+  maxBytes?: number;
   auth?: RequestAuth;
   fence?: CallOptions['fence'];
 }
@@ -52,7 +54,7 @@ export function agentRequest(
   send: OutboundRequester,
   { jsonMembers: mostMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
 ): AgentRequest {
-  return async ({ alive, auth, fence, place, ...call }) => {
+  return async ({ alive, auth, fence, place, maxBytes = MAX_ANSWER_BYTES, ...call }) => {
     try {
       await fence?.();
       const signed = auth && sign(auth, call.url, call.headers);
@@ -64,7 +66,7 @@ export function agentRequest(
           contentType: answer.header('content-type') ?? '',
           mostMembers,
           place,
-          text: async () => parsable(await textOf(answer, watch), mostMembers),
+          text: async () => parsable(await textOf(answer, watch, maxBytes), mostMembers),
           pieces: () => watched(answer.pieces(), watch),
         };
       }
@@ -82,17 +84,16 @@ function rethrow(error: unknown): never {
 }
 
 /** Reads an answer that is no stream. */
-async function textOf(answer: OutboundAnswer, watch: Watch): Promise<string> {
+async function textOf(answer: OutboundAnswer, watch: Watch, maxBytes: number): Promise<string> {
   watch.place?.pending(0);
   const length = Number(answer.header('content-length') ?? Infinity);
   if (length <= SHORT_ANSWER && answer.header('content-encoding') === undefined)
     return await answer.text(SHORT_ANSWER).catch(rethrow);
   const pieces: Uint8Array[] = [];
-  let bytes = Number.isFinite(length) && length > MAX_ANSWER_BYTES ? length : 0;
+  let bytes = Number.isFinite(length) && length > maxBytes ? length : 0;
   for await (const piece of watched(answer.pieces(), watch)) {
     bytes += piece.byteLength;
-    if (bytes > MAX_ANSWER_BYTES)
-      throw new AgentCallError('invalid-response', `the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    if (bytes > maxBytes) throw new AgentCallError('invalid-response', `the answer is longer than ${maxBytes} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces, bytes).toString();

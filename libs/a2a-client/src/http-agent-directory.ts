@@ -18,9 +18,14 @@ import type { RequestSigners } from './request-signers.js';
 import { CallDeadlines } from './call-deadlines.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
 import { type LocalAgent, LocalAgentClient } from './local-agent-client.js';
-import { TransportAgentClient } from './transport-agent-client.js';
+import { NOBODY, TransportAgentClient } from './transport-agent-client.js';
 
 const logger = new Logger('HttpAgentDirectory');
+/** Bytes of all clients that are kept, with the cards that they have. */
+const MOST_KEPT_BYTES = 32 * 1024 * 1024;
+/** Bytes of a client beside its card, which it has in the SDK's form and in that of the protocol. */
+const CLIENT_BYTES = 4 * 1024;
+const FORMS_OF_A_CARD = 2;
 
 export interface HttpAgentDirectoryOptions {
   http: AgentHttp;
@@ -63,7 +68,10 @@ export class HttpAgentDirectory extends AgentDirectory {
   readonly #transports: AgentTransports;
   readonly #outcomes: CallOutcomes;
   /** The client of each URL and protocol, as long as its card stays the same. */
-  readonly #clients = new LRUCache<string, { card: SdkAgentCard; client: AgentClient }>({ max: 1_000 });
+  readonly #clients = new LRUCache<string, { card: SdkAgentCard; client: AgentClient }>({
+    max: 1_000,
+    maxSize: MOST_KEPT_BYTES,
+  });
   #handler: LocalRequestHandler | undefined;
   readonly #cardlessReported = new Set<string>();
   readonly #onCardless: (url: string) => void;
@@ -76,6 +84,11 @@ export class HttpAgentDirectory extends AgentDirectory {
     this.#onCardless =
       options.onCardless ??
       ((url) => logger.log({ url: shownUrl(url) }, 'An agent has no card; it is called at its URL'));
+  }
+
+  /** Number of clients that are kept, and their bytes in memory. */
+  get kept(): { clients: number; bytes: number } {
+    return { clients: this.#clients.size, bytes: this.#clients.calculatedSize };
   }
 
   override async client(url: string, options: CallOptions = {}): Promise<AgentClient> {
@@ -102,7 +115,9 @@ export class HttpAgentDirectory extends AgentDirectory {
 
   async #find(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
     using limits = new CallDeadlines(options);
-    return await this.#cards.find(url, limits, this.#cardCredentials(url, options));
+    const room = URL.canParse(url) ? this.#roomOf(this.#called(url)) : undefined;
+    using place = room?.place(options.scope ?? NOBODY, limits);
+    return await this.#cards.find(url, limits, { credentials: this.#cardCredentials(url, options), place });
   }
 
   /** Cards are public, but those of a tenant's own agents. */
@@ -125,7 +140,9 @@ export class HttpAgentDirectory extends AgentDirectory {
       this.options.content,
       this.#roomOf(agent),
     );
-    this.#clients.set(key, { card, client });
+    const bytes = this.#cards.keptBytes(card);
+    if (bytes === undefined) this.#clients.delete(key);
+    else this.#clients.set(key, { card, client }, { size: CLIENT_BYTES + FORMS_OF_A_CARD * bytes });
     return client;
   }
 

@@ -19,7 +19,7 @@ import { StreamPace } from './stream-pace.js';
 import { TurnStart } from './turn-start.js';
 
 /** The service itself. */
-const NOBODY = { tenant: '', owner: '' };
+export const NOBODY = { tenant: '', owner: '' };
 const CANCEL_TOTAL_MS = 5_000;
 /** With the pauses between them, about twelve seconds: as long as another replica needs to take a Task over. */
 const MAX_LOST_CONNECTIONS = 8;

@@ -79,7 +79,7 @@ export class CardPins {
   }
 
   /** The pinned card is in use. @returns whether it still is the pinned one */
-  async inUse({ id, hash }: CardPin): Promise<boolean> {
+  async inUse({ id, hash }: Pick<CardPin, 'id' | 'hash'>): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(IN_USE, [id, hash]);
     return rowCount === 1;
   }

@@ -86,6 +86,42 @@ describe('CARD_SIGNATURES=require', () => {
   });
 });
 
+describe('A card that was let pass', () => {
+  /** Pins that keep what was seen first, and count what is compared. */
+  function pins(): CardPins & { asked: number } {
+    let kept: CardPin | undefined;
+    const fake = {
+      asked: 0,
+      find: async () => {
+        fake.asked += 1;
+        return kept;
+      },
+      pin: async (_tenant: string, url: string, { hash }: { hash: string }) =>
+        (kept = { id: '1', url, hash, card: null }),
+      seenAgain: async () => undefined,
+      note: async () => true,
+    };
+    return fake as unknown as CardPins & { asked: number };
+  }
+
+  it('is compared once, although it is read again for each call', async () => {
+    const compared = pins();
+    const watching = watch({ pins: compared });
+    await watching.admit(AGENT, received(), {});
+    expect(watching.admit(AGENT, received(), {})).toBeUndefined();
+    expect(compared.asked).toBe(1);
+  });
+
+  it('is compared again where its text or its place is another one', async () => {
+    const compared = pins();
+    const watching = watch({ pins: compared, config: { ...CARDS, changes: 'allow' } });
+    await watching.admit(AGENT, received(), {});
+    await watching.admit(AGENT, received('b'), {});
+    await watching.admit(AGENT, { ...received('b'), url: `${AGENT}/other` }, {});
+    expect(compared.asked).toBe(3);
+  });
+});
+
 describe('The pinned card of an agent', () => {
   const card = JSON.parse(received().text) as JsonObject;
 

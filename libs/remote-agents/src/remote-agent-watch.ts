@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { AgentCallError, type CallOptions, CardGuard, readAgentCard, type ReceivedCard } from '#libs/a2a-client';
 import { untilReached } from '#libs/postgres';
 import { type JsonObject, LONGEST_URL, shownUrl, textStart, TOO_LONG_URL } from '#libs/protocol';
@@ -25,11 +26,13 @@ const SEEN_MS = 600_000;
 const MAX_ROUNDS = 50;
 const MAX_NAME = 200;
 const SHOWN_PATHS = 10;
-const CARDLESS = Symbol('no card');
+const CARDLESS = 'no card';
 
+/** An agent that was let pass. Cards may be long: nothing of them stays. */
 interface Admitted {
-  card: ReceivedCard | typeof CARDLESS;
-  pin?: CardPin;
+  /** Digest of the card by which it was. */
+  digest: string;
+  pin?: Pick<CardPin, 'id' | 'hash' | 'url'> | undefined;
   seenAt: number;
 }
 
@@ -45,6 +48,7 @@ export class RemoteAgentWatch extends CardGuard {
   private readonly logger = new Logger(RemoteAgentWatch.name);
   private readonly admitted = new LRUCache<string, Admitted>({ max: 1_000 });
   private readonly verified = new WeakSet<ReceivedCard>();
+  private readonly digests = new WeakMap<ReceivedCard, string>();
   private readonly changeCount;
   private readonly signatureCount;
 
@@ -70,14 +74,24 @@ export class RemoteAgentWatch extends CardGuard {
     const tenant = scope?.tenant ?? '';
     const key = `${tenant.length}:${tenant}${agentUrl}`;
     const known = this.admitted.get(key);
-    if (known?.card === (received ?? CARDLESS)) {
+    const digest = received ? this.digestOf(received) : CARDLESS;
+    if (known?.digest === digest) {
       if (Date.now() - known.seenAt < SEEN_MS) return undefined;
       // A key may have been withdrawn meanwhile.
       if (this.options.config.signatures !== 'require') return this.stillInUse(key, known);
     }
     return this.examine(tenant, agentPlace(agentUrl), received, signal).then((pin) => {
-      this.admitted.set(key, { card: received ?? CARDLESS, pin, seenAt: Date.now() });
+      const kept = pin && { id: pin.id, hash: pin.hash, url: pin.url };
+      this.admitted.set(key, { digest, pin: kept, seenAt: Date.now() });
     });
+  }
+
+  private digestOf(received: ReceivedCard): string {
+    const { url, text } = received;
+    const known = this.digests.get(received);
+    const digest = known ?? createHash('sha256').update(`${url}\n${text}`).digest('base64');
+    if (known === undefined) this.digests.set(received, digest);
+    return digest;
   }
 
   override async pinned(agentUrl: string, { scope }: Pick<CallOptions, 'scope'>): Promise<JsonObject | undefined> {
