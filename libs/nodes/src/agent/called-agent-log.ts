@@ -15,6 +15,7 @@ export class CalledAgentLog {
   private readonly ids = new Map<string, Set<string>>();
   private readonly contexts = new Map<string, string>();
   private readonly open = new Map<string, WaitingAgentTask>();
+  private readonly tokens = new Map<string, number>();
   /** Tasks that no call answers any more, and that may still wait. */
   private readonly left: WaitingAgentTask[] = [];
 
@@ -27,7 +28,8 @@ export class CalledAgentLog {
   /** Notes the end of a call. @param called absent where no Task of the agent was seen */
   end(tool: string, called: CalledNote | undefined): void {
     if (called === undefined) return;
-    const { call, taskId, contextId, state, left } = called;
+    const { call, taskId, contextId, state, left, tokens = 0 } = called;
+    this.tokens.set(taskId, this.tokensOf(taskId) + tokens);
     const task: WaitingAgentTask = { tool, call, taskId, contextId };
     if (contextId !== '') this.contexts.set(tool, contextId);
     if (left) this.left.push(task);
@@ -48,6 +50,11 @@ export class CalledAgentLog {
   /** Returns the Task that the next call of a tool answers. */
   waitingOf(tool: string): WaitingAgentTask | undefined {
     return this.open.get(tool);
+  }
+
+  /** Returns the tokens that the results of earlier calls say an agent's Task has used. */
+  tokensOf(taskId: string): number {
+    return this.tokens.get(taskId) ?? 0;
   }
 
   /** All Tasks that wait for an answer, or may do so. */

@@ -1,10 +1,12 @@
 import type { CallBudgets, ChainLink, RequestContext } from '#libs/executor';
 import type { AgentReferences, AgentTalks, CalledAgent, ProcessCalls, ProcessServices } from '#libs/process';
+import type { TaskStore } from '#libs/tasks';
 import type { AgentLog } from './agent-log.js';
 import type { AgentToolConfig } from './agent-tool-config.js';
 
 /** What an `agent` node needs to call agents as tools. */
 export interface AgentToolServices extends ProcessServices {
+  tasks: ProcessServices['tasks'] & Pick<TaskStore, 'events'>;
   references: Pick<AgentReferences, 'called' | 'served'>;
   /** Absent: calls are not counted. */
   budgets?: Pick<CallBudgets, 'spend'>;

@@ -1,5 +1,6 @@
 import { AgentCallError } from '#libs/a2a-client';
 import { type AgentCall, type CallFailure, type CallOutcome, needsPerson, questionParts } from '#libs/agent-calls';
+import { untilReached } from '#libs/postgres';
 import type { PlannedCall } from '#libs/process';
 import {
   A2A_ERRORS,
@@ -8,9 +9,7 @@ import {
   isJsonObject,
   isWaitingState,
   type JsonObject,
-  type JsonValue,
   type Part,
-  type RunEventNote,
   textPart,
   userMessage,
 } from '#libs/protocol';
@@ -29,9 +28,17 @@ import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
 import { capped, type SelfRecordingTool } from './agent-tools.js';
 import { argumentFault } from './argument-fault.js';
 import type { AgentToolCalls } from './called-agent-services.js';
+import { loggedTokens, tokensIn } from './called-agent-tokens.js';
 import { questionResult, resultOf } from './called-agent-result.js';
 import { MESSAGE_SCHEMA, type OfferedAgent } from './offered-agent.js';
 import { reportedCall } from './reported-call.js';
+
+/** Tokens that an agent reported in one call. */
+interface ReportedTokens {
+  tokens: number;
+  /** True if the call has received every step of the Task since its Message. */
+  isAll: boolean;
+}
 
 type Steps = AsyncGenerator<NodeEvent, void, void>;
 
@@ -86,18 +93,31 @@ export class CalledAgentTool implements SelfRecordingTool {
     }
     const open = await calls.open(this.planned(call));
     let tokens = 0;
+    // A Task that is followed does not repeat its earlier steps.
+    let snapshots = isResumed ? 1 : 0;
     for await (const report of reportedCall(open)) {
       if ('progress' in report) {
         yield agentProgress(context, call, report.progress);
         continue;
       }
-      const { seen, step } = report.received;
+      const { seen, step, response } = report.received;
       tokens += this.isOwn ? tokensIn(step) : 0;
+      snapshots += 'task' in response ? 1 : 0;
       if (seen && seen.taskId !== call.called?.taskId) yield agentCalled(context, call, this.note(call, seen));
     }
     calls.close(reference);
-    // Those told of before a question are counted with the result.
-    yield* this.ended(call, open, tokens + (call.called?.tokens ?? 0));
+    const reported = { tokens, isAll: snapshots < 2 };
+    yield* this.ended(call, open, await this.tokensOf(call, open, reported));
+  }
+
+  /** Returns the tokens that the agent has used for a call; those reported before a question are counted with the result. */
+  private async tokensOf({ called }: LoggedCall, { taskId }: AgentCall, reported: ReportedTokens): Promise<number> {
+    const tokens = reported.tokens + (called?.tokens ?? 0);
+    if (!this.isOwn || reported.isAll || taskId === undefined) return tokens;
+    const { services, execution } = this.calledAgents;
+    const logged = await untilReached(() => loggedTokens(services.tasks, taskId), execution.context.signal);
+    // The end of a log that is written in this process may not be durable yet.
+    return Math.max(tokens, logged - this.log.calledAgents.tokensOf(taskId));
   }
 
   private *ended(call: LoggedCall, open: AgentCall, tokens: number): Generator<NodeEvent> {
@@ -190,16 +210,4 @@ function isOver({ kind, timedOut, rateLimited, cause }: CallFailure): boolean {
   // An agent of this service fails so while its database is out of reach.
   if (!(cause instanceof AgentCallError) || rateLimited || cause.code === A2A_ERRORS.INTERNAL.code) return false;
   return kind === 'rpc-error' || kind === 'client-error' || kind === 'not-found';
-}
-
-/** Returns the tokens that a step tells of: of a model's answer, or of the agents that the called agent called. */
-function tokensIn({ type, payload }: Partial<RunEventNote> = {}): number {
-  const usage = payload?.['usage'];
-  if (type === 'tool.result') return numberOf(payload?.['tokens']);
-  if (type !== 'model.response' || !isJsonObject(usage)) return 0;
-  return numberOf(usage.inputTokens) + numberOf(usage.outputTokens);
-}
-
-function numberOf(value: JsonValue | undefined): number {
-  return typeof value === 'number' ? value : 0;
 }

@@ -1,6 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { type JsonObject, textPart } from '#libs/protocol';
-import { answers, type FakeCalledAgent, FakeCalledAgents } from '../testing/fake-called-agents.js';
+import {
+  answers,
+  asking,
+  type CalledAgentAnswer,
+  type FakeCalledAgent,
+  FakeCalledAgents,
+} from '../testing/fake-called-agents.js';
 import { type Answering, asks, says } from '../testing/fake-models.js';
 import { agentWith, lastWord, NotedTools, payloads } from '../testing/noted-agent.js';
 
@@ -20,15 +26,17 @@ function calls(agents: Record<string, FakeCalledAgent>, config: JsonObject, answ
   return { calledAgents, ...agentWith(new NotedTools(), answer, config, undefined, calledAgents) };
 }
 
+const usage = { inputTokens: 20, outputTokens: 10 };
+/** Steps of 35 tokens. */
+const working: NonNullable<CalledAgentAnswer['working']> = [
+  { step: { type: 'model.response', payload: { model: 'm', step: 1, usage } } },
+  { step: { type: 'tool.result', payload: { tool: 'agent:other', id: 'c', result: 'x', tokens: 5 } } },
+  { step: { type: 'tool.result', payload: { tool: 'look', id: 'd', result: { tokens: 100 } } } },
+];
+
 describe('an agent that is called by a tool and works', () => {
   it('counts with its tokens, and those of the agents that it called, in the budget of its caller', async () => {
-    const usage = { inputTokens: 20, outputTokens: 10 };
-    const working = [
-      { step: { type: 'model.response', payload: { model: 'm', step: 1, usage } } },
-      { step: { type: 'tool.result', payload: { tool: 'agent:other', id: 'c', result: 'x', tokens: 5 } } },
-      { step: { type: 'tool.result', payload: { tool: 'look', id: 'd', result: { tokens: 100 } } } },
-    ] as const;
-    const poet: FakeCalledAgent = { answer: () => ({ ...answers(textPart('done')), working: [...working] }) };
+    const poet: FakeCalledAgent = { answer: () => ({ ...answers(textPart('done')), working }) };
     const answer = calling('agent__poet', 2);
     const tools = ['agent:poet', { agent: URL_OF_PARTNER, name: 'stranger' }];
     const { driver } = calls({ poet, [URL_OF_PARTNER]: poet }, { tools, budget: { tokens: 38 } }, answer);
@@ -39,6 +47,37 @@ describe('an agent that is called by a tool and works', () => {
     const elsewhere = calls({ poet, [URL_OF_PARTNER]: poet }, { tools }, calling('agent__stranger'));
     await elsewhere.driver.run();
     expect(payloads(elsewhere.driver, 'tool.result')[0]).not.toHaveProperty('tokens');
+  });
+
+  // The Task, WORKING, and for each call: the request, the response, the call, the agent's Task, the result.
+  it.each([
+    ['before its Task is seen', 5],
+    ['after its Task is seen', 6],
+    ['in the second call, which answers it', 10],
+    ['after that has told of its Task', 11],
+  ])('counts with the tokens that it used while the caller was away, from %s', async (_what, events) => {
+    const poet: FakeCalledAgent = {
+      answer: (nth) => ({ ...(nth === 0 ? asking('Which?') : answers(textPart('done'))), working }),
+    };
+    const { driver } = calls({ poet }, { tools: ['agent:poet'] }, calling('agent__poet', 2));
+    await driver.run(events);
+    await driver.run();
+    expect(driver.state).toBe('completed');
+    expect(payloads(driver, 'tool.result').map(({ tokens }) => tokens)).toEqual([35, 35]);
+  });
+
+  it('counts with the tokens before and after a question for a person, also where the caller was away', async () => {
+    const poet: FakeCalledAgent = {
+      answer: (nth) => ({ ...(nth === 0 ? asking('Which?') : answers(textPart('done'))), working }),
+    };
+    const { driver } = calls({ poet }, { tools: [{ agent: 'poet', onQuestion: 'ask' }] }, calling('agent__poet'));
+    await driver.run(6);
+    await driver.run();
+    driver.answer('red');
+    await driver.run(driver.log.length);
+    await driver.run();
+    expect(driver.state).toBe('completed');
+    expect(payloads(driver, 'tool.result').map(({ tokens }) => tokens)).toEqual([70]);
   });
 
   it('has what it says and makes told while it works, of large Artifacts only the Task', async () => {

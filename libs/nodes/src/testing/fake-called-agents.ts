@@ -17,7 +17,7 @@ import {
   textPart,
 } from '#libs/protocol';
 import type { AgentTalks } from '#libs/process';
-import type { TaskHeader } from '#libs/tasks';
+import type { RecordedEvent, TaskHeader } from '#libs/tasks';
 import type { AgentToolServices } from '../agent/called-agent-services.js';
 
 /** What a called agent does with its nth Message, from 0. */
@@ -85,7 +85,14 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
 
   readonly directory = this;
 
-  readonly tasks = { recordedChildren: async (): Promise<TaskHeader[]> => this.children };
+  /** The logs of the Tasks that agents have made. */
+  readonly logs = new Map<string, StreamResponse[]>();
+
+  readonly tasks = {
+    recordedChildren: async (): Promise<TaskHeader[]> => this.children,
+    events: async (taskId: string, after: number, limit: number): Promise<RecordedEvent[]> =>
+      (this.logs.get(taskId) ?? []).slice(after, after + limit).map((event) => ({ event }) as RecordedEvent),
+  };
 
   readonly budgets = {
     spend: async (root: string): Promise<void> => {
@@ -170,12 +177,14 @@ class FakeClient extends AgentClient {
     const artifact = artifactUpdate(reference, { artifactId: 'made', parts });
     const responses = [{ task }, ...(state === 'TASK_STATE_COMPLETED' ? [artifact] : []), ended];
     if (!hangs) this.all.kept.set(taskId, { task, responses });
+    const steps = working.flatMap(({ says, makes, step }): StreamResponse[] => [
+      ...(step ? [statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(step))] : []),
+      ...(says === undefined ? [] : [statusUpdate(reference, 'TASK_STATE_WORKING', says)]),
+      ...(makes ? [artifactUpdate(reference, { artifactId: 'draft', name: 'draft', parts: makes })] : []),
+    ]);
+    this.all.logs.set(taskId, [...(this.all.logs.get(taskId) ?? []), ...steps]);
     yield { task };
-    for (const { says, makes, step } of working) {
-      if (step) yield statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(step));
-      if (says !== undefined) yield statusUpdate(reference, 'TASK_STATE_WORKING', says);
-      if (makes) yield artifactUpdate(reference, { artifactId: 'draft', name: 'draft', parts: makes });
-    }
+    yield* steps;
     await ends;
     if (!hangs) return yield* responses.slice(1);
     this.all.hang();
