@@ -165,6 +165,24 @@ describe('what is not saved in the workflow editor', () => {
     expect((await stage.api.call('DELETE', '/models/writer')).status).toBe(204);
   });
 
+  inBrowser('says which credential the changes of a model leave out', async () => {
+    const llm = await FakeLlm.start();
+    stage.defer(() => llm.stop());
+    const model = { name: 'mover', provider: 'openai-compatible', model: 'm', baseUrl: llm.url };
+    expect((await stage.api.call('POST', '/models', model)).status).toBe(201);
+    const calling = (port: number, auth?: string) => ({
+      id: 'ext',
+      type: 'external',
+      config: { endpoint_url: `http://127.0.0.1:${port}`, ...(auth && { auth }) },
+    });
+    const workflow = linear(unique('moved'), input('in'), calling(1, 'partner'));
+    const page = await edit(workflow);
+    llm.answer = () => JSON.stringify({ ...workflow, nodes: [input('in'), calling(2)] });
+    const dialog = await describing(page, 'Call the other one.');
+    await dialog.getByRole('alert').filter({ hasText: 'the credential for http://127.0.0.1:1 is left out' }).waitFor();
+    expect((await stage.api.call('DELETE', '/models/mover')).status).toBe(204);
+  });
+
   inBrowser('opens beside it what a node of it names', async () => {
     const child = linear(unique('child'), input('in'));
     await stage.api.save(child);

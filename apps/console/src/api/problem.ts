@@ -3,6 +3,8 @@ export interface FieldProblem {
   /** Where, for example `nodes[2].config`. */
   path: string;
   detail: string;
+  /** Kind of a problem of a workflow. */
+  code?: string;
   /** Of a workflow: whether it can be saved all the same. */
   severity?: 'error' | 'warning';
   /** The id of the node that it is about. */

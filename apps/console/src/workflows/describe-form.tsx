@@ -7,8 +7,9 @@ import { Field, TextArea } from '../components/field.js';
 import { useStickToEnd } from '../components/use-stick-to-end.js';
 import { ModelField } from './config/agent/model-field.js';
 import { type Draft, move, placeNew } from './draft.js';
-import { type DraftChange, draftChanges } from './draft-changes.js';
+import { type DraftChange, draftChanges, lostCredentials } from './draft-changes.js';
 import { draftFromText } from './draft-json.js';
+import { ProblemNotes } from './problem-notes.js';
 import type { DraftEditing } from './use-draft.js';
 import { type Generation, useGeneration } from './use-generation.js';
 
@@ -18,12 +19,18 @@ interface DescribeFormProps {
   onDone: () => void;
 }
 
+/** A workflow with a model's changes, and what they took from it. */
+interface Proposal {
+  draft: Draft;
+  lost: readonly string[];
+}
+
 /** The form, and what came of it: a new workflow goes onto the canvas at once, changes of one are shown first. */
 export function DescribeForm({ editing: { draft, change }, isNew, onDone }: DescribeFormProps) {
   const [description, setDescription] = useState('');
   const [model, setModel] = useState('');
   const [keep, setKeep] = useState(true);
-  const [proposal, setProposal] = useState<Draft>();
+  const [proposal, setProposal] = useState<Proposal>();
   const [fault, setFault] = useState<string>();
   const generation = useGeneration();
   const current = keep && draft.nodes.length > 0 ? draft : undefined;
@@ -39,7 +46,7 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
     try {
       const placed = await placedDraft(draftFromText(JSON.stringify(written.workflow)), current !== undefined);
       const named = isNew ? placed : { ...placed, name: draft.name };
-      if (current) setProposal(named);
+      if (current) setProposal({ draft: named, lost: lostCredentials(written.problems) });
       else take(named);
     } catch (error) {
       setFault(`The model wrote no workflow. ${sentenceOf(error)}`);
@@ -74,7 +81,8 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
           {fault ?? sentenceOf(generation.error)}
         </p>
       )}
-      {proposal && <Changes changes={draftChanges(draft, proposal)} />}
+      {proposal && <Changes changes={draftChanges(draft, proposal.draft)} />}
+      {proposal && <ProblemNotes problems={proposal.lost} />}
       <div className="flex flex-wrap items-center justify-end gap-2">
         {generation.pending ? (
           <Button onClick={generation.stop}>Stop</Button>
@@ -91,7 +99,7 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
           {proposal ? 'Write it again' : 'Write it'}
         </Button>
         {proposal && !generation.pending && (
-          <Button kind="primary" onClick={() => take(proposal)}>
+          <Button kind="primary" onClick={() => take(proposal.draft)}>
             Use this
           </Button>
         )}

@@ -1,5 +1,5 @@
 import { type Draft, placeNew } from './draft.js';
-import { draftChanges } from './draft-changes.js';
+import { draftChanges, lostCredentials } from './draft-changes.js';
 
 const DRAFT: Draft = {
   name: 'w',
@@ -45,6 +45,13 @@ describe('the changes of a draft', () => {
       { kind: 'changed', what: 'description' },
       { kind: 'added', what: 'deadline' },
     ]);
+  });
+
+  it('have beside them the credentials that they took, and no other problem', () => {
+    const detail = 'external node "ext": the credential is left out';
+    const lost = { path: 'nodes[0].config.auth', severity: 'warning', code: 'CREDENTIAL_LEFT_OUT', detail } as const;
+    const other = { path: 'nodes[0]', severity: 'warning', code: 'UNCONNECTED', detail: 'no edge' } as const;
+    expect(lostCredentials([other, lost])).toEqual([detail]);
   });
 
   it('leave the places of other nodes alone: a new node stands right of the one that leads to it', () => {

@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../api/problem.js';
 import { edgeIds, type GraphEdge, type GraphNode } from '../graph/graph.js';
 import type { Draft } from './draft.js';
 
@@ -17,6 +18,11 @@ export function draftChanges(before: Draft, after: Draft): DraftChange[] {
     ...differences(edgesOf(before), edgesOf(after)),
     ...differences(new Map(Object.entries(wholeBefore)), new Map(Object.entries(wholeAfter))),
   ];
+}
+
+/** Returns what a model's changes took from a workflow: the checks of the canvas know nothing of it. */
+export function lostCredentials(problems: readonly FieldProblem[]): string[] {
+  return problems.filter(({ code }) => code === 'CREDENTIAL_LEFT_OUT').map(({ detail }) => detail);
 }
 
 function differences(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): DraftChange[] {
