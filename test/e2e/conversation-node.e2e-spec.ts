@@ -6,6 +6,7 @@ import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, holds } from '../support/fake-behaviour.js';
 import { FakeLlm } from '../support/fake-llm.js';
 import { ModelTalk } from '../support/model-talk.js';
+import { revisedTalk } from '../support/revised-talk.js';
 import { startParley } from '../support/parley.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
@@ -234,6 +235,13 @@ describe('a conversation that a model begins by a tool', () => {
     await b.sent(2);
     b.release();
     expect(await new Talks(stage.api).ended(conversationId)).toMatchObject({ outcome: 'max_turns' });
+  });
+
+  it.each<[string, Parameters<typeof revisedTalk>[1]]>([
+    ['another prompt', (it) => [it]],
+    ['no such node', () => [echo('other')]],
+  ])('has its requester in the revision of the run, also where the next one has %s', async (_what, again) => {
+    expect(await revisedTalk(stage, again)).toEqual({ outcome: 'max_turns', prompts: ['I am the first.'] });
   });
 
   it('is canceled with the run, down to the agent at work', async () => {

@@ -1,6 +1,7 @@
 import { outlines, Talks } from '../support/conversation.js';
 import { answers, holds } from '../support/fake-behaviour.js';
 import { ModelTalk } from '../support/model-talk.js';
+import { revisedTalk } from '../support/revised-talk.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { echo, input, linear, ruled, textOf, unique } from '../support/workflow.js';
@@ -58,6 +59,11 @@ describe('NODE_DISPATCH=http', () => {
       expect.stringContaining('This is turn 1;'),
       expect.stringContaining('This is turn 3;'),
     ]);
+  });
+
+  it('a conversation that a tool begins has its requester in the revision of the run', async () => {
+    const expected = { outcome: 'max_turns', prompts: ['I am the first.'] };
+    expect(await revisedTalk(stage, () => [echo('other')])).toEqual(expected);
   });
 
   it('a conversation that is canceled cancels the Task of its own agent', async () => {

@@ -158,13 +158,16 @@ export class ConversationCalls {
   private called(name: CallName, agent: string, as: CalledParty): CalledAgent {
     const { references } = this.services;
     const { call, signal } = this.start.context;
-    const called = references.called(agent, call.scope.tenant, signal);
-    const credential = called.own ? undefined : this.state.settings.auth?.[as];
+    const { auth, requesterRevision } = this.state.settings;
+    const revision = as === 'requester' ? requesterRevision : undefined;
+    const called = references.called(agent, call.scope.tenant, signal, revision);
+    const credential = called.own ? undefined : auth?.[as];
     const seen = this.state.calls.get(name);
     return {
       reference: referenceOf(name),
       ...called,
       ...(seen !== undefined && { seen }),
+      ...(called.own && revision !== undefined && { identity: { revision } }),
       ...(credential !== undefined && { identity: { credential, onlyToHosts: true } }),
     };
   }

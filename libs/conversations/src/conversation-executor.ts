@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallContext, SaidText } from '#libs/executor';
+import type { AcceptingCall, CallContext, SaidText } from '#libs/executor';
 import { throughOutage } from '#libs/postgres';
 import { ProcessExecutor, type ProcessStart } from '#libs/process';
 import type { JsonObject, SendMessageRequest } from '#libs/protocol';
@@ -38,16 +38,27 @@ export class ConversationExecutor extends ProcessExecutor {
     return randomUUID();
   }
 
-  override async check(request: SendMessageRequest, { scope }: CallContext): Promise<void> {
+  override async check(request: SendMessageRequest, call: CallContext): Promise<void> {
     if (request.message.taskId !== undefined) return;
     const { requester, target, announce } = this.settingsOf(request);
-    const named = Object.entries({ requester, target, announce });
-    await this.services.references.refuseUnknown(named, scope.tenant);
+    const own = ['requester', requester, this.revisionOf(request, call)] as const;
+    await this.services.references.refuseUnknown([own, ...Object.entries({ target, announce })], call.scope.tenant);
   }
 
-  protected override about(request: SendMessageRequest, { scope }: Pick<CallContext, 'scope'>): JsonObject {
-    const origin = this.talks.read(request.message, scope)?.origin;
-    return settingsMetadata({ ...this.settingsOf(request), ...(origin && { origin }) });
+  protected override about(request: SendMessageRequest, call: AcceptingCall): JsonObject {
+    const origin = this.talks.read(request.message, call.scope)?.origin;
+    const requesterRevision = this.revisionOf(request, call);
+    return settingsMetadata({
+      ...this.settingsOf(request),
+      ...(origin && { origin }),
+      ...(requesterRevision !== undefined && { requesterRevision }),
+    });
+  }
+
+  /** Returns the requester's revision. Only a call of this service names one: its caller may repeat the signed Message. */
+  private revisionOf({ message }: SendMessageRequest, call: AcceptingCall): string | undefined {
+    if (call.parent === undefined && call.revisionClaim === undefined) return undefined;
+    return this.talks.read(message, call.scope)?.revision;
   }
 
   protected override async begin(start: ProcessStart): Promise<ConversationRun> {

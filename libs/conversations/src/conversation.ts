@@ -48,6 +48,8 @@ export interface ConversationSettings {
   auth?: Partial<Record<CalledParty, string>>;
   /** Present where an agent began it by a tool. */
   origin?: ConversationOrigin;
+  /** Revision of such a requester; absent: the newest one at each turn. */
+  requesterRevision?: string;
 }
 
 export const DEFAULT_MAX_TURNS = 5;

@@ -12,6 +12,8 @@ export interface TalkEntry {
   before?: SaidText[];
   /** Number of older texts that are left out. */
   omitted?: number;
+  /** Revision of the requester; entries of earlier versions have none. */
+  revision?: string;
 }
 
 /** Signs and reads what agents say that ask for conversations by a tool. An entry is bound to the request. */

@@ -1,5 +1,5 @@
 import { AgentCallError } from '#libs/a2a-client';
-import { CallChains, ConversationEntries, type SaidText } from '#libs/executor';
+import { CallChains, type CallContext, ConversationEntries, type SaidText } from '#libs/executor';
 import { type JsonObject, type Message, statusUpdate } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type RecordedEvent, type TaskEvent, type TaskHeader } from '#libs/tasks';
 import { ConversationExecutor } from './conversation-executor.js';
@@ -155,6 +155,51 @@ describe('what the requester knows from before a conversation', () => {
   it('is asked for with a credential for the target alone', () => {
     expect(asked.parts[0]?.data).toEqual({ ...REQUEST, auth: { target: 'key' } });
     expect(talks.message(REQUEST, { messageId: 'm-1' }).parts[0]?.data).toEqual(REQUEST);
+  });
+});
+
+describe('the revision of the requester of a conversation', () => {
+  const { talks } = talksOver(() => []);
+  const asked = talks.message(REQUEST, { messageId: 'm-1' });
+  const origin = { taskId: 't', call: 'call_1' };
+  const informed = (revision?: string) =>
+    talks.informed(asked, { origin, before: [], ...(revision && { revision }) }, ANONYMOUS_SCOPE);
+  const refused: unknown[] = [];
+  const references = { refuseUnknown: async (named: unknown) => void refused.push(named) };
+  const services = { chains, references } as unknown as ConversationServices;
+  const executor = new ConversationExecutor(services, () => settingsOf());
+  const call: CallContext = { scope: ANONYMOUS_SCOPE, agent: 'conversations', extensions: [], baseUrl: 'http://own' };
+  const parent = { taskId: 't', reference: 'tool#call_1' };
+
+  it.each([
+    ['called in this process', { parent }],
+    ['called by another replica', { revisionClaim: 'read before' }],
+  ])('is kept by its Task where it was %s, and its agent is looked up in it', async (_what, by) => {
+    const message = informed('r1');
+    expect(readSettings(executor.taskMetadata({ message }, { ...call, ...by }))?.requesterRevision).toBe('r1');
+    await executor.check({ message }, { ...call, ...by });
+    expect(refused.pop()).toContainEqual(['requester', 'http://a', 'r1']);
+  });
+
+  it('is the newest where a caller repeats the Message, and for Messages of earlier versions', () => {
+    const revisionOf = (message: Message, by = {}) =>
+      readSettings(executor.taskMetadata({ message }, { ...call, ...by }))?.requesterRevision;
+    expect(revisionOf(informed('r1'))).toBeUndefined();
+    expect(revisionOf(informed(), { parent })).toBeUndefined();
+    expect(revisionOf(asked, { parent })).toBeUndefined();
+  });
+
+  it.each([
+    ['of this service', ['a', 'b'], ['r1']],
+    ['elsewhere, which has none', [], [undefined]],
+  ])('is asked for at each of its turns, and at no other agent: one %s', async (_what, own, expected) => {
+    const settings = settingsOf({ maxTurns: 2, announce: 'http://b', requesterRevision: 'r1' });
+    const conversation = new DrivenConversation(new TalkingAgents({}), settings);
+    conversation.own = own;
+    await conversation.start();
+    const { sent } = conversation.agents;
+    expect(sent.filter(({ to }) => to === 'a').map(({ revision }) => revision)).toEqual(expected);
+    expect(new Set(sent.filter(({ to }) => to !== 'a').map(({ revision }) => revision))).toEqual(new Set([undefined]));
   });
 });
 

@@ -41,10 +41,10 @@ export class TaskTalks extends AgentTalks {
     return userMessage([dataPart(data)], fields);
   }
 
-  override informed(message: Message, { origin, before: texts }: TalkSource, scope: TaskScope): Message {
+  override informed(message: Message, { origin, before: texts, revision }: TalkSource, scope: TaskScope): Message {
     const { said: before, omitted } = limitedTexts(texts);
     const known = { ...(before && { before }), ...(omitted !== undefined && { omitted }) };
-    return this.entries.signed({ origin, ...known }, message, scope);
+    return this.entries.signed({ origin, ...known, ...(revision !== undefined && { revision }) }, message, scope);
   }
 
   override async outcome(conversationId: string, { wait, signal }: TalkWait): Promise<TalkOutcome> {

@@ -43,6 +43,9 @@ export interface CallContext {
   jobs?: readonly Job[];
 }
 
+/** The part of a call that the metadata of a new Task depends on; a claim in it has been read before. */
+export type AcceptingCall = Pick<CallContext, 'scope' | 'parent' | 'revisionClaim'>;
+
 /**
  * One execution of an agent, as its executor sees it. What was said before is in `task`; callers never send it again.
  */
@@ -167,7 +170,7 @@ export abstract class AgentExecutor {
   newTaskId?(): string;
 
   /** Metadata for a new Task, readable by its caller. */
-  taskMetadata?(request: SendMessageRequest, call: Pick<CallContext, 'scope'>): JsonObject;
+  taskMetadata?(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
   /**
    * What an event of the executor's log says of the calls that it makes, for the spans of the turn: pure, and from the

@@ -1,5 +1,6 @@
 export { CancelWatch } from './cancel-watch.js';
 export {
+  type AcceptingCall,
   type AgentDeclaration,
   type CurrentInput,
   AgentExecutor,

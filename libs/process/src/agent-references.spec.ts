@@ -10,8 +10,9 @@ const ALIASES: Record<string, string> = { 'nodes/n': 'workflows/w/nodes/n' };
 /** The agents of the tenant `t`. */
 const catalog = {
   inTenant: (tenant: string) => ({
-    resolve: async (path: string): Promise<Pick<ServedAgent, 'path'>> => {
+    resolve: async (path: string, revision?: string): Promise<Pick<ServedAgent, 'path'>> => {
       const found = ALIASES[path] ?? path;
+      if (tenant === 't' && revision === 'r1' && path === 'workflows/w/nodes/removed') return { path };
       if (tenant === 't' && PATHS.includes(found)) return { path: found };
       throw new UnknownAgent('not found', path.startsWith('nodes/') ? 'NODE_NOT_FOUND' : 'AGENT_NOT_FOUND');
     },
@@ -65,6 +66,15 @@ describe('AgentReferences', () => {
     ['http://', false],
   ])('%s names an agent of the service: %s', (reference, expected) => {
     expect(references.isOwn(reference)).toBe(expected);
+  });
+
+  it('an agent is called in the revision that is asked for, also where the newest one has none', async () => {
+    const [removed, r1] = ['workflows/w/nodes/removed', 'r1'];
+    const called = references.called(removed, 't', GOES_ON, r1);
+    expect(await called.target()).toMatchObject({ calledAgent: removed });
+    await expect(references.called(removed, 't', GOES_ON).target()).rejects.toThrow('not found');
+    await expect(references.refuseUnknown([['requester', removed, r1]], 't')).resolves.toBeUndefined();
+    await expect(references.refuseUnknown([['requester', removed]], 't')).rejects.toThrow('requester: not found');
   });
 
   it('an agent that is gone fails the call, and not the look at whose it is', async () => {

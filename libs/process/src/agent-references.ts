@@ -6,8 +6,8 @@ import { untilReached } from '#libs/postgres';
 import { A2AError, shownUrl, textStart, urlProblem, withoutTrailing } from '#libs/protocol';
 import type { CalledAgent } from './process-calls.js';
 
-/** The field of a request that holds a reference to an agent, if it is there. */
-type NamedReference = readonly [field: string, reference: string | undefined];
+/** The field of a request that holds a reference to an agent, if it is there, and the agent's revision, if not the newest. */
+type NamedReference = readonly [field: string, reference: string | undefined, revision?: string | undefined];
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
@@ -26,9 +26,10 @@ export class AgentReferences {
 
   /**
    * An agent's URL without a slash at the end, or the path of one of ours, as callers of the tenant see them.
+   * @param revision in which an agent is looked up that is named by its path; the newest unless set
    * @throws UnknownAgent
    */
-  async resolve(reference: string, tenant: string): Promise<string> {
+  async resolve(reference: string, tenant: string, revision?: string): Promise<string> {
     if (isUrl(reference)) {
       if (!URL.canParse(reference)) throw new UnknownAgent('the URL is not valid', 'AGENT_NOT_FOUND');
       const problem = urlProblem(reference);
@@ -37,7 +38,7 @@ export class AgentReferences {
     }
     const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
     if (path === '') throw nobody(reference);
-    if (path.includes('/')) return (await this.agents(tenant).resolve(path)).path;
+    if (path.includes('/')) return (await this.agents(tenant).resolve(path, revision)).path;
     return this.named(path, tenant);
   }
 
@@ -66,10 +67,16 @@ export class AgentReferences {
   /**
    * Whom a process calls by a reference; the agent is looked up for each call, through outages.
    * @param signal of the execution that calls
+   * @param revision as for `resolve`
    */
-  called(reference: string, tenant: string, signal: AbortSignal): Pick<CalledAgent, 'own' | 'target'> {
+  called(
+    reference: string,
+    tenant: string,
+    signal: AbortSignal,
+    revision?: string,
+  ): Pick<CalledAgent, 'own' | 'target'> {
     const target = async (): Promise<{ url: string; calledAgent: string }> => {
-      const calledAgent = await untilReached(() => this.resolve(reference, tenant), signal);
+      const calledAgent = await untilReached(() => this.resolve(reference, tenant, revision), signal);
       const url = isUrl(calledAgent) ? calledAgent : `${this.address.internalUrl}/a2a/${calledAgent}`;
       return { url, calledAgent };
     };
@@ -88,8 +95,8 @@ export class AgentReferences {
    */
   async refuseUnknown(named: readonly NamedReference[], tenant: string): Promise<void> {
     const problems = await Promise.all(
-      named.map(async ([field, reference]) => {
-        const description = reference === undefined ? undefined : await this.problemOf(reference, tenant);
+      named.map(async ([field, reference, revision]) => {
+        const description = reference === undefined ? undefined : await this.problemOf(reference, tenant, revision);
         return description === undefined ? [] : [{ field, description }];
       }),
     );
@@ -100,9 +107,9 @@ export class AgentReferences {
   }
 
   /** Returns why a reference names no agent that could be called; `undefined` where it names one. */
-  async problemOf(reference: string, tenant: string): Promise<string | undefined> {
+  async problemOf(reference: string, tenant: string, revision?: string): Promise<string | undefined> {
     try {
-      await this.resolve(reference, tenant);
+      await this.resolve(reference, tenant, revision);
       return undefined;
     } catch (error) {
       if (error instanceof UnknownAgent) return error.message;

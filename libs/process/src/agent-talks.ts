@@ -27,6 +27,8 @@ export interface TalkSource {
   origin: { taskId: string; call: string };
   /** What was said in that Task until the call, oldest first. */
   before: readonly SaidText[];
+  /** Revision of the agent that the Task was accepted by, which the requester keeps. */
+  revision?: string;
 }
 
 /** What a conversation waits for. */

@@ -1,6 +1,6 @@
 import {
+  type AcceptingCall,
   AgentExecutor,
-  type CallContext,
   type ChainLink,
   chainMetadata,
   chainOf,
@@ -30,7 +30,7 @@ export abstract class ProcessExecutor extends AgentExecutor {
   /** Time for the agents at work to be canceled. */
   override readonly cancelGrace: number = 10_000;
 
-  override taskMetadata(request: SendMessageRequest, call: Pick<CallContext, 'scope'>): JsonObject {
+  override taskMetadata(request: SendMessageRequest, call: AcceptingCall): JsonObject {
     return { ...this.about(request, call), ...chainMetadata(chainOf(request)) };
   }
 
@@ -46,7 +46,7 @@ export abstract class ProcessExecutor extends AgentExecutor {
   }
 
   /** What the Task keeps of the request for it: all that is needed to go on, whoever does. */
-  protected abstract about(request: SendMessageRequest, call: Pick<CallContext, 'scope'>): JsonObject;
+  protected abstract about(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
   protected abstract begin(start: ProcessStart): Process<ProcessState> | Promise<Process<ProcessState>>;
 }

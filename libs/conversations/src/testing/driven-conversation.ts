@@ -43,8 +43,8 @@ export type SeenCall = `${'send' | 'follow' | 'cancel'} ${string} ${string}`;
 /** Every agent there is, at `http://{name}`. A Task that was made is kept, and can be followed. */
 export class TalkingAgents extends AgentDirectory {
   readonly calls: SeenCall[] = [];
-  /** Every Message that was sent, to whomever. */
-  readonly sent: { to: string; message: Message }[] = [];
+  /** Every Message that was sent, to whomever, and the revision that was asked for. */
+  readonly sent: { to: string; message: Message; revision?: string }[] = [];
   /** Agents whose cards declare every extension. */
   readonly declaring: string[] = [];
   readonly kept = new Map<string, StreamResponse[]>();
@@ -93,7 +93,8 @@ class TalkingClient extends AgentClient {
 
   override async *send({ message }: SendMessageRequest, options: CallOptions = {}): AsyncGenerator<StreamResponse> {
     const text = message.parts.at(-1)?.text ?? '';
-    this.agents.sent.push({ to: this.agent, message });
+    const { revision } = options;
+    this.agents.sent.push({ to: this.agent, message, ...(revision !== undefined && { revision }) });
     this.agents.note(`send ${this.agent} ${text}`);
     const answer = this.agents.answer(this.agent, text);
     if (answer instanceof Error) throw answer;
@@ -202,7 +203,10 @@ export class DrivenConversation extends DrivenProcess {
       references: {
         areSame: async (one: string, other: string) => one === other,
         isOwn: (url: string) => this.own.includes(new URL(url).host),
-        called: (url: string) => ({ own: false, target: () => ({ url, calledAgent: url }) }),
+        called: (url: string) => ({
+          own: this.own.includes(new URL(url).host),
+          target: () => ({ url, calledAgent: url }),
+        }),
         refuseUnknown: async () => undefined,
       },
       tasks: this.tasks,

@@ -1,3 +1,4 @@
+import { REVISION_KEY } from '#libs/executor';
 import type { AssistantMessage, ModelMessage, ModelUsage, ToolResult } from '#libs/models';
 import {
   type FailureNote,
@@ -59,6 +60,8 @@ export class AgentLog {
   readonly opening: Message[] = [];
   /** When that was (ISO 8601). */
   begunAt: string | undefined;
+  /** Revision of the agent that the Task was accepted by. */
+  revision: string | undefined;
   /** The earlier Tasks that the model was told of, the oldest first; `undefined` before that was decided. */
   remembered: readonly string[] | undefined;
   /** What was said since, without what is under way; tools have the names that events say. */
@@ -113,6 +116,8 @@ export class AgentLog {
     if ('task' in event) {
       this.opening.push(...(event.task.history ?? []));
       this.begunAt = event.task.status.timestamp;
+      const revision = event.task.metadata?.[REVISION_KEY];
+      if (typeof revision === 'string') this.revision = revision;
     } else if ('artifactUpdate' in event) {
       const { append, artifact } = event.artifactUpdate;
       this.pieces = append ? grown(this.pieces, artifact.parts) : artifact.parts;

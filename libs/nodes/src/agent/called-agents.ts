@@ -50,7 +50,10 @@ export class CalledAgents implements AgentToolCalls {
   called(config: AgentToolConfig, id: string): CalledAgent {
     const { call, signal } = this.execution.context;
     const { talks } = this.services;
-    if (config.talk && talks) return { reference: `tool#${id}`, ...talks.called() };
+    // The revision proves to another replica that the conversation is asked for by this service.
+    const { revision } = this.execution.log;
+    const identity = revision !== undefined && { identity: { revision } };
+    if (config.talk && talks) return { reference: `tool#${id}`, ...talks.called(), ...identity };
     return {
       reference: `tool#${id}`,
       ...this.services.references.called(config.reference, call.scope.tenant, signal),

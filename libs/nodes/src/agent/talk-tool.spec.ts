@@ -1,4 +1,4 @@
-import { CALL_CHAIN, ConversationEntries } from '#libs/executor';
+import { CALL_CHAIN, ConversationEntries, REVISION_KEY } from '#libs/executor';
 import type { TalkOutcome } from '#libs/process';
 import {
   agentMessage,
@@ -121,6 +121,16 @@ describe('a conversation that a model begins', () => {
         ],
       },
     ]);
+  });
+
+  it('is asked for in the revision that the Task was accepted by, also by another execution', async () => {
+    const talk = talks(talking());
+    const { task } = talk.driver;
+    talk.driver.log.splice(0, 1, { task: { ...task, metadata: { [REVISION_KEY]: 'r1' } } });
+    await talk.driver.run(5);
+    await talk.driver.run();
+    expect([...talk.fake.sources.values()]).toMatchObject([{ revision: 'r1' }]);
+    expect(talk.calledAgents.revisions).toEqual(new Set(['r1']));
   });
 
   it('is an error result where it cannot begin, is gone, or is one too many', async () => {

@@ -127,7 +127,9 @@ export class TalkTool implements SelfRecordingTool {
     const message = isAnswer
       ? userMessage(answer.parts, { messageId, contextId: called.contextId, taskId: called.taskId })
       : this.talks.message(this.request(call.args), { messageId });
-    const source = { origin: { taskId: context.taskId, call: id }, before: saidBeforeCall(log, context) };
+    const { revision } = log;
+    const origin = { taskId: context.taskId, call: id };
+    const source = { origin, before: saidBeforeCall(log, context), ...(revision !== undefined && { revision }) };
     return {
       ...this.called(call),
       ...(called && { seen: called.taskId }),

@@ -68,6 +68,8 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
   /** Other calls: `follow task-1`, `cancel task-1`. */
   readonly others: string[] = [];
   readonly spent: string[] = [];
+  /** Revisions that Messages asked for. */
+  readonly revisions = new Set<string>();
   /** Calls that a root may make. */
   most = Infinity;
   readonly kept = new Map<string, KeptTask>();
@@ -163,6 +165,7 @@ class FakeClient extends AgentClient {
   override async *send({ message }: SendMessageRequest, options: CallOptions = {}): AsyncGenerator<StreamResponse> {
     const nth = this.all.sent.filter(({ to }) => to === this.agentUrl).length;
     this.all.sent.push({ to: this.agentUrl, message });
+    if (options.revision !== undefined) this.all.revisions.add(options.revision);
     const known = this.agentUrl.startsWith('http') ? undefined : this.all.made(message, options.parent);
     if (known && message.taskId === undefined) return yield* known.responses;
     const { state, parts = [], metadata, error, hangs, working = [], ends } = this.agent.answer(nth, message);
