@@ -1,3 +1,4 @@
+import { AgentCallError } from '#libs/a2a-client';
 import { statusUpdate } from '#libs/protocol';
 import { type Announcement, readStep } from './conversation-metadata.js';
 import { DrivenConversation, settingsOf, TalkingAgents } from './testing/driven-conversation.js';
@@ -18,6 +19,21 @@ describe('the end of a conversation', () => {
     const conversation = new DrivenConversation(agents, settingsOf({ maxTurns: 0 }));
     expect(await conversation.start()).toBe('TASK_STATE_COMPLETED');
     expect(canceled(conversation)).toEqual([`cancel b ${[...agents.kept.keys()].join()}`]);
+  });
+
+  it.each([
+    ['the other side', undefined],
+    ['a person', { 'parley/question': { about: 'approval', call: 'c' } }],
+  ])('cancels an agent that asked where the answer of %s does not reach it', async (_who, metadata) => {
+    const unreachable = new AgentCallError('connect', 'refused', { unsent: true });
+    const asking = { asks: 'which?', ...(metadata && { metadata }) };
+    const agents = new TalkingAgents({ b: (nth) => (nth === 0 ? asking : unreachable) });
+    const conversation = new DrivenConversation(agents, settingsOf());
+    await conversation.start();
+    if (metadata) await conversation.resume('yes');
+    expect(conversation.task.status.state).toBe('TASK_STATE_FAILED');
+    const [asker] = agents.kept.keys();
+    expect(canceled(conversation)).toEqual([`cancel b ${asker}`]);
   });
 
   it.each(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const)(

@@ -42,12 +42,15 @@ export interface AskedQuestion {
   answer?: Message;
 }
 
-/** Where a side goes on after an answer of its agent; on the Task only while that waits. */
+/**
+ * Where a side goes on after an answer of its agent; on the Task only while that waits. A Task that a failed call has
+ * received no word of may wait.
+ */
 export function sessionAfter(before: SideSession, answer: CalledTask): SideSession & { waiting: boolean } {
   const { taskId, reply, state } = answer;
   const contextId = reply?.contextId ?? answer.contextId ?? before.contextId;
   return {
-    waiting: reply === undefined && state !== undefined && isWaitingState(state),
+    waiting: reply === undefined && (state === undefined ? taskId !== undefined : isWaitingState(state)),
     ...(taskId !== undefined && { taskId }),
     ...(contextId !== undefined && { contextId }),
   };
