@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { AgentCallError } from '#libs/a2a-client';
 import { BRAINSTORM_ENTRY, BrainstormEntries } from '#libs/executor';
 import type { JsonObject } from '#libs/protocol';
@@ -62,6 +63,18 @@ describe('BrainstormExecutor', () => {
       const sent = agents.calls.filter(({ kind }) => kind === 'send').map(({ messageId }) => messageId);
       expect(sent).toEqual(ids.slice(answered + followed));
     }
+  });
+
+  it('cancels an agent that asks before it records that', async () => {
+    const agents = agentsThat({ b: () => 'ask' });
+    agents.canceling = () => turn();
+    const storm = new DrivenBrainstorm(agents);
+    const canceled: number[] = [];
+    storm.onEvent = () => {
+      if (types(storm.log).at(-1) === 'agent.error') canceled.push(agents.cancels.length);
+    };
+    await storm.start();
+    expect(canceled).toEqual([1]);
   });
 
   it('no call is made before it is durable that it will be', async () => {

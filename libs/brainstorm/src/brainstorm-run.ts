@@ -119,7 +119,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     for await (const { seen } of call.run()) {
       if (seen?.first) yield this.emit('agent.phase', { ...place, taskId: seen.taskId, phase: 'working' });
     }
-    this.afterCall(call, turn);
+    await this.afterCall(call, turn);
     this.calls.close(referenceOf(place, turn.attempts));
     yield* this.recordOutcome(turn, turnOutcome(call.outcome, stateBefore(state, turn)));
   }
@@ -144,10 +144,13 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     return this.entries.signed(entry, message, this.context.call.scope);
   }
 
-  /** Nobody will answer an agent that asks; and what is our own fault is told to nobody else. */
-  private afterCall(call: AgentCall, turn: AgentTurn): void {
+  /**
+   * Cancels an agent that asks, since no answer comes: before its failure is recorded, so that a kill between the two
+   * leaves no agent asking. Logs a fault of ours, which callers do not see.
+   */
+  private async afterCall(call: AgentCall, turn: AgentTurn): Promise<void> {
     const { outcome } = call;
-    if (outcome.kind === 'waiting') void call.cancel();
+    if (outcome.kind === 'waiting') await call.cancel();
     if (outcome.kind !== 'failed' || outcome.failure.kind !== 'internal') return;
     const { cause } = outcome.failure;
     this.logger.error({ err: cause, url: shownUrl(this.targetOf(turn).url) }, 'The call of an agent failed');

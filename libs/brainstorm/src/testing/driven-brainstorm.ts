@@ -38,8 +38,8 @@ export interface SentPayload {
   state: CanonicalState;
 }
 
-/** What an agent does with its nth call (from 0): gives the changed state, throws, or never answers. */
-export type Behaviour = (payload: SentPayload, nth: number) => Partial<CanonicalState> | Error | 'hang';
+/** What an agent does with its nth call (from 0): gives the changed state, throws, asks, or never answers. */
+export type Behaviour = (payload: SentPayload, nth: number) => Partial<CanonicalState> | Error | 'ask' | 'hang';
 
 /** One call that a brainstorm has made. */
 export interface SeenCall {
@@ -72,6 +72,8 @@ class FakeApprovals extends Approvals {
 export class FakeAgents extends AgentDirectory {
   readonly calls: SeenCall[] = [];
   readonly cancels: string[] = [];
+  /** Resolves when an agent has taken in that it is canceled. */
+  canceling = (): Promise<void> | undefined => undefined;
   readonly kept = new Map<string, StreamResponse[]>();
   /** Metadata of the Artifacts of an agent, by its name. */
   readonly metadata: Record<string, JsonObject> = {};
@@ -123,7 +125,10 @@ class FakeClient extends AgentClient {
     const id = `task-${message.messageId}`;
     yield { task: { id, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } } };
     if (answer === 'hang') return await aborted(options.signal);
-    const responses = completed(id, { ...payload.state, ...answer }, this.agents.metadata[agent]);
+    const responses =
+      answer === 'ask'
+        ? [statusUpdate({ taskId: id, contextId: 'c' }, 'TASK_STATE_INPUT_REQUIRED', 'which?')]
+        : completed(id, { ...payload.state, ...answer }, this.agents.metadata[agent]);
     this.agents.kept.set(id, responses);
     yield* responses;
   }
@@ -140,6 +145,8 @@ class FakeClient extends AgentClient {
   }
 
   override async cancel(taskId: string): Promise<CancelOutcome> {
+    const canceling = this.agents.canceling();
+    if (canceling) await canceling;
     this.agents.cancels.push(taskId);
     return 'acknowledged';
   }
