@@ -196,6 +196,14 @@ describe('external nodes', () => {
     expect(agent.sends[1]?.message).toMatchObject({ taskId: agent.taskIds()[0], parts: [{ text: 'the red one' }] });
   });
 
+  it('cancels the remote Task where the call of the answer to it fails', async () => {
+    agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'), { rpcError: { code: -32000, message: 'not now' } });
+    const first = await play(turn('book'));
+    const second = await play(turn('the red one', { task: taskWith('book', 'which?'), log: async () => first }));
+    expect(outline(second).at(-1)).toBe('failed');
+    expect(agent.cancels).toEqual([agent.taskIds()[0]]);
+  });
+
   it('follows the remote Task after a crash instead of sending again', async () => {
     const before = await play(turn('x'));
     const recorded = before.slice(0, 2);

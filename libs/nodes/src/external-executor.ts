@@ -21,6 +21,7 @@ import {
   firstData,
   firstTextRow,
   isJsonObject,
+  isWaitingState,
   joinedText,
   type JsonObject,
   mergedTexts,
@@ -87,6 +88,7 @@ export class ExternalExecutor extends NodeExecutor {
       await call.cancel();
       return undefined;
     }
+    if (isLeftWaiting(call.outcome)) await call.cancel();
     return yield* ended(context, url, call.outcome);
   }
 
@@ -181,6 +183,13 @@ async function* follow(context: RequestContext, call: AgentCall): AsyncGenerator
     const { taskId, contextId } = seen;
     yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
   }
+}
+
+/** True if the call of an answer has failed without a word of the remote Task, which may wait without an end. */
+function isLeftWaiting(outcome: CallOutcome): boolean {
+  const { state, taskId } = outcome.answer;
+  if (outcome.kind !== 'failed' || outcome.failure.timedOut || taskId === undefined) return false;
+  return state === undefined || isWaitingState(state);
 }
 
 async function* ended(context: RequestContext, url: string, outcome: CallOutcome): NodeWork {
