@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { statusUpdate, userMessage } from '#libs/protocol';
-import { type JournalEntry, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
+import { type JournalEntry, type TaskClaim, type TaskEvent, type TaskHeader, type TaskStore } from '#libs/tasks';
 import { newDraft, REPLICA } from './task-draft.js';
 
 /** What every TaskStore promises; `open` gives an empty one, `living` the id of one more replica that lives. */
 export function describeTaskStore(name: string, open: () => TaskStore, living: () => Promise<string>): void {
   describe(`${name} keeps the promises of TaskStore:`, () => {
     let store: TaskStore;
-    beforeAll(() => {
-      store = open();
-    });
+    beforeAll(() => void (store = open()));
+    const newToken = async (claim: TaskClaim) => (await store.renew([claim])).renewed[0]!.token;
 
     describe('write', () => {
       it('makes a Task and gives it back as it was', async () => {
@@ -174,8 +173,8 @@ export function describeTaskStore(name: string, open: () => TaskStore, living: (
         const under = (parentToken: string) => newDraft({ parentTaskId: parent.taskId, parentToken }).created();
         const claim = (await store.claims(another)).find(({ taskId }) => taskId === parent.taskId)!;
         expect(await store.write([under(claim.token), under(parent.token)])).toEqual(['written', 'fenced']);
-        expect(await store.renew(claim, 'anew')).toBe(true);
-        expect(await store.write([under(claim.token), under('anew')])).toEqual(['fenced', 'written']);
+        const anew = under(await newToken(claim));
+        expect(await store.write([under(claim.token), anew])).toEqual(['fenced', 'written']);
       });
 
       it('makes a child together with its parent, and none of a parent that has ended', async () => {
@@ -263,14 +262,14 @@ export function describeTaskStore(name: string, open: () => TaskStore, living: (
         await store.write([draft.created(), waiting.created(waiting.status('TASK_STATE_INPUT_REQUIRED'))]);
         const { taskId, token } = draft;
         expect(await store.claims(replicaId)).toEqual([{ taskId, token }]);
-        expect(await store.renew({ taskId, token: 'not mine' }, 'new')).toBe(false);
-        expect(await store.renew({ taskId, token }, 'new')).toBe(true);
-        expect(await store.claims(replicaId)).toEqual([{ taskId, token: 'new' }]);
+        expect(await store.renew([{ taskId, token: 'not mine' }])).toEqual({ renewed: [], lost: [taskId] });
+        const anew = await newToken({ taskId, token });
+        expect(await store.claims(replicaId)).toEqual([{ taskId, token: anew }]);
         const going = draft.status('TASK_STATE_WORKING');
         expect(await store.write([draft.continued(token, 1, going)])).toEqual(['fenced']);
-        expect(await store.write([draft.continued('new', 1, going)])).toEqual(['written']);
-        await store.write([draft.continued('new', 2, draft.status('TASK_STATE_INPUT_REQUIRED'))]);
-        expect(await store.renew({ taskId, token: 'new' }, 'newer')).toBe(false);
+        expect(await store.write([draft.continued(anew, 1, going)])).toEqual(['written']);
+        await store.write([draft.continued(anew, 2, draft.status('TASK_STATE_INPUT_REQUIRED'))]);
+        expect(await store.renew([{ taskId, token: anew }])).toEqual({ renewed: [], lost: [taskId] });
         expect(await store.claims(replicaId)).toEqual([]);
       });
     });
@@ -284,11 +283,11 @@ export function describeTaskStore(name: string, open: () => TaskStore, living: (
         expect(await store.holds({ taskId, token })).toBe(true);
         expect(await store.holds({ taskId, token: other.token })).toBe(false);
         expect(await store.holds({ taskId: randomUUID(), token })).toBe(false);
-        await store.renew({ taskId, token }, 'new');
+        const anew = await newToken({ taskId, token });
         expect(await store.holds({ taskId, token })).toBe(false);
-        expect(await store.holds({ taskId, token: 'new' })).toBe(true);
+        expect(await store.holds({ taskId, token: anew })).toBe(true);
         await store.adopt(await living(), [replicaId], 10);
-        expect(await store.holds({ taskId, token: 'new' })).toBe(false);
+        expect(await store.holds({ taskId, token: anew })).toBe(false);
         expect(await store.holds(other)).toBe(false);
       });
     });

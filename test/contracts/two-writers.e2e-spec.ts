@@ -45,8 +45,8 @@ it.each([
   const [draft, other] = [newDraft(), newDraft()];
   await store.write([draft.created(draft.status('TASK_STATE_WORKING')), other.created()]);
   const [stored, beside] = [(await store.load(draft.taskId))!, (await store.load(other.taskId))!];
-  await store.renew({ taskId: draft.taskId, token: draft.token }, 'owner');
-  const [stale, owner] = [recorder.continue(stored, draft.token), recorder.continue(stored, 'owner')];
+  const { renewed } = await store.renew([{ taskId: draft.taskId, token: draft.token }]);
+  const [stale, owner] = [recorder.continue(stored, draft.token), recorder.continue(stored, renewed[0]!.token)];
   const another = recorder.continue(beside, other.token);
   for (let n = 0; n < ofStale; n += 1) stale.record(draft.chunk('stale'));
   for (let n = 0; n < ofOwner; n += 1) owner.record(draft.chunk('owner'));

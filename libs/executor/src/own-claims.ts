@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { ReplicaLife } from '#libs/postgres';
-import type { TaskClaim, TaskStore } from '#libs/tasks';
+import type { RenewedClaims, TaskClaim, TaskStore } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
 import { PacedLook } from './paced-look.js';
 import { takeUpPause } from './take-up-pause.js';
@@ -9,6 +8,9 @@ import { takeUpPause } from './take-up-pause.js';
 export const CLAIM_LOOK_MS = Symbol('CLAIM_LOOK_MS');
 
 const FIRST_PAUSE_MS = 1_000;
+/** Claims that are renewed in one statement. */
+const RENEWED_AT_ONCE = 500;
+const NONE: RenewedClaims = { renewed: [], lost: [] };
 
 /** A claim of this replica that it does not execute. */
 export interface IdleClaim extends TaskClaim {
@@ -26,6 +28,8 @@ export class OwnClaims {
   private idle = new Set<string>();
   private readonly troubled = new Map<string, IdleClaim & { dueAt: number }>();
   private readonly paced: PacedLook;
+  /** How many are renewed in one statement: fewer after a failure, to find the claim that it is due to. */
+  private atOnce = RENEWED_AT_ONCE;
 
   constructor(
     private readonly store: TaskStore,
@@ -36,11 +40,16 @@ export class OwnClaims {
     this.paced = new PacedLook(lookMs);
   }
 
-  /** The claims that shall be taken up now: nobody else here works on them, whatever was begun with an older token. */
-  async due(): Promise<IdleClaim[]> {
-    if (this.paced.isDue) for (const claim of await this.look()) this.keep(claim, 0);
-    const now = performance.now();
-    return this.renew([...this.troubled.values()].filter(({ dueAt }) => dueAt <= now));
+  /**
+   * Yields the claims that shall be taken up now, each chunk before the next one is renewed: nobody else here works on
+   * them, whatever was begun with an older token. Those that are known are due also where the look at the others fails.
+   */
+  async *due(): AsyncGenerator<IdleClaim[], void, undefined> {
+    try {
+      if (this.paced.isDue) for (const claim of await this.look()) this.keep(claim, 0);
+    } finally {
+      yield* this.renewDue();
+    }
   }
 
   /** These claims are about to be taken up: until they are `settled` or `failed`, nobody else here does so. */
@@ -62,23 +71,39 @@ export class OwnClaims {
     this.keep({ ...claim, failures }, performance.now() + pause);
   }
 
-  /** Returns the claims renewed until one failed. That one is tried last from then on: it hides none of the others. */
-  private async renew(claims: readonly IdleClaim[]): Promise<IdleClaim[]> {
-    const renewed: IdleClaim[] = [];
-    for (const claim of claims) {
-      const token = randomUUID();
-      try {
-        const isOurs = !this.isExecuted(claim) && (await this.store.renew(claim, token));
-        this.troubled.delete(claim.taskId);
-        if (isOurs) renewed.push(this.keep({ ...claim, token }, Infinity));
-      } catch (error) {
+  private async *renewDue(): AsyncGenerator<IdleClaim[], void, undefined> {
+    const now = performance.now();
+    const due = [...this.troubled.values()].filter(({ dueAt }) => dueAt <= now);
+    while (due.length > 0) yield await this.renew(due.splice(0, this.atOnce));
+  }
+
+  /** Returns the claims that have new tokens. One whose row is locked stays due; one of another is dropped. */
+  private async renew(chunk: readonly IdleClaim[]): Promise<IdleClaim[]> {
+    for (const claim of chunk) if (this.isExecuted(claim)) this.settled(claim);
+    const idle = chunk.filter((claim) => !this.isExecuted(claim));
+    const { renewed, lost } = idle.length > 0 ? await this.renewAtOnce(idle) : NONE;
+    for (const taskId of lost) this.troubled.delete(taskId);
+    const tokens = new Map(renewed.map(({ taskId, token }) => [taskId, token]));
+    return idle.flatMap((claim) => {
+      const token = tokens.get(claim.taskId);
+      return token === undefined ? [] : this.keep({ ...claim, token }, Infinity);
+    });
+  }
+
+  /** Renews claims. Those that fail together come last from then on, fewer at once: one of them hides none of the others. */
+  private async renewAtOnce(claims: readonly IdleClaim[]): Promise<RenewedClaims> {
+    try {
+      const outcome = await this.store.renew(claims);
+      this.atOnce = Math.min(this.atOnce * 2, RENEWED_AT_ONCE);
+      return outcome;
+    } catch (error) {
+      this.atOnce = Math.max(Math.floor(claims.length / 2), 1);
+      for (const claim of claims) {
         this.troubled.delete(claim.taskId);
         this.keep(claim, 0);
-        if (renewed.length === 0) throw error;
-        break;
       }
+      throw error;
     }
-    return renewed;
   }
 
   private isExecuted({ taskId, token }: TaskClaim): boolean {

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { ServiceAddress } from '#libs/http';
 import type { ReplicaLife } from '#libs/postgres';
 import type { Facts, Shutdown } from '#libs/service';
-import { TaskEventRefused, type TaskRecorder, type TaskStore } from '#libs/tasks';
+import { type RenewedClaims, type TaskClaim, TaskEventRefused, type TaskRecorder, type TaskStore } from '#libs/tasks';
 import type { AgentCatalog } from './agent-catalog.js';
 import { BegunClaims } from './begun-claims.js';
 import type { ExecutionRegistry } from './execution-registry.js';
@@ -62,7 +62,7 @@ it('takes up no claim that is still being taken for a minute, whatever it looks,
   const store = {
     claim: (taskId: string, _replicaId: string, token: string) => (claimed.push({ taskId, token }), taking.promise),
     claims: async () => claimed,
-    renew: async (claim: unknown) => (renewed.push(claim), false),
+    renew: async (claims: TaskClaim[]) => (renewed.push(...claims), { renewed: [], lost: idsOf(claims) }),
     claimants: async () => [],
     overdue: async () => [],
   };
@@ -86,7 +86,7 @@ it('takes up what it claims though looking for dead replicas fails', async () =>
   const read: string[] = [];
   const store = {
     claims: async () => [{ taskId: 'a', token: 'token' }],
-    renew: async () => true,
+    renew: async (claims: TaskClaim[]) => renewedAll(claims),
     log: async (taskId: string) => void read.push(taskId),
     release: async () => undefined,
     overdue: async () => [],
@@ -101,49 +101,32 @@ it('takes up what it claims though looking for dead replicas fails', async () =>
   expect(read).toContain('a');
 });
 
-it('takes up every claim that it has renewed, though the database goes away before the others are', async () => {
-  const claims = ['a', 'b', 'c'].map((taskId) => ({ taskId, token: `token of ${taskId}` }));
-  const read: string[] = [];
-  let renewals = 0;
-  const store = {
-    claims: async () => claims,
-    renew: async () => {
-      renewals += 1;
-      if (renewals === 2) throw new Error('Connection terminated unexpectedly');
-      return true;
-    },
-    log: async (taskId: string) => void read.push(taskId),
-    release: async () => undefined,
-    claimants: async () => [],
-    overdue: async () => [],
-  };
-  const recovery = recoveryOf(store, { deadReplicas: async () => [], unknownReplicas: async () => [] });
-  for (let look = 0; look < 4; look += 1) {
-    await recovery.sweep().catch(() => undefined);
-    jest.advanceTimersByTime(10_000);
-  }
-  expect([...new Set(read)].toSorted()).toEqual(['a', 'b', 'c']);
-});
+describe('the claims of this replica that nobody executes', () => {
+  it('are taken up a chunk at a time, before the next one is renewed', async () => {
+    const next = Promise.withResolvers<void>();
+    const idle = new IdleClaims(1_200, async (claims) => {
+      if (idle.renewals === 2) await next.promise;
+      return renewedAll(claims);
+    });
+    const recovery = recoveryOf(idle, QUIET);
+    await looks(recovery, 1);
+    const sweep = recovery.sweep();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(idle.read).toHaveLength(500);
+    next.resolve();
+    await sweep;
+    expect(idle.read).toHaveLength(1_200);
+  });
 
-it('takes up its other claims though the first of them can never be renewed', async () => {
-  const read: string[] = [];
-  const store = {
-    claims: async () => ['a', 'b', 'c'].map((taskId) => ({ taskId, token: `token of ${taskId}` })),
-    renew: async ({ taskId }: { taskId: string }) => {
-      if (taskId === 'a') throw new Error('canceling statement due to lock timeout');
-      return true;
-    },
-    log: async (taskId: string) => void read.push(taskId),
-    release: async () => undefined,
-    claimants: async () => [],
-    overdue: async () => [],
-  };
-  const recovery = recoveryOf(store, { deadReplicas: async () => [], unknownReplicas: async () => [] });
-  for (let look = 0; look < 6; look += 1) {
-    await recovery.sweep().catch(() => undefined);
-    jest.advanceTimersByTime(10_000);
-  }
-  expect([...new Set(read)].toSorted()).toEqual(['b', 'c']);
+  it('are taken up, though one of them is locked and gets no result', async () => {
+    const idle = new IdleClaims(3, async (claims) => renewedAll(claims.filter(({ taskId }) => taskId !== 'task 0')));
+    const recovery = recoveryOf(idle, QUIET);
+    await looks(recovery, 2);
+    expect(idle.read).toEqual(['task 1', 'task 2']);
+    idle.renewal = async (claims) => renewedAll(claims);
+    await looks(recovery, 1);
+    expect(idle.read).toEqual(['task 1', 'task 2', 'task 0']);
+  });
 });
 
 describe('overdue Tasks that cannot be woken', () => {
@@ -264,6 +247,61 @@ it.each([
   expect(reported).toEqual(expected);
 });
 
+function idsOf(claims: readonly TaskClaim[]): string[] {
+  return claims.map(({ taskId }) => taskId);
+}
+
+function renewedAll(claims: readonly TaskClaim[]): RenewedClaims {
+  return { renewed: claims.map(({ taskId, token }) => ({ taskId, token: `${token}+` })), lost: [] };
+}
+
+/** A store in which this replica claims Tasks that are gone when they are read. */
+class IdleClaims {
+  renewals = 0;
+  readonly read: string[] = [];
+  private claimed: TaskClaim[];
+
+  constructor(
+    count: number,
+    public renewal: (claims: TaskClaim[]) => Promise<RenewedClaims>,
+  ) {
+    this.claimed = Array.from({ length: count }, (_, index) => ({ taskId: `task ${index}`, token: 'token' }));
+  }
+
+  async claims(): Promise<TaskClaim[]> {
+    return this.claimed;
+  }
+
+  renew(claims: TaskClaim[]): Promise<RenewedClaims> {
+    this.renewals += 1;
+    return this.renewal(claims);
+  }
+
+  async log(taskId: string): Promise<void> {
+    this.read.push(taskId);
+  }
+
+  async release({ taskId }: TaskClaim): Promise<void> {
+    this.claimed = this.claimed.filter((claim) => claim.taskId !== taskId);
+  }
+
+  async claimants(): Promise<[]> {
+    return [];
+  }
+
+  async overdue(): Promise<[]> {
+    return [];
+  }
+}
+
+/** Sweeps so far apart that each one looks at all claims. */
+async function looks(recovery: TaskRecovery, times: number): Promise<void> {
+  for (let look = 0; look < times; look += 1) {
+    await recovery.sweep().catch(() => undefined);
+    jest.advanceTimersByTime(10_000);
+  }
+}
+
 /** Nobody but this replica. */
 const QUIET = { deadReplicas: async () => [], unknownReplicas: async () => [] };
 
@@ -312,7 +350,7 @@ async function loadsIn(milliseconds: number, failure: () => Error): Promise<numb
   const store = {
     claimants: async () => [],
     claims: async () => [{ taskId: 't', token: 'a' }],
-    renew: async () => true,
+    renew: async (claims: TaskClaim[]) => renewedAll(claims),
     overdue: async () => [],
     log: async () => {
       loads += 1;

@@ -198,7 +198,11 @@ export class TaskRecovery {
   }
 
   private async takeUpIdle(): Promise<void> {
-    if (!this.stopped) this.takeUpAll(await this.ownClaims.due());
+    if (this.stopped) return;
+    for await (const claims of this.ownClaims.due()) {
+      if (this.stopped) return;
+      this.takeUpAll(claims);
+    }
   }
 
   private takeUpAll(claims: readonly PendingClaim[]): void {

@@ -16,6 +16,7 @@ export {
   type PageAdmission,
   type Premise,
   type StoredTask,
+  type RenewedClaims,
   type TaskClaim,
   type TaskFilter,
   type TaskHeader,

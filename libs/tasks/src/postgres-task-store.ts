@@ -22,6 +22,7 @@ import {
   type LogAdmission,
   type PageAdmission,
   type Premise,
+  type RenewedClaims,
   type StoredTask,
   type TaskClaim,
   type TaskFilter,
@@ -220,13 +221,11 @@ export class PostgresTaskStore extends TaskStore {
     return rowCount === 1;
   }
 
-  async renew(claim: TaskClaim, token: string): Promise<boolean> {
-    const result = await this.pool.query('UPDATE task SET claim_token = $3 WHERE task_id = $1 AND claim_token = $2', [
-      claim.taskId,
-      claim.token,
-      token,
-    ]);
-    return result.rowCount === 1;
+  async renew(claims: readonly TaskClaim[]): Promise<RenewedClaims> {
+    const values = [`${randomUUID()}/`, claims.map(({ taskId }) => taskId), claims.map(({ token }) => token)];
+    const { rows } = await this.pool.query<RenewalRow>(RENEW, values);
+    const renewed = rows.flatMap(({ task_id: taskId, renewed_token: token }) => (token ? { taskId, token } : []));
+    return { renewed, lost: rows.flatMap(({ task_id: taskId, is_lost: isLost }) => (isLost ? taskId : [])) };
   }
 
   async claimants(among?: readonly string[]): Promise<string[]> {
@@ -313,6 +312,26 @@ const ADOPT = `
   )
   UPDATE task SET replica_id = $1, claim_token = $2 || task.task_id
   FROM orphan WHERE task.task_id = orphan.task_id RETURNING task.task_id, task.claim_token`;
+
+interface RenewalRow {
+  task_id: string;
+  renewed_token: string | null;
+  is_lost: boolean;
+}
+
+/** A row that is locked, or was written just now, still has the old claim in the statement's snapshot: it is not lost yet. */
+const RENEW = `
+  WITH idle AS MATERIALIZED (SELECT task_id, token FROM unnest($2::text[], $3::text[]) AS idle (task_id, token)),
+  held AS (
+    SELECT task.task_id FROM task JOIN idle ON idle.task_id = task.task_id AND idle.token = task.claim_token
+    ORDER BY task.task_id FOR UPDATE OF task SKIP LOCKED
+  ),
+  renewed AS (
+    UPDATE task SET claim_token = $1 || task.task_id
+    FROM held WHERE task.task_id = held.task_id RETURNING task.task_id, task.claim_token
+  )
+  SELECT idle.task_id, renewed.claim_token AS renewed_token, task.claim_token IS DISTINCT FROM idle.token AS is_lost
+  FROM idle LEFT JOIN renewed ON renewed.task_id = idle.task_id LEFT JOIN task ON task.task_id = idle.task_id`;
 
 /**
  * What a process writes that has lost a Task and got it anew may come together. The statement would take the events of

@@ -51,6 +51,14 @@ export interface TaskClaim {
   token: string;
 }
 
+/** Outcome of an attempt to renew claims. A claim in neither list is unchanged as far as is known: its row was locked. */
+export interface RenewedClaims {
+  /** The claims with their new tokens. */
+  renewed: TaskClaim[];
+  /** Ids of the Tasks that have another claim, or none. */
+  lost: string[];
+}
+
 /** A caller's promise that requests under one key are one request; the fingerprint tells whether they are. */
 export interface Idempotency {
   key: string;
@@ -266,8 +274,11 @@ export abstract class TaskStore {
   /** Whether a claim is still the one that the Task has. */
   abstract holds(claim: TaskClaim): Promise<boolean>;
 
-  /** Gives a claim a new token, so that whatever is written with the old one is fenced; `false` if it has another. */
-  abstract renew(claim: TaskClaim, token: string): Promise<boolean>;
+  /**
+   * Gives claims new tokens, so that whatever is written with the old ones is fenced. Leaves out a Task that another
+   * transaction has locked instead of waiting for it.
+   */
+  abstract renew(claims: readonly TaskClaim[]): Promise<RenewedClaims>;
 
   /**
    * The replicas that claim something: those of `among`, or all. All of them may take long where a snapshot is held, since
