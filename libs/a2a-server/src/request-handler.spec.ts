@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { ExecutionInterrupted } from '#libs/executor';
 import {
   type SendMessageRequest,
@@ -7,6 +8,7 @@ import {
   type Task,
   userMessage,
 } from '#libs/protocol';
+import { until } from '../../../test/support/until.js';
 import { FakeExecutor, echo, servedAgent } from './testing/fake-agents.js';
 import { callTo, type FakeService, fakeService, textRequest } from './testing/fake-service.js';
 import { taskHeader } from './testing/memory-task-store.js';
@@ -89,6 +91,17 @@ describe('SendMessage', () => {
     expect((await service.store.header(skill.id))?.agent).toBe('workflows/echo');
     const tenant = await sendForTask('', { ...textRequest('ho'), tenant: 'ask' });
     expect((await service.store.header(tenant.id))?.agent).toBe('workflows/ask');
+  });
+
+  it('follows no task whose caller has left, however long another process works on it', async () => {
+    service.executions.interruptWith = new ExecutionInterrupted();
+    const client = new EventEmitter();
+    const whenAnswered = (done: () => void): boolean => client.once('close', done) === client;
+    const call = { ...callTo('workflows/hang'), whenAnswered };
+    const answer = service.handler.sendMessage(await service.handler.agent(call), textRequest('hi'), call);
+    await until(() => client.listenerCount('close') > 0);
+    client.emit('close');
+    await expect(answer).rejects.toThrow('The client left before it had its answer');
   });
 
   it('still answers when another process finishes the task', async () => {

@@ -3,6 +3,7 @@ import {
   AgentCatalog,
   agentOrGone,
   type CallContext,
+  callerGone,
   type Execution,
   ExecutionInterrupted,
   ExecutionRegistry,
@@ -131,7 +132,7 @@ export class RequestHandler {
     if ('reply' in accepted) return { message: accepted.reply };
     const { execution } = accepted;
     const { returnImmediately, historyLength } = request.configuration ?? {};
-    const task = returnImmediately ? (await execution.accepted).task : await this.settled(execution);
+    const task = returnImmediately ? (await execution.accepted).task : await this.settled(execution, call);
     return { task: withHistoryLength(task, historyLength) };
   }
 
@@ -232,8 +233,11 @@ export class RequestHandler {
     return header;
   }
 
-  /** The Task in its next terminal or waiting state, also when another process brings it there. */
-  private async settled(execution: Execution): Promise<Task> {
+  /**
+   * Returns the Task in its next terminal or waiting state, also when another process brings it there.
+   * @throws ClientLeft: nothing follows a Task for a caller that has gone
+   */
+  private async settled(execution: Execution, call: CallContext): Promise<Task> {
     await execution.accepted;
     try {
       return await execution.settled;
@@ -241,8 +245,10 @@ export class RequestHandler {
       if (!(error instanceof ExecutionInterrupted)) throw error;
     }
     const { sequence } = await execution.accepted;
-    const events = this.feed.follow(execution.taskId, sequence, { until: 'waiting' })[Symbol.asyncIterator]();
+    const signal = callerGone(call);
+    const events = this.feed.follow(execution.taskId, sequence, { until: 'waiting', signal });
     while (!(await events.next()).done);
+    signal?.throwIfAborted();
     const stored = await this.tasks.load(execution.taskId);
     if (!stored) throw new Error(`Task ${execution.taskId} vanished`);
     return stored.task;

@@ -1,6 +1,8 @@
+import { EventEmitter } from 'node:events';
 import { A2AError, type Message, submittedTask, userMessage } from '#libs/protocol';
 import type { Idempotency } from '#libs/tasks';
 import type { ServedAgent } from './agent-catalog.js';
+import type { CallContext } from './agent-executor.js';
 import { BrainstormEntries } from './brainstorm-entry.js';
 import { CallChains } from './call-chain.js';
 import { ConversationEntries } from './conversation-entry.js';
@@ -83,6 +85,24 @@ async function triesAfter(failure: Error): Promise<number> {
   return tries;
 }
 
+/** Returns what waits for the Task of a request that comes again, with a feed that never gives anything. */
+async function repeatedBy(call: Partial<CallContext>): Promise<Execution> {
+  const { message } = FIRST;
+  const feed = {
+    follow: async function* (_taskId: string, _after: number, { signal }: { signal?: AbortSignal }) {
+      if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      yield* [];
+    },
+  };
+  const store = {
+    keyed: async () => ({ taskId: 't', sequence: 1, fingerprint: await fingerprintOf(message) }),
+    events: async () => [{ sequence: 1, event: { task: submittedTask({ taskId: 't', contextId: 'c' }, message) } }],
+  };
+  const requests = new IdempotentRequests(store as never, feed as never, {} as never);
+  return (await requests.known({ path: 'a' } as ServedAgent, FIRST, { scope: OWNER, ...call } as CallContext, 'key'))!;
+}
+
+const FIRST = { message: userMessage('hi', { messageId: 'm' }) };
 const BUSY = new A2AError('INTERNAL', { status: 503, detailReason: 'TASK_BUSY' });
 const CHAINS = new CallChains(Buffer.from('a secret'));
 
@@ -100,6 +120,18 @@ describe('a request under an Idempotency-Key', () => {
     ['is tried once where it may be stored later', new A2AError('INTERNAL', { status: 503 }), 1],
   ])('%s', async (_, failure, times) => {
     expect(await triesAfter(failure)).toBe(times);
+  });
+
+  it('follows its Task until its client leaves', async () => {
+    const client = new EventEmitter();
+    const { settled } = await repeatedBy({ whenAnswered: (done) => client.once('close', done) === client });
+    client.emit('close');
+    await expect(settled).rejects.toThrow('The client left before it had its answer');
+  });
+
+  it('follows its Task for no client that has left already', async () => {
+    const { settled } = await repeatedBy({ whenAnswered: () => true, whenGone: () => false });
+    await expect(settled).rejects.toThrow('The client left before it had its answer');
   });
 
   const message = userMessage('hi', { messageId: 'm', extensions: ['urn:x'], metadata: { a: 1 } });

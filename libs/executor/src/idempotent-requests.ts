@@ -12,6 +12,7 @@ import {
 import { isDatabaseAway } from '#libs/postgres';
 import { foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
 import { isNotConfirmed } from './accepted-in-time.js';
+import { callerGone } from './caller-gone.js';
 import { BRAINSTORM_ENTRY } from './brainstorm-entry.js';
 import { CONVERSATION_ENTRY } from './conversation-entry.js';
 import { withoutExtension } from './signed-entries.js';
@@ -128,13 +129,13 @@ export class IdempotentRequests {
     // Earlier versions took the members in the order in which they came.
     const isSame = known.fingerprint === once.fingerprint || known.fingerprint === digestOf(JSON.stringify(request));
     if (!isSame) throw idempotencyConflict();
-    return this.turn(known);
+    return this.turn(known, call);
   }
 
-  private async turn({ taskId, sequence }: KeyedRequest): Promise<Execution> {
+  private async turn({ taskId, sequence }: KeyedRequest, call: CallContext): Promise<Execution> {
     const task = await this.taskAt(taskId, sequence);
     const begunAs = { task, sequence };
-    const settled = (): Promise<Task> => this.settled(taskId, sequence);
+    const settled = (): Promise<Task> => this.settled(taskId, sequence, callerGone(call));
     return {
       taskId,
       contextId: task.contextId,
@@ -148,10 +149,14 @@ export class IdempotentRequests {
     };
   }
 
-  /** The Task at the end of the turn that began with an event. */
-  private async settled(taskId: string, begun: number): Promise<Task> {
+  /**
+   * Returns the Task at the end of the turn that began with an event.
+   * @throws the signal's reason: nothing follows a Task for a caller that has gone
+   */
+  private async settled(taskId: string, begun: number, signal: AbortSignal | undefined): Promise<Task> {
     let last = begun;
-    for await (const { sequence } of this.feed.follow(taskId, begun, { until: 'waiting' })) last = sequence;
+    for await (const { sequence } of this.feed.follow(taskId, begun, { until: 'waiting', signal })) last = sequence;
+    signal?.throwIfAborted();
     return this.taskAt(taskId, last);
   }
 

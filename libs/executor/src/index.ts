@@ -17,6 +17,7 @@ export {
   UnknownAgent,
 } from './agent-catalog.js';
 export { AGENT_TOOL, agentToolEntries } from './agent-tool-names.js';
+export { callerGone } from './caller-gone.js';
 export { CallBudgets } from './call-budgets.js';
 export { argumentSchema, type ArgumentSchema } from './argument-schema.js';
 export { noteOf, type SpanStep } from './spans/span-step.js';

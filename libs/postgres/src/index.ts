@@ -1,5 +1,5 @@
 export { BatchLoader } from './database/batch-loader.js';
-export { clientGone, forClient, ReadEnded } from './database/client-presence.js';
+export { clientGone, forClient, goneSignal, ReadEnded } from './database/client-presence.js';
 export { clientOf } from './database/connection-options.js';
 export { encodingProblem } from './database/database-encoding.js';
 export { probeDatabase } from './database/database-probe.js';

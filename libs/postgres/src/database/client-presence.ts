@@ -34,11 +34,12 @@ export function forClient<T>(whenGone: WhenGone | undefined, work: () => T): T {
 export function clientGone(): AbortSignal | undefined {
   const client = clients.getStore();
   if (!client) return undefined;
-  client.gone ??= signalOf(client.whenGone);
+  client.gone ??= goneSignal(client.whenGone);
   return client.gone;
 }
 
-function signalOf(whenGone: WhenGone): AbortSignal {
+/** Returns a signal that aborts with ClientLeft when a client has gone. */
+export function goneSignal(whenGone: WhenGone): AbortSignal {
   const gone = new AbortController();
   if (!whenGone(() => gone.abort(new ClientLeft()))) gone.abort(new ClientLeft());
   return gone.signal;
