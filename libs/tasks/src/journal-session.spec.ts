@@ -43,6 +43,24 @@ it('sends a batch once the one before it is written, and builds it meanwhile', a
   expect(sessions).toEqual([{ sent: ['one', 'two'], destroyed: false }]);
 });
 
+it('reads behind the batches that came before, written or not', async () => {
+  const { sessions, journal } = fakeDatabase();
+  const ends = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  const writing = Promise.allSettled(
+    ends.map(({ promise }, index) => journal.commit(batch(`batch ${index}`, promise))),
+  );
+  const read = journal.run(async (client) => send(client, 'read'));
+  await new Promise(setImmediate);
+  expect(sessions[0]?.sent).toEqual(['batch 0']);
+  ends[0]!.resolve('written');
+  await new Promise(setImmediate);
+  expect(sessions[0]?.sent).toEqual(['batch 0', 'batch 1']);
+  ends[1]!.reject(new Error('deadlock detected'));
+  await read;
+  expect(sessions[0]?.sent).toEqual(['batch 0', 'batch 1', 'read']);
+  await writing;
+});
+
 it('sends no batch behind one that failed, though the session lives, and the next one on a new session', async () => {
   const { sessions, journal } = fakeDatabase();
   const first = Promise.withResolvers<string>();

@@ -41,7 +41,10 @@ export class JournalSession {
 
   /** Runs a statement behind those that were sent before. */
   run<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
-    return this.use((client) => statement(client));
+    return this.use(async (client, { answered }) => {
+      await answered;
+      return statement(client);
+    });
   }
 
   /**
