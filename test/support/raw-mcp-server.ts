@@ -18,6 +18,8 @@ export type RawMcpAnswer = JsonObject | ((response: ServerResponse) => void);
 export class RawMcpServer {
   readonly requests: RawMcpRequest[] = [];
   answer: (request: RawMcpRequest) => RawMcpAnswer = () => ({});
+  /** Further members of what it says of itself. */
+  more: JsonObject = {};
 
   private constructor(
     private readonly era: McpEra,
@@ -61,7 +63,7 @@ export class RawMcpServer {
   }
 
   private introduction({ method, params }: RawMcpRequest): JsonObject | undefined {
-    const about = { capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } };
+    const about = { capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' }, ...this.more };
     if (method === 'initialize') return { ...about, protocolVersion: params['protocolVersion'] ?? '2025-11-25' };
     if (method !== 'server/discover') return undefined;
     if (this.era === 'legacy') return { error: { code: -32_601, message: 'Method not found' } };

@@ -86,6 +86,20 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
     expect(server.count('tools/list')).toBe(pages);
   });
 
+  it.each<[string, JsonObject, RegExp]>([
+    ['64 KiB', { instructions: 'x'.repeat(64 * 1024) }, /^the answer is longer than 65536 bytes$/],
+    [
+      '1,000 members',
+      { capabilities: { tools: {}, experimental: { a: Array(1_000).fill(0) } } },
+      /^the answer has more than 1000 members/,
+    ],
+  ])('is not asked for where the server says more of itself than %s', async (_, more, text) => {
+    const { server, connection } = await raw(era);
+    server.more = more;
+    expect(await failureOf(connection.tools(NEVER))).toMatch(text);
+    expect(server.count('tools/list')).toBe(0);
+  });
+
   it('with a cursor of a megabyte is refused, and the cursor is not sent back', async () => {
     const { server, connection } = await raw(era);
     server.answer = () => ({ tools: [tool('a')], nextCursor: 'x'.repeat(1_000_000) });

@@ -7,7 +7,7 @@ import {
   type SigningRequest,
 } from '#libs/a2a-client';
 import type { OutboundFetch } from '#libs/outbound';
-import { isJsonObject, type JsonObject, tryParseJson } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '#libs/protocol';
 import { type BodyBounds, boundedBody } from './bounded-body.js';
 import { withoutNullMembers } from './message-nulls.js';
 import type { AnswerAccount } from './received-bytes.js';
@@ -42,13 +42,21 @@ export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: S
       await response.body?.cancel();
       throw new AgentCallError('invalid-response', 'HTTP 202: it took a request and gave no answer', { code: 202 });
     }
-    const isList = sentMessage(init, LONGEST_LIST_REQUEST)?.['method'] === 'tools/list';
-    return withoutNullMembers(bounded(response, { ...bounds, bytes: isList ? bounds.page : bounds.bytes }));
+    const method = sentMessage(init, LONGEST_KNOWN_REQUEST)?.['method'];
+    return withoutNullMembers(bounded(response, boundsOf(method, bounds)));
   };
 }
 
-/** Characters of a request of tools: its cursor is limited. */
-const LONGEST_LIST_REQUEST = 64 * 1024;
+/** Characters of a request of tools, or for what a server is: the cursor of the former is limited. */
+const LONGEST_KNOWN_REQUEST = 64 * 1024;
+/** Bounds of what a server says of itself, which stays for as long as its session. */
+const INTRODUCTION = { bytes: 64 * 1024, members: 1_000 };
+
+function boundsOf(method: JsonValue | undefined, bounds: AnswerBounds): AnswerBounds {
+  if (method === 'tools/list') return { ...bounds, bytes: bounds.page };
+  if (method !== 'initialize' && method !== 'server/discover') return bounds;
+  return { ...bounds, bytes: INTRODUCTION.bytes, members: Math.min(bounds.members, INTRODUCTION.members) };
+}
 
 /** Returns the request or notification that is sent, unless it is longer. An answer of ours to a server has no method. */
 function sentMessage(init: RequestInit | undefined, longest: number): JsonObject | undefined {
