@@ -1,3 +1,4 @@
+import { hasMoreMembers } from '#libs/http';
 import type { OutboundFetch, OutboundHttp } from '#libs/outbound';
 import { createRemoteJWKSet, customFetch, type FlattenedVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -15,21 +16,32 @@ export interface KeySource {
 /** After so long without an answer a set of keys cannot be had. */
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
+const MAX_MEMBERS = 2_000;
+/** Bytes in memory of all sets that cards named, about, and of one for each byte of its text. */
+const MOST_KEPT_BYTES = 16 * 1024 * 1024;
+const HEAP_PER_BYTE = 4;
+/** Bytes of a source before its set was fetched. */
+const SOURCE_BYTES = 4 * 1024;
 
 /**
  * The keys that cards may be signed with: those of the JWK Sets that the operator named, for any card, and those of the
  * set that a card names, if it lies at the card's own origin. No other URL of a card is ever followed, and no redirect.
- * Sets are kept for ten minutes, and asked for again where a signature names a key that is not in them.
+ * Sets are kept for ten minutes, and asked for again where a signature names a key that is not in them. Those that cards
+ * named are kept within one sum of bytes.
  */
 export class CardKeys {
   private readonly trusted: readonly KeySource[];
-  private readonly named = new LRUCache<string, KeySource>({ max: 1_000 });
+  private readonly named = new LRUCache<string, { source: KeySource }>({ max: 1_000, maxSize: MOST_KEPT_BYTES });
   private readonly fetch: OutboundFetch;
 
   constructor(http: Pick<OutboundHttp, 'fetch' | 'trusting'>, trustedUrls: readonly string[]) {
     this.fetch = http.fetch;
     // The operator named them: they may be in a private network.
-    this.trusted = trustedUrls.map((url) => ({ url, trust: 'operator', key: keySet(url, http.trusting(url)) }));
+    this.trusted = trustedUrls.map((url) => ({
+      url,
+      trust: 'operator',
+      key: keySet(url, http.trusting(url), () => undefined),
+    }));
   }
 
   /**
@@ -43,9 +55,15 @@ export class CardKeys {
   }
 
   private ofCard(url: string): KeySource {
-    const kept = this.named.get(url) ?? { url, trust: 'origin', key: keySet(url, this.fetch) };
-    this.named.set(url, kept);
-    return kept;
+    const kept = this.named.get(url);
+    if (kept) return kept.source;
+    const source: KeySource = { url, trust: 'origin', key: keySet(url, this.fetch, (bytes) => weigh(bytes)) };
+    const weigh = (bytes: number): void => {
+      if (this.named.peek(url)?.source !== source) return;
+      this.named.set(url, { source }, { size: SOURCE_BYTES + bytes * HEAP_PER_BYTE });
+    };
+    this.named.set(url, { source }, { size: SOURCE_BYTES });
+    return source;
   }
 }
 
@@ -55,15 +73,16 @@ function isAtOrigin(jku: string, cardUrl: string): boolean {
   return /^https?:$/.test(protocol) && origin === new URL(cardUrl).origin;
 }
 
-function keySet(url: string, fetch: OutboundFetch): FlattenedVerifyGetKey {
+/** @param onRead called with the bytes of a set that was fetched */
+function keySet(url: string, fetch: OutboundFetch, onRead: (bytes: number) => void): FlattenedVerifyGetKey {
   return createRemoteJWKSet(new URL(url), {
-    [customFetch]: bounded(fetch) as typeof globalThis.fetch,
+    [customFetch]: bounded(fetch, onRead) as typeof globalThis.fetch,
     timeoutDuration: TIMEOUT_MS,
   });
 }
 
 /** A set of keys is short; whoever sends more is not read to the end. */
-function bounded(fetch: OutboundFetch): OutboundFetch {
+function bounded(fetch: OutboundFetch, onRead: (bytes: number) => void): OutboundFetch {
   return async (input, init) => {
     const { status, body } = await fetch(input, init);
     const pieces: Uint8Array[] = [];
@@ -73,6 +92,9 @@ function bounded(fetch: OutboundFetch): OutboundFetch {
       if (bytes > MAX_BYTES) throw new Error(`A set of keys is longer than ${MAX_BYTES} bytes`);
       pieces.push(piece);
     }
-    return new Response(status === 200 ? Buffer.concat(pieces) : null, { status });
+    const text = Buffer.concat(pieces).toString();
+    if (hasMoreMembers(text, MAX_MEMBERS)) throw new Error(`A set of keys has more than ${MAX_MEMBERS} members`);
+    onRead(bytes);
+    return new Response(status === 200 ? text : null, { status });
   };
 }
