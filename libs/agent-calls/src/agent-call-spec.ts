@@ -60,11 +60,10 @@ export interface AgentCallSpec {
   forgotten?: 'send';
   /** Milliseconds for the whole call; no other limit speaks then. */
   limit?: number;
-  /**
-   * Called where no other clock knows the call's time from then on: the limit stops because nothing of the answer is
-   * read, or counts from later than `since`.
-   */
-  onOwnTime?(): void;
+  /** Called where the limit stops because nothing of the answer is read: no other clock knows the call's time from then on. */
+  onPause?(): void;
+  /** Called where the limit counts from that moment on, and not from `since`. */
+  onRestart?(): void;
   /**
    * From when the limit counts, in milliseconds of the epoch, where another execution decided on the call. The limit
    * counts from the Message where that was never sent: an own agent has no Task of it, or a known Task still waits for it.

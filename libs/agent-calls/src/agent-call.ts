@@ -106,10 +106,11 @@ export class AgentCall {
     using end = this.end;
     try {
       end.heedCaller();
-      if (this.wasNeverSent) this.spec.onOwnTime?.();
+      if (this.wasNeverSent) this.spec.onRestart?.();
       if (by && !by.staysHere) await by.context.flush();
       end.throwIfGivenUp();
-      end.begin(this.spec.limit, this.wasNeverSent ? undefined : this.spec.since);
+      if (this.wasNeverSent) this.restartLimit();
+      else end.begin(this.spec.limit, this.spec.since);
       for await (const response of this.responses()) {
         this.context.take(response);
         yield this.take(response);
@@ -156,8 +157,7 @@ export class AgentCall {
 
   /** Restarts the limit, since no earlier execution has sent the Message. */
   private restartLimit(): void {
-    if (this.spec.since === undefined) return;
-    this.spec.onOwnTime?.();
+    this.spec.onRestart?.();
     this.end.begin(this.spec.limit);
   }
 
@@ -201,7 +201,7 @@ export class AgentCall {
     const onUnsent = (failure: AgentCallError | undefined): void => void (this.unsent = failure);
     const onPause = (isPaused: boolean): void => {
       end.pause(isPaused);
-      if (isPaused) spec.onOwnTime?.();
+      if (isPaused) spec.onPause?.();
     };
     const options = { ...callOptions(spec, end.signal), onUnsent, onPause };
     const target = await spec.target();
@@ -245,7 +245,7 @@ export class AgentCall {
       try {
         yield* client.follow(known, options);
         if (!this.undelivered) return;
-        if (!this.sent) this.restartLimit();
+        if (!this.sent && this.spec.since !== undefined) this.restartLimit();
       } catch (error) {
         this.forget(error);
       }

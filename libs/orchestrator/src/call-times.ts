@@ -1,6 +1,10 @@
 import { LAST_LOOK_MS } from '#libs/agent-calls';
+import type { PlannedCall } from '#libs/process';
 import type { NodeRun } from './node-run.js';
+import type { RunClock } from './run-clock.js';
 import type { Timer } from './timers.js';
+
+type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
 
 /** A call that is kept back longer leaves late, as while the database is away; its time counts from then on. */
 const LATE_MS = 1_000;
@@ -27,6 +31,15 @@ export class CallTimes {
   /** It left, or never had to. */
   left(node: NodeRun, after = 0): void {
     if (after < LATE_MS) this.countsFrom.delete(node);
+  }
+
+  /** Returns the limit of a call, in milliseconds: it stops while the call waits, and restarts where none was made before. */
+  limitOf(node: NodeRun, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {
+    return {
+      limit,
+      onPause: () => this.hold(node),
+      onRestart: () => void this.countsFrom.set(node, clock.now() + limit),
+    };
   }
 
   /** The answer to the call of an earlier execution is looked for. */

@@ -44,8 +44,7 @@ test('The time of a node counts from its Message where no earlier process has se
   const run = new DrivenRun(definition, answering({ ext: hang }));
   void run.recover(before.log.slice(0, before.steps.indexOf('a2a.sending ext') + 1));
   const call = await run.agents.called('ext');
-  // Only the call knows its time then, so the run waits for none.
-  expect(await run.clock.isAwaitedSoon()).toBe(false);
+  expect(await run.clock.awaited()).toBe(120_000);
   call.complete('yes');
   expect(await run.latest).toBe('TASK_STATE_COMPLETED');
 });

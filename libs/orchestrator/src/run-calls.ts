@@ -268,7 +268,7 @@ export class RunCalls {
       target: () => this.target(node, fault),
       callsNobody: !callsOthers(definition),
       staysHere: this.isLocal(node),
-      ...(limit !== undefined && { limit, onOwnTime: () => this.times.hold(node) }),
+      ...(limit !== undefined && this.times.limitOf(node, limit, this.services.clock)),
       ...(node.sentAt !== undefined && { since: timeOf(node.sentAt) }),
       ...(resends !== undefined && { resends }),
     };

@@ -38,12 +38,6 @@ export class FakeClock implements RunClock {
     return Math.min(...[...this.alarms].map(({ time }) => time)) - this.now();
   }
 
-  /** True if a time is waited for once everything else has had its turn. */
-  async isAwaitedSoon(): Promise<boolean> {
-    for (let turns = 0; turns < TURNS; turns += 1) await turn();
-    return this.isAwaited;
-  }
-
   /** It is so many milliseconds later, while nobody waits for that. */
   skip(milliseconds: number): void {
     FakeClock.advance(milliseconds);
