@@ -94,7 +94,13 @@ describe('SendMessage', () => {
   });
 
   it('follows no task whose caller has left, however long another process works on it', async () => {
-    service.executions.interruptWith = new ExecutionInterrupted();
+    const { executions } = service;
+    const begin = executions.begin.bind(executions);
+    executions.begin = (...begun) => {
+      const settled = Promise.reject<Task>(new ExecutionInterrupted());
+      settled.catch(() => undefined);
+      return { ...begin(...begun), settled };
+    };
     const client = new EventEmitter();
     const whenAnswered = (done: () => void): boolean => client.once('close', done) === client;
     const call = { ...callTo('workflows/hang'), whenAnswered };

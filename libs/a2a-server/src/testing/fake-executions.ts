@@ -74,7 +74,7 @@ export class FakeExecutions {
     };
     const done = this.work(agent, context);
     const interrupted = this.interruptWith;
-    const settled = interrupted ? Promise.reject(interrupted) : done;
+    const settled = interrupted ? done.then(() => Promise.reject(interrupted)) : done;
     settled.catch(() => undefined);
     return { ...reference, begunAs, accepted: Promise.resolve(begunAs), live: undefined, settled };
   }
