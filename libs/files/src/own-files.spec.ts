@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { jest } from '@jest/globals';
 import { OwnFileUrls } from './own-file-urls.js';
 import { OwnFiles } from './own-files.js';
 import { newFileId, type StoredFile } from './stored-file.js';
@@ -16,6 +17,11 @@ const file: StoredFile = {
 };
 const url = `${BASE}/api/files/${file.id}`;
 const { signal } = new AbortController();
+const admitted = jest.fn(async (_bytes: number): Promise<void> => undefined);
+
+const opened = jest.fn(async () => Readable.from([Buffer.from('con'), Buffer.from('tent')]));
+
+beforeEach(() => [opened, admitted].forEach((it) => it.mockClear()));
 
 function ownFiles(): OwnFiles {
   const isOwner = (scope: { tenant: string; owner: string }): boolean =>
@@ -25,7 +31,7 @@ function ownFiles(): OwnFiles {
       new Map(isOwner(scope) && ids.includes(file.id) ? [[file.id, file]] : []),
     get: async (scope: typeof owner, id: string) => (isOwner(scope) && id === file.id ? file : undefined),
   };
-  const contents = { open: async () => Readable.from([Buffer.from('con'), Buffer.from('tent')]) };
+  const contents = { open: opened };
   const addresses = { address: ({ id }: StoredFile, base: string, until: Date) => `${base}/${id}@${until.getTime()}` };
   const service = { ownUrls: [BASE], isOwnAddress: () => false, publicBaseUrl: () => BASE };
   const urls = new OwnFileUrls(service as never, { host: '0.0.0.0', publicUrl: BASE, allowedHosts: [] } as never);
@@ -34,7 +40,7 @@ function ownFiles(): OwnFiles {
 
 describe('OwnFiles', () => {
   it('reads a file by its URL', async () => {
-    expect((await ownFiles().read(url, owner, 7, signal))?.toString()).toBe('content');
+    expect((await ownFiles().read(url, owner, admitted, signal))?.toString()).toBe('content');
   });
 
   it.each([
@@ -45,19 +51,24 @@ describe('OwnFiles', () => {
     `${BASE}/api/runs/${file.id}`,
     'data:text/plain,x',
   ])('takes %s for no file of this service', async (other) => {
-    expect(await ownFiles().read(other, owner, 7, signal)).toBeUndefined();
+    expect(await ownFiles().read(other, owner, admitted, signal)).toBeUndefined();
   });
 
-  it('reads no file of another owner, and none that is too long', async () => {
-    await expect(ownFiles().read(url, { ...owner, owner: 'eve' }, 7, signal)).rejects.toThrow('file not found');
-    await expect(ownFiles().read(url, owner, 6, signal)).rejects.toThrow('longer than 6 bytes');
+  it('reads no file of another owner, and none that is not admitted', async () => {
+    await expect(ownFiles().read(url, { ...owner, owner: 'eve' }, admitted, signal)).rejects.toThrow('file not found');
+    expect(admitted).not.toHaveBeenCalled();
+    const refuse = async (bytes: number): Promise<void> => {
+      throw new Error(`no room for ${bytes} bytes`);
+    };
+    await expect(ownFiles().read(url, owner, refuse, signal)).rejects.toThrow('no room for 7 bytes');
+    expect(opened).not.toHaveBeenCalled();
   });
 
   it('opens the files of their owner alone, and leaves all other Parts as they are', async () => {
     const parts = [{ text: 'x' }, { url, filename: 'a.txt' }, { url: 'https://elsewhere.example/x' }];
-    const [text, opened, elsewhere] = await ownFiles().opened(parts, owner, 60_000, signal);
+    const [text, signed, elsewhere] = await ownFiles().opened(parts, owner, 60_000, signal);
     expect([text, elsewhere]).toEqual([parts[0], parts[2]]);
-    expect(opened).toEqual({ url: expect.stringContaining(`${BASE}/${file.id}@`), filename: 'a.txt' });
+    expect(signed).toEqual({ url: expect.stringContaining(`${BASE}/${file.id}@`), filename: 'a.txt' });
     expect(await ownFiles().opened(parts, { tenant: 'other', owner: 'ann' }, 60_000, signal)).toEqual(parts);
   });
 });

@@ -6,7 +6,6 @@ import type { Part } from '#libs/protocol';
 import { FileAddresses } from './file-addresses.js';
 import { FileContents } from './file-contents.js';
 import { unknownFile } from './file-errors.js';
-import { ContentTooLong } from './file-storage.js';
 import { FileStore } from './file-store.js';
 import { OwnFileUrls } from './own-file-urls.js';
 import type { FileOwner, StoredFile } from './stored-file.js';
@@ -44,14 +43,20 @@ export class OwnFiles extends OutgoingFiles {
   /**
    * Returns the content of the file that a URL names; `undefined` for a URL that is not of this service. Waits for a
    * database that is out of reach.
-   * @throws ProblemError 404 for a file that the owner does not have; ContentTooLong beyond `maxBytes`
+   * @param admit called with the bytes of the file before they are read; what it throws is thrown
+   * @throws ProblemError 404 for a file that the owner does not have
    */
-  async read(url: string, owner: FileOwner, maxBytes: number, signal: AbortSignal): Promise<Buffer | undefined> {
+  async read(
+    url: string,
+    owner: FileOwner,
+    admit: (bytes: number) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<Buffer | undefined> {
     const id = this.urls.idOf(url);
     if (id === undefined) return undefined;
     const file = await this.known(id, owner, signal);
     if (!file) throw unknownFile();
-    if (file.size > maxBytes) throw new ContentTooLong(maxBytes);
+    await admit(file.size);
     return this.contentOf(file);
   }
 

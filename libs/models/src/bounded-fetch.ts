@@ -13,7 +13,7 @@ export class AnswerTooLong extends Error {
 
 /** Account of what is read, and what ends the wait for room. */
 export interface AnswerWatch {
-  readonly place: AnswerPlace | undefined;
+  readonly place: Pick<AnswerPlace, 'read'> | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -1,14 +1,14 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { OwnFiles } from '#libs/files';
 import { OutboundHttp } from '#libs/outbound';
-import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
+import { AppConfig, ContentRooms, Metrics, ReceivedAnswers } from '#libs/service';
 import { ECHO_MODEL, EchoModel } from './echo-model.js';
 import type { Model } from './model.js';
 import { ModelCounts } from './model-counts.js';
 import { ModelError } from './model-error.js';
 import { KeySigner, type ModelSigner } from './model-signer.js';
 import { type ModelInput, Models, type WantedModel } from './models.js';
-import { ProviderModel } from './provider-model.js';
+import { ProviderModel, type ProviderModelOptions } from './provider-model.js';
 
 /**
  * The models of the operator's endpoint (`LLM_*`), each by its name there; without an endpoint the built-in model
@@ -19,33 +19,35 @@ export class ConfiguredModels extends Models {
   readonly defaultModel: Model;
   /** Whether there is an endpoint: it says itself which names it does not know. */
   readonly hasEndpoint: boolean;
+  /** What the calls of all models share in this process. */
+  readonly shared: Pick<ProviderModelOptions, 'files' | 'ownFiles' | 'fileLimit' | 'fileRoom' | 'room' | 'jsonMembers'>;
   private readonly endpoint: string | undefined;
-  /** Members and elements of one JSON text of an answer. */
-  readonly jsonMembers: number;
   private readonly echo: Model;
   private readonly named: (name: string, signer?: ModelSigner) => Model;
 
   /** @param ownFiles absent in a stand-alone agent, which keeps no files */
   constructor(
-    { llm, content: { jsonMembers } }: AppConfig,
+    { llm, content }: AppConfig,
     http: OutboundHttp,
     metrics: Metrics,
     @Optional() ownFiles?: OwnFiles,
     @Optional() room?: ReceivedAnswers,
+    @Optional() rooms?: ContentRooms,
   ) {
     super();
+    const { artifact: fileLimit, jsonMembers } = content;
+    const fileRoom = rooms?.modelFiles;
+    this.shared = { files: http.fetch, ownFiles, fileLimit, fileRoom, room, jsonMembers };
     const { baseUrl, apiKey, inputModes: input } = llm;
     const counts = new ModelCounts(metrics);
     this.hasEndpoint = baseUrl !== undefined;
     this.endpoint = baseUrl;
-    this.jsonMembers = jsonMembers;
     this.echo = counts.over(new EchoModel());
     if (baseUrl === undefined) {
       this.named = () => this.echo;
     } else {
       // The operator named the endpoint: it may be in a private network, or on this machine.
-      const outbound = { http: http.trusting(baseUrl), files: http.fetch, ownFiles, room, jsonMembers };
-      const ways = { ...outbound, provider: 'openai-compatible', baseUrl } as const;
+      const ways = { ...this.shared, http: http.trusting(baseUrl), provider: 'openai-compatible', baseUrl } as const;
       const key = new KeySigner(apiKey);
       this.named = (model, signer = key) =>
         counts.over(new ProviderModel({ ...ways, signer, name: model, model, input }));

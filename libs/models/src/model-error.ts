@@ -6,7 +6,7 @@ export type ModelOutage =
   | 'timeout' // no answer in time
   | 'server-error' // HTTP 5xx
   | 'rate-limited' // HTTP 429
-  | 'overloaded'; // ours: too many large answers are being read
+  | 'overloaded'; // ours: too many large answers are being read, or files for models
 
 interface ModelErrorOptions {
   cause?: unknown;

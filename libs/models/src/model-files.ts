@@ -1,47 +1,148 @@
 import type { LanguageModelV4, LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import type { OutboundFetch } from '#libs/outbound';
 import type { Part } from '#libs/protocol';
+import { CONTENT_WAIT_MS, type ContentPlace, TooManyContents } from '#libs/service';
 import { boundedFetch, MAX_ANSWER_BYTES } from './bounded-fetch.js';
 import { ModelError } from './model-error.js';
 import type { ReadFile } from './prompt.js';
 
+/** Milliseconds that one file from elsewhere may take, beside the wait for room. */
 const TIMEOUT_MS = 60_000;
+/** Files that one call reads, whatever their Parts: each may be a request to elsewhere. */
+const MOST_FILES = 100;
+/** A file stands in the prompt and again in the body of the request. */
+const COPIES = 2;
 const UNKNOWN = 'application/octet-stream';
 const TEXT = /^(text\/|application\/(json|xml|yaml)$|application\/\S+\+(json|xml)$)/;
 
-/** Returns the content of a file of this service by its URL; `undefined` for any other URL. */
-type ReadOwnFile = (url: string, maxBytes: number) => Promise<Buffer | undefined>;
+/**
+ * Returns the content of a file of this service by its URL; `undefined` for any other URL.
+ * @param admit called with the bytes of the file before they are read; what it throws is thrown
+ */
+type ReadOwnFile = (url: string, admit: (bytes: number) => Promise<void>) => Promise<Buffer | undefined>;
 
-/** Where the files of one call come from. */
+/** Where the files of one call come from, and what they may be together. */
 export interface FileSources {
   /** The way to files elsewhere. */
   send: OutboundFetch;
   /** The way to files of this service; absent: there are none. */
   readOwn?: ReadOwnFile | undefined;
+  /** Characters of base64 that the files of the call may have together. */
+  limit: number;
+  /** Account of the call's memory for files; absent: no call waits for others. */
+  place?: ContentPlace | undefined;
   signal: AbortSignal;
 }
 
 /**
  * Files as a model takes them: by their bytes, or by their address where the provider reads such itself. A file of this
  * service is read from its storage: a provider has no key for it. What any other address leads to is read through the
- * guard of outbound calls, by nobody else.
+ * guard of outbound calls, by nobody else. Parts are read one after the other.
  */
-export function filesFor(
-  { supportedUrls }: LanguageModelV4,
-  modes: readonly string[],
-  { send, readOwn, signal }: FileSources,
-): ReadFile {
+export function filesFor({ supportedUrls }: LanguageModelV4, modes: readonly string[], sources: FileSources): ReadFile {
+  const files = new CallFiles(sources);
   return async (part) => {
     const mediaType = (part.mediaType ?? UNKNOWN).split(';', 1)[0]!.trim().toLowerCase();
     if (!modes.some((mode) => covers(mode, mediaType))) return undefined;
     const name = part.filename === undefined ? {} : { filename: part.filename };
-    const own = part.url === undefined ? undefined : await ownContent(part.url, readOwn, signal);
-    if (own !== undefined) return filePart(own.toString('base64'), mediaType, name);
+    const known = part.url === undefined ? undefined : await files.readHere(part.url);
+    if (known !== undefined) return filePart(known, mediaType, name);
     if (part.url !== undefined && (await reads(supportedUrls, mediaType, part.url)))
       return { type: 'file', data: { type: 'url', url: new URL(part.url) }, mediaType, ...name };
-    const base64 = part.raw ?? (await fetched(part.url ?? '', send, signal));
-    return filePart(base64, mediaType, name);
+    return filePart(part.raw ?? (await files.fetch(part.url ?? '')), mediaType, name);
   };
+}
+
+/**
+ * Reads the files of one call as base64, one at a time.
+ *
+ * - A URL is read once. Each Part that names it counts, as the model is sent the file as often.
+ * - Bytes count before they are read, for the call's limit and for the room that all calls share.
+ */
+class CallFiles {
+  /** By URL. */
+  private readonly contents = new Map<string, string>();
+  private bytes = 0;
+
+  constructor(private readonly sources: FileSources) {}
+
+  /** Returns a file of this service, or one that was read before; `undefined` for any other URL. */
+  async readHere(url: string): Promise<string | undefined> {
+    const known = this.contents.get(url);
+    if (known === undefined) {
+      const own = await this.ownContent(url);
+      return own && this.keep(url, own);
+    }
+    await this.admit(Buffer.byteLength(known, 'base64'));
+    return known;
+  }
+
+  /** Returns a file from elsewhere. */
+  async fetch(url: string): Promise<string> {
+    this.assertOneMore();
+    return this.keep(url, await this.fetched(url));
+  }
+
+  private keep(url: string, content: Buffer): string {
+    const base64 = content.toString('base64');
+    this.contents.set(url, base64);
+    return base64;
+  }
+
+  private assertOneMore(): void {
+    if (this.contents.size >= MOST_FILES) throw new ModelError(`a model reads at most ${MOST_FILES} files in one call`);
+  }
+
+  private async admit(bytes: number): Promise<void> {
+    const { limit, place, signal } = this.sources;
+    this.bytes += bytes;
+    const characters = Math.ceil(this.bytes / 3) * 4;
+    if (characters > limit)
+      throw new ModelError(
+        `the files for a model have more than ${limit} characters of base64 in one call (ARTIFACT_LIMIT)`,
+      );
+    await place?.hold(COPIES * characters, signal);
+  }
+
+  private async ownContent(url: string): Promise<Buffer | undefined> {
+    try {
+      return await this.sources.readOwn?.(url, async (bytes) => {
+        this.assertOneMore();
+        if (bytes > MAX_ANSWER_BYTES) throw unreadable(': it is too long');
+        await this.admit(bytes);
+      });
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  private async fetched(url: string): Promise<Buffer> {
+    const { send, signal } = this.sources;
+    const limited = boundedFetch(
+      (input, init) => send(input as string, { ...init, totalMs: TIMEOUT_MS + CONTENT_WAIT_MS }),
+      MAX_ANSWER_BYTES,
+      { place: { read: (bytes) => this.admit(bytes) }, signal },
+    );
+    try {
+      const answer = await limited(url, { signal });
+      if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+      return Buffer.from(await answer.arrayBuffer());
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  /** @throws the signal's reason */
+  private failure(error: unknown): unknown {
+    this.sources.signal.throwIfAborted();
+    if (error instanceof ModelError || error instanceof TooManyContents) return error;
+    const reason = error instanceof Error && /^HTTP|^the answer/.test(error.message) ? `: ${error.message}` : '';
+    return unreadable(reason, error);
+  }
+}
+
+function unreadable(reason: string, cause?: unknown): ModelError {
+  return new ModelError(`a file that the model was to read cannot be had from its URL${reason}`, { cause });
 }
 
 /** Providers take few kinds of files; a text is text to all of them. */
@@ -67,34 +168,4 @@ function matchesSub(range: string, mediaType: string): boolean {
 async function reads(urls: LanguageModelV4['supportedUrls'], mediaType: string, url: string): Promise<boolean> {
   const known = Object.entries(await urls).filter(([range]) => covers(range, mediaType));
   return URL.canParse(url) && known.some(([, patterns]) => patterns.some((it) => it.test(url.toLowerCase())));
-}
-
-async function ownContent(
-  url: string,
-  readOwn: ReadOwnFile | undefined,
-  signal: AbortSignal,
-): Promise<Buffer | undefined> {
-  try {
-    return await readOwn?.(url, MAX_ANSWER_BYTES);
-  } catch (error) {
-    signal.throwIfAborted();
-    const reason = error instanceof Error && error.name === 'ContentTooLong' ? ': it is too long' : '';
-    throw new ModelError(`a file that the model was to read cannot be had from its URL${reason}`, { cause: error });
-  }
-}
-
-async function fetched(url: string, send: OutboundFetch, signal: AbortSignal): Promise<string> {
-  const limited = boundedFetch(
-    (input, init) => send(input as string, { ...init, totalMs: TIMEOUT_MS }),
-    MAX_ANSWER_BYTES,
-  );
-  try {
-    const answer = await limited(url, { signal });
-    if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-    return Buffer.from(await answer.arrayBuffer()).toString('base64');
-  } catch (error) {
-    signal.throwIfAborted();
-    const reason = error instanceof Error && /^HTTP|^the answer/.test(error.message) ? `: ${error.message}` : '';
-    throw new ModelError(`a file that the model was to read cannot be had from its URL${reason}`, { cause: error });
-  }
 }

@@ -26,11 +26,9 @@ export async function promptOf(
   read: ReadFile,
 ): Promise<LanguageModelV4Prompt> {
   const system = messages.flatMap((it) => (it.role === 'system' ? it.parts.map(partText) : []));
-  const others = messages.filter((it) => it.role !== 'system');
-  return [
-    ...(system.length > 0 ? [{ role: 'system' as const, content: joined(system) }] : []),
-    ...(await Promise.all(others.map((message) => messageOf(message, provider, read)))),
-  ];
+  const prompt: LanguageModelV4Prompt = system.length > 0 ? [{ role: 'system', content: joined(system) }] : [];
+  for (const message of messages) if (message.role !== 'system') prompt.push(await messageOf(message, provider, read));
+  return prompt;
 }
 
 type Said = Exclude<ModelMessage, { role: 'system' }>;
@@ -51,14 +49,12 @@ async function userContent(
   parts: readonly Part[],
   read: ReadFile,
 ): Promise<(LanguageModelV4TextPart | LanguageModelV4FilePart)[]> {
-  const found = await Promise.all(
-    parts.map(async (part) => (isFilePart(part) && (await read(part))) || textPart(part)),
-  );
-  const content: typeof found = [];
-  for (const part of found) {
+  const content: (LanguageModelV4TextPart | LanguageModelV4FilePart)[] = [];
+  for (const part of parts) {
+    const said = (isFilePart(part) && (await read(part))) || textPart(part);
     const last = content.at(-1);
-    if (part.type === 'text' && last?.type === 'text') last.text = joined([last.text, part.text]);
-    else content.push(part);
+    if (said.type === 'text' && last?.type === 'text') last.text = joined([last.text, said.text]);
+    else content.push(said);
   }
   return content.length > 0 ? content : [{ type: 'text', text: '' }];
 }

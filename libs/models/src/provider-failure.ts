@@ -8,7 +8,7 @@ import {
   requestedPause,
 } from '#libs/outbound';
 import { isJsonObject } from '#libs/protocol';
-import { TooManyAnswers } from '#libs/service';
+import { TooManyAnswers, TooManyContents } from '#libs/service';
 import { AnswerTooLong } from './bounded-fetch.js';
 import { UnfitAnswer } from './fitting-answers.js';
 import { ModelError, type ModelOutage } from './model-error.js';
@@ -77,7 +77,8 @@ function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
     return failed(`its address ${where}`);
   }
   if (error instanceof AnswerTooLong || error instanceof UnfitAnswer) return failed(error.message);
-  if (error instanceof TooManyAnswers) return failed(error.message, { fallback: true, outage: 'overloaded' });
+  if (error instanceof TooManyAnswers || error instanceof TooManyContents)
+    return failed(error.message, { fallback: true, outage: 'overloaded' });
   return undefined;
 }
 

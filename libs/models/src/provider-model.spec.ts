@@ -274,60 +274,6 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     ]);
   });
 
-  it('gives a model the files that it takes, and a line about each other one', async () => {
-    const raw = Buffer.from('bytes').toString('base64');
-    const parts = [
-      { text: 'look' },
-      { raw, mediaType: 'image/png', filename: 'a.png' },
-      { raw, mediaType: 'audio/wav', filename: 'b.wav' },
-      { raw, mediaType: 'text/csv', filename: 'c.csv' },
-      { url: 'http://files.test/d.png', mediaType: 'image/png' },
-    ];
-    const files = async (): Promise<Response> => new Response('fetched');
-    await all(model({ input: ['image/*', 'text/csv'], files }).stream(asked({ messages: [{ role: 'user', parts }] })));
-    expect(sent()['messages']).toEqual([
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'look' },
-          { type: 'image_url', image_url: { url: `data:image/png;base64,${raw}` } },
-          { type: 'text', text: '[file b.wav, audio/wav, 5 bytes]\n\nc.csv:\nbytes' },
-          {
-            type: 'image_url',
-            image_url: { url: `data:image/png;base64,${Buffer.from('fetched').toString('base64')}` },
-          },
-        ],
-      },
-    ]);
-  });
-
-  it('gives a model files of this service from their storage, as their reader has them, and fetches nothing', async () => {
-    const own = 'https://parley.test/api/files/1';
-    const reader = { tenant: 't', owner: 'ann' };
-    const asks: unknown[] = [];
-    const read = async (url: string, owner: unknown): Promise<Buffer | undefined> => {
-      asks.push([url, owner]);
-      return url === own ? Buffer.from('stored') : undefined;
-    };
-    const files = async (): Promise<Response> => new Response('fetched');
-    const parts = [own, 'http://files.test/d.csv'].map((url) => ({ url, mediaType: 'text/csv' }));
-    const call = asked({ messages: [{ role: 'user', parts }], reader });
-    await all(model({ input: ['text/csv'], files, ownFiles: { read } }).stream(call));
-    expect(sent()['messages']).toEqual([{ role: 'user', content: 'stored\n\nfetched' }]);
-    expect(asks).toEqual(parts.map(({ url }) => [url, reader]));
-  });
-
-  it('fails where a file of this service cannot be read, and says no more than that', async () => {
-    const read = async (): Promise<Buffer> => {
-      throw new Error('relation "file" does not exist');
-    };
-    const parts = [{ url: 'https://parley.test/api/files/1', mediaType: 'text/csv' }];
-    const call = asked({ messages: [{ role: 'user', parts }], reader: { tenant: '', owner: '' } });
-    const { message } = await failed(model({ input: ['text/csv'], ownFiles: { read } }).stream(call));
-    expect(message).toMatch(/a file that the model was to read cannot be had from its URL$/);
-    expect(llm.calls).toEqual([]);
-  });
-
   it.each([200, 400])('reads no more of an answer without an end than it takes (%s)', async (status) => {
     const piece = new Uint8Array(1024 * 1024).fill(0x20);
     let pieces = 0;

@@ -1,7 +1,13 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamResult } from '@ai-sdk/provider';
 import type { OwnFiles } from '#libs/files';
 import type { OutboundFetch } from '#libs/outbound';
-import { type AnswerPlace, DEFAULT_CONTENT_LIMITS, type ReceivedAnswers } from '#libs/service';
+import {
+  type AnswerPlace,
+  type ContentPlace,
+  type ContentRoom,
+  DEFAULT_CONTENT_LIMITS,
+  type ReceivedAnswers,
+} from '#libs/service';
 import { AnswerEvents } from './answer-events.js';
 import { type AnswerWatch, boundedFetch, MAX_ANSWER_BYTES } from './bounded-fetch.js';
 import { fittingEvents, shortErrors } from './fitting-answers.js';
@@ -9,7 +15,7 @@ import type { Model, ModelCall, ModelEvent } from './model.js';
 import { type FileSources, filesFor } from './model-files.js';
 import type { ModelSigner } from './model-signer.js';
 import { inputModes, type ModelSettings, PROVIDER_OPTIONS } from './model-settings.js';
-import { asJson, promptOf } from './prompt.js';
+import { asJson, promptOf, type ReadFile } from './prompt.js';
 import { modelFailure } from './provider-failure.js';
 import { languageModel } from './provider-packages.js';
 import { repairedStreams } from './repaired-streams.js';
@@ -30,6 +36,16 @@ export interface ProviderModelOptions extends ModelSettings {
   jsonMembers?: number | undefined;
   /** Files of this service; absent: there are none. */
   ownFiles?: Pick<OwnFiles, 'read'> | undefined;
+  /** Characters of base64 that the files of one call may have together; absent: the default of ARTIFACT_LIMIT. */
+  fileLimit?: number | undefined;
+  /** Memory for files, all calls together; absent: no call waits for others. */
+  fileRoom?: ContentRoom | undefined;
+}
+
+/** Accounts of what one call has in memory. */
+interface CallMemory {
+  answer: AnswerPlace | undefined;
+  files: ContentPlace | undefined;
 }
 
 /** Whoever calls without a name. */
@@ -52,10 +68,12 @@ export class ProviderModel implements Model {
     const lost = new AbortController();
     const signal = AbortSignal.any([call.signal, lost.signal]);
     const wire = new SignedFetch(this.options.http, this.options.signer, signal);
-    using place = this.options.room?.place(call.reader ?? NOBODY, { end: (error) => lost.abort(error) });
+    const whose = call.reader ?? NOBODY;
+    using place = this.options.room?.place(whose, { end: (error) => lost.abort(error) });
+    using files = this.options.fileRoom?.open(whose);
     try {
       const model = await languageModel(this.options, this.#way(wire, { place, signal }));
-      const events = this.#answer({ ...call, signal }, model, place);
+      const events = this.#answer({ ...call, signal }, model, { answer: place, files });
       yield* place ? place.consumed(events) : events;
     } catch (error) {
       call.signal.throwIfAborted();
@@ -65,8 +83,8 @@ export class ProviderModel implements Model {
     }
   }
 
-  async *#answer(call: ModelCall, model: LanguageModelV4, place: AnswerPlace | undefined): AsyncIterable<ModelEvent> {
-    const { stream } = await this.#asked(call, model);
+  async *#answer(call: ModelCall, model: LanguageModelV4, memory: CallMemory): AsyncIterable<ModelEvent> {
+    const { stream } = await this.#asked(call, model, memory.files);
     const events = new AnswerEvents(this.options.provider, this.name);
     // Whoever stops reading cancels the stream, and with it the request.
     let kept = 0;
@@ -74,16 +92,21 @@ export class ProviderModel implements Model {
       for (const event of events.of(part)) {
         kept += sizeOf(event);
         yield event;
-        place?.keep(kept);
-        place?.pending(0);
+        memory.answer?.keep(kept);
+        memory.answer?.pending(0);
       }
     }
     yield { end: events.end() };
   }
 
   /** Endpoints that know no schemas are asked by words alone: what they refused was not begun. */
-  async #asked(call: ModelCall, model: LanguageModelV4): Promise<LanguageModelV4StreamResult> {
-    const asked = await this.#optionsOf(call, model);
+  async #asked(
+    call: ModelCall,
+    model: LanguageModelV4,
+    place: ContentPlace | undefined,
+  ): Promise<LanguageModelV4StreamResult> {
+    const read = filesFor(model, this.inputModes, this.#sourcesOf(call, place));
+    const asked = await this.#optionsOf(call, read);
     try {
       return await model.doStream(asked);
     } catch (error) {
@@ -92,9 +115,8 @@ export class ProviderModel implements Model {
     }
   }
 
-  async #optionsOf(call: ModelCall, model: LanguageModelV4): Promise<LanguageModelV4CallOptions> {
+  async #optionsOf(call: ModelCall, read: ReadFile): Promise<LanguageModelV4CallOptions> {
     const { messages, tools = [], temperature, maxTokens, output, isOutputDescribed, headers, signal } = call;
-    const read = filesFor(model, this.inputModes, this.#sourcesOf(call));
     const said = output === undefined || isOutputDescribed ? messages : [...messages, asJson(output)];
     return {
       prompt: await promptOf(said, this.options.provider, read),
@@ -110,11 +132,11 @@ export class ProviderModel implements Model {
     };
   }
 
-  #sourcesOf({ reader, signal }: ModelCall): FileSources {
-    const { files: send, ownFiles } = this.options;
-    const readOwn =
-      reader && ownFiles && ((url: string, maxBytes: number) => ownFiles.read(url, reader, maxBytes, signal));
-    return { send, readOwn, signal };
+  #sourcesOf({ reader, signal }: ModelCall, place: ContentPlace | undefined): FileSources {
+    const { files: send, ownFiles, fileLimit: limit = DEFAULT_CONTENT_LIMITS.artifact } = this.options;
+    const readOwn: FileSources['readOwn'] =
+      reader && ownFiles && ((url, admit) => ownFiles.read(url, reader, admit, signal));
+    return { send, readOwn, limit, place, signal };
   }
 
   #way(wire: SignedFetch, watch: AnswerWatch): typeof fetch {

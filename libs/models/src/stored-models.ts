@@ -1,8 +1,7 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { RequestSigners } from '#libs/a2a-client';
-import { OwnFiles } from '#libs/files';
 import { OutboundHttp } from '#libs/outbound';
-import { Metrics, ReceivedAnswers } from '#libs/service';
+import { Metrics } from '#libs/service';
 import { ConfiguredModels } from './configured-models.js';
 import { ECHO_MODEL } from './echo-model.js';
 import type { Model } from './model.js';
@@ -30,8 +29,6 @@ export class StoredModels extends Models {
     private readonly signers: RequestSigners,
     private readonly http: OutboundHttp,
     metrics: Metrics,
-    @Optional() private readonly ownFiles?: OwnFiles,
-    @Optional() private readonly room?: ReceivedAnswers,
   ) {
     super();
     this.defaultModel = configured.defaultModel;
@@ -70,11 +67,7 @@ export class StoredModels extends Models {
         ? new KeySigner(undefined)
         : new CredentialSigner(this.signers, { credential: auth, tenant, agentUrl: baseUrl }, rest.provider);
     const signer = this.signerOf(wanted, rest.provider) ?? own();
-    const { ownFiles, room } = this;
-    const { fetch } = this.http;
-    const { jsonMembers } = this.configured;
-    const ways = { http: fetch, files: fetch, ownFiles, room, jsonMembers };
-    return new ProviderModel({ ...rest, ...ways, name, baseUrl, signer });
+    return new ProviderModel({ ...rest, ...this.configured.shared, name, baseUrl, signer, http: this.http.fetch });
   }
 
   private async ofOperator(name: string | undefined, wanted: WantedModel): Promise<Model> {

@@ -21,6 +21,13 @@ export { logConsole } from './logging/console-lines.js';
 export type { Fact, FactPayloads } from '#libs/authoring';
 export { Facts, OnFact } from './facts/facts.js';
 export { withQuietRoutes } from './logging/logging.js';
+export {
+  CONTENT_WAIT_MS,
+  type ContentPlace,
+  ContentRoom,
+  ContentRooms,
+  TooManyContents,
+} from './memory/content-rooms.js';
 export { type AnswerListener, type AnswerPlace, ReceivedAnswers, TooManyAnswers } from './memory/received-answers.js';
 export { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from './memory/in-flight.js';
 export { type Passing, PassingMap, PassingSet } from './memory/passing-map.js';

@@ -8,6 +8,7 @@ import { Readiness } from './health/readiness.js';
 import { LoggingModule } from './logging/logging.js';
 import { LoopShares } from './load/loop-shares.js';
 import { WorkTurns } from './load/work-turns.js';
+import { ContentRooms } from './memory/content-rooms.js';
 import { InFlight } from './memory/in-flight.js';
 import { MemoryRelease } from './memory/memory-release.js';
 import { ReceivedAnswers } from './memory/received-answers.js';
@@ -33,7 +34,8 @@ export class ServiceModule {
           turnOf: (whose) => turns.of(whose.owner === '' ? undefined : InFlight.accountOf(whose)),
         }),
     };
-    const providers = [Facts, InFlight, received, shares, WorkTurns, Metrics, Readiness, Shutdown, TraceIds];
+    const memory = [InFlight, received, ContentRooms];
+    const providers = [Facts, ...memory, shares, WorkTurns, Metrics, Readiness, Shutdown, TraceIds];
     return {
       module: ServiceModule,
       global: true,

@@ -127,14 +127,14 @@ export class InFlight {
   }
 
   /**
-   * True if a caller, or all callers together, have half of what they may: work that can wait is not begun then, so that
-   * requests find room.
+   * True if a caller, or all callers together, have more than a share of what they may: work that can wait is not begun
+   * then, so that requests find room.
    * @param account a caller; absent: all together
    */
-  isFull(account?: string): boolean {
+  isFull(account?: string, share = FOR_WORK): boolean {
     const { inFlightBytes, callerInFlightBytes } = this.config.memory;
     const { moving, kept } = (account === undefined ? undefined : this.callers.get(account)) ?? { moving: 0, kept: 0 };
-    return this.total > inFlightBytes * FOR_WORK || moving + kept > callerInFlightBytes * FOR_WORK;
+    return this.total > inFlightBytes * share || moving + kept > callerInFlightBytes * share;
   }
 
   /** A request was refused for this reason. */

@@ -3,6 +3,7 @@ import type { Caller } from '../load/caller-turns.js';
 import { COSTLY_BODY } from '../load/loop-shares.js';
 import { FREE, type WorkTurn } from '../load/work-turns.js';
 import { AnswerStep, type StepMember } from './answer-step.js';
+import { untilGranted } from './room-wait.js';
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
@@ -233,25 +234,20 @@ export class AnswerPlace implements Disposable, StepMember {
   private async waitFor(
     step: number,
     bytes: number,
-    { promise, resolve, reject }: PromiseWithResolvers<void>,
+    granted: PromiseWithResolvers<void>,
     signal: AbortSignal,
   ): Promise<void> {
     const from = performance.now();
-    const timer = setTimeout(() => reject(new TooManyAnswers()), this.options.waitMs - this.waited);
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    this.stopWaiting = resolve;
+    this.stopWaiting = granted.resolve;
     try {
-      await promise;
+      const ms = this.options.waitMs - this.waited;
+      await untilGranted(granted, { ms, signal, tooLong: () => new TooManyAnswers() });
       if (this.isOver) this.options.steps[step]!.shrink(this, 0);
       else this.enter(step, bytes);
     } catch (error) {
       this.options.steps[step]!.shrink(this, step === this.step ? this.held : 0);
       throw error;
     } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
       this.stopWaiting = undefined;
       this.waited += performance.now() - from;
     }
