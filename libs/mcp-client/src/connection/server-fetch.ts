@@ -18,7 +18,7 @@ export type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<R
 export interface ServerProof {
   signers: RequestSigners;
   wanted: Omit<SigningRequest, 'signal'>;
-  /** Takes every form of what a call has carried. */
+  /** Takes every form of what a call has carried, the newest last; the oldest of many go. */
   secrets: Set<string>;
 }
 
@@ -47,6 +47,8 @@ export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: S
   };
 }
 
+/** Secrets of one connection: each answer is searched for all of them. */
+const MOST_SECRETS = 128;
 /** Characters of a request of tools, or for what a server is: the cursor of the former is limited. */
 const LONGEST_KNOWN_REQUEST = 64 * 1024;
 /** Bounds of what a server says of itself, which stays for as long as its session. */
@@ -73,14 +75,25 @@ async function withProof(
 ): Promise<Response> {
   const request = { ...wanted, signal: signal ?? new AbortController().signal };
   const auth = await signers.auth(request);
-  for (const it of auth.secrets) secrets.add(it);
+  keepNewest(secrets, auth.secrets);
   const response = await call(auth);
   if (response.status !== 401) return noted(signers, auth, response);
   const other = await signers.renewed(request, auth);
   if (other === undefined) return noted(signers, auth, response);
-  for (const it of other.secrets) secrets.add(it);
+  keepNewest(secrets, other.secrets);
   await response.body?.cancel();
   return noted(signers, other, await call(other));
+}
+
+function keepNewest(secrets: Set<string>, carried: readonly string[]): void {
+  for (const it of carried) {
+    secrets.delete(it);
+    secrets.add(it);
+  }
+  for (const it of secrets) {
+    if (secrets.size <= MOST_SECRETS) return;
+    secrets.delete(it);
+  }
 }
 
 function noted(signers: RequestSigners, auth: RequestAuth, response: Response): Response {
