@@ -80,6 +80,8 @@ export class RemoteAgentWatch extends CardGuard {
       // A key may have been withdrawn meanwhile.
       if (this.options.config.signatures !== 'require') return this.stillInUse(key, known);
     }
+    // Another card is a change also where it is refused: the next one, even the one before it, is written down.
+    this.admitted.delete(key);
     return this.examine(tenant, agentPlace(agentUrl), received, signal).then((pin) => {
       const kept = pin && { id: pin.id, hash: pin.hash, url: pin.url };
       this.admitted.set(key, { digest, pin: kept, seenAt: Date.now() });
