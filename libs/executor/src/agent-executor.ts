@@ -3,6 +3,7 @@ import type { AgentCapabilities, JsonObject, Message, Part, SendMessageRequest, 
 import type { TraceContext } from '#libs/service';
 import type { LogPlace, RecordedEvent, TaskEvent, TaskScope } from '#libs/tasks';
 import type { TurnTrace } from '#libs/tracing';
+import type { HeldParts } from './part-keeper.js';
 import type { SpanStep } from './spans/span-step.js';
 
 /** Who calls, and how: built once by the transport. */
@@ -95,6 +96,11 @@ export interface RequestContext {
   keepParts?(parts: readonly Part[]): Promise<Part[]>;
   /** Returns Parts of the log with their bytes, as they were sent, to readers of `raw`. Absent as `keepParts` is. */
   restoreParts?(parts: readonly Part[]): Promise<Part[]>;
+  /**
+   * Restores Parts for work that lasts; waits until there is room for their bytes. The executor disposes of them when the
+   * work is over. Absent as `keepParts` is.
+   */
+  holdParts?(parts: readonly Part[]): Promise<HeldParts>;
 }
 
 /** Tells an executor how full its log is, and that the log still is what the executor folded. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { artifactUpdate, type Part, statusUpdate, userMessage } from '#libs/protocol';
 import type { TaskEvent, TaskRecording } from '#libs/tasks';
 import { AgentExecutor } from './agent-executor.js';
-import { PartKeeper } from './part-keeper.js';
+import { type HeldParts, PartKeeper } from './part-keeper.js';
 import { TaskExecution } from './task-execution.js';
 
 const TASK = { taskId: 't', contextId: 'c' };
@@ -26,6 +26,10 @@ class FakeKeeper extends PartKeeper {
 
   override async restore(parts: readonly Part[]): Promise<Part[]> {
     return [...parts];
+  }
+
+  override async hold(parts: readonly Part[]): Promise<HeldParts> {
+    return { parts: [...parts], [Symbol.dispose]: () => undefined };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Message, Part } from '#libs/protocol';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
-import type { PartKeeper } from './part-keeper.js';
+import type { HeldParts, PartKeeper } from './part-keeper.js';
 
 /** Keeps the large Parts of the events of one execution; a Part that several of its events have is kept once. */
 export class KeptEvents {
@@ -44,6 +44,11 @@ export class KeptEvents {
   /** Returns Parts as they were sent. */
   restoreParts(parts: readonly Part[]): Promise<Part[]> {
     return this.keeper.restore(parts, this.owner, this.signal);
+  }
+
+  /** Returns Parts as they were sent, for as long as they are needed. */
+  holdParts(parts: readonly Part[]): Promise<HeldParts> {
+    return this.keeper.hold(parts, this.owner, this.signal);
   }
 
   /** An executor may use an object for several Parts, one after the other. */

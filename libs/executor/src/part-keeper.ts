@@ -1,6 +1,11 @@
 import type { Part } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 
+/** Parts with their bytes, which count as memory of their owner until they are disposed of. */
+export interface HeldParts extends Disposable {
+  readonly parts: Part[];
+}
+
 /**
  * Keeps the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A kept Part has a URL of this
  * service in place of its bytes, and says so under `KEPT_FILE` in its metadata.
@@ -25,4 +30,10 @@ export abstract class PartKeeper {
    * @throws where the storage does not answer
    */
   abstract restore(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<Part[]>;
+
+  /**
+   * Restores Parts for work that lasts. Waits, before any byte is read, until there is room for the bytes in this process.
+   * @throws as `restore`; the signal's reason
+   */
+  abstract hold(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;
 }

@@ -332,6 +332,7 @@ export class TaskExecution implements Execution {
       ...(files && {
         keepParts: (parts) => files.keepParts(parts),
         restoreParts: (parts) => files.restoreParts(parts),
+        holdParts: (parts) => files.holdParts(parts),
       }),
     };
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
 import { KEPT_FILE, type Part } from '#libs/protocol';
-import { Metrics } from '#libs/service';
+import { ContentRooms, InFlight, Metrics } from '#libs/service';
 import type { ArrivingFile } from './file-contents.js';
 import { quotaExceeded, storageUnavailable } from './file-errors.js';
 import { KeptParts } from './kept-parts.js';
@@ -57,10 +57,18 @@ class MemoryFiles {
     return stored;
   };
 
-  open = async ({ id }: StoredFile): Promise<Readable> => Readable.from([this.files.get(id)!.bytes]);
+  opened = 0;
+
+  open = async ({ id }: StoredFile): Promise<Readable> => {
+    this.opened += 1;
+    if (this.failure) throw this.failure;
+    return Readable.from([this.files.get(id)!.bytes]);
+  };
 }
 
+const LIMITS = { memory: { inFlightBytes: 4 * 1024 ** 2, callerInFlightBytes: 2 * 1024 ** 2 } };
 let memory: MemoryFiles;
+let inFlight: InFlight;
 
 function keeper(offload: number | 'off' = 1_000, artifact = 100_000, reached: string | undefined = BASE): KeptParts {
   const service = { ownUrls: [BASE], isOwnAddress: () => false, publicBaseUrl: () => BASE } as never;
@@ -72,7 +80,8 @@ function keeper(offload: number | 'off' = 1_000, artifact = 100_000, reached: st
     files: { offloadBytes: offload === 'off' ? undefined : offload },
     content: { artifact },
   } as never;
-  return new KeptParts(memory as never, memory as never, own, service, config, new Metrics());
+  const rooms = new ContentRooms(LIMITS as never, inFlight);
+  return new KeptParts(memory as never, memory as never, own, service, config, rooms, new Metrics());
 }
 
 const rawOf = (length: number, filename = 'a.bin'): Part => ({
@@ -83,6 +92,7 @@ const rawOf = (length: number, filename = 'a.bin'): Part => ({
 
 beforeEach(() => {
   memory = new MemoryFiles();
+  inFlight = new InFlight(LIMITS as never, new Metrics());
 });
 
 describe('large Parts', () => {
@@ -185,5 +195,42 @@ describe('what a Part says of itself', () => {
     const part = await keptPart();
     const moved = { ...part, url: part.url!.replace(BASE, 'http://old.example') };
     expect(await keeper(1_000, 2_000).restore([moved, part], ann, signal)).toEqual([rawOf(1_000), part]);
+  });
+});
+
+describe('large Parts that work holds', () => {
+  const MEBIBYTE = 1024 ** 2;
+
+  /** A Part whose base64 has one mebibyte. */
+  async function keptPart(): Promise<Part> {
+    const [part] = await keeper().keep([rawOf((MEBIBYTE / 4) * 3)], ann);
+    return part!;
+  }
+
+  it('count in flight from before they are read until they are disposed of', async () => {
+    const part = await keptPart();
+    const held = await keeper(1_000, MEBIBYTE).hold([part, { text: 'x' }, part], ann, signal);
+    expect(held.parts).toEqual([rawOf((MEBIBYTE / 4) * 3), { text: 'x' }, part]);
+    expect(inFlight.total).toBe(MEBIBYTE);
+    held[Symbol.dispose]();
+    expect(inFlight.total).toBe(0);
+  });
+
+  it('wait unread until there is room, and count nothing where the wait or the storage ends them', async () => {
+    const part = await keptPart();
+    const kept = keeper(1_000, MEBIBYTE);
+    const held = [await kept.hold([part], ann, signal), await kept.hold([part], ann, signal)];
+    const leaving = new AbortController();
+    const waiting = kept.hold([part], ann, leaving.signal);
+    await new Promise(setImmediate);
+    expect([memory.opened, inFlight.total]).toEqual([2, 2 * MEBIBYTE]);
+    leaving.abort(new Error('canceled'));
+    await expect(waiting).rejects.toThrow('canceled');
+    held[0]![Symbol.dispose]();
+    memory.failure = storageUnavailable('away');
+    await expect(kept.hold([part], ann, signal)).rejects.toThrow('away');
+    expect([memory.opened, inFlight.total]).toEqual([3, MEBIBYTE]);
+    held[1]![Symbol.dispose]();
+    expect(inFlight.total).toBe(0);
   });
 });

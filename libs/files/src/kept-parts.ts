@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { PartKeeper } from '#libs/executor';
+import { type HeldParts, PartKeeper } from '#libs/executor';
 import { ProblemError, ServiceAddress } from '#libs/http';
 import { throughOutage } from '#libs/postgres';
 import { claimsKeptFile, keptFileOf, type Part, withBytes, withKeptFile, withoutKeptFile } from '#libs/protocol';
-import { AppConfig, isLoopbackHost, Metrics } from '#libs/service';
+import { AppConfig, type ContentPlace, ContentRooms, isLoopbackHost, Metrics } from '#libs/service';
 import { type ArrivingFile, FileContents } from './file-contents.js';
 import { fileLabel } from './file-label.js';
 import { FileStore } from './file-store.js';
@@ -43,6 +43,7 @@ export class KeptParts extends PartKeeper {
     private readonly own: OwnFiles,
     private readonly service: ServiceAddress,
     private readonly config: AppConfig,
+    private readonly rooms: ContentRooms,
     metrics: Metrics,
   ) {
     super();
@@ -67,20 +68,42 @@ export class KeptParts extends PartKeeper {
     return judged.map((part) => kept.get(part) ?? part);
   }
 
-  override async restore(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<Part[]> {
-    let left = this.config.content.artifact;
-    const restored: Part[] = [];
-    for (const part of parts) {
-      if (!claimsKeptFile(part)) {
-        restored.push(part);
-        continue;
-      }
-      const file = await this.keptFile(part, owner, signal);
-      const isRead = file !== undefined && encodedLength(file.size) <= left;
-      if (isRead) left -= encodedLength(file.size);
-      if (isRead) restored.push(withBytes(part, (await this.own.contentOf(file)).toString('base64')));
-      else restored.push(file ? part : withoutKeptFile(part));
+  override restore(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<Part[]> {
+    return this.restored(parts, owner, signal);
+  }
+
+  override async hold(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<HeldParts> {
+    const place = this.rooms.workParts.open(owner);
+    const dispose = (): void => place[Symbol.dispose]();
+    try {
+      return { parts: await this.restored(parts, owner, signal, place), [Symbol.dispose]: dispose };
+    } catch (error) {
+      dispose();
+      throw error;
     }
+  }
+
+  /** @param place where all bytes have to have room before any are read */
+  private async restored(
+    parts: readonly Part[],
+    owner: FileOwner,
+    signal: AbortSignal,
+    place?: ContentPlace,
+  ): Promise<Part[]> {
+    let characters = 0;
+    const found: { part: Part; file?: StoredFile }[] = [];
+    for (const part of parts) {
+      const file = claimsKeptFile(part) ? await this.keptFile(part, owner, signal) : undefined;
+      const length = encodedLength(file?.size ?? 0);
+      const isRead = file !== undefined && characters + length <= this.config.content.artifact;
+      if (isRead) characters += length;
+      if (isRead) found.push({ part, file });
+      else found.push({ part: file || !claimsKeptFile(part) ? part : withoutKeptFile(part) });
+    }
+    await place?.hold(characters, signal);
+    const restored: Part[] = [];
+    for (const { part, file } of found)
+      restored.push(file ? withBytes(part, (await this.own.contentOf(file, signal)).toString('base64')) : part);
     return restored;
   }
 

@@ -64,6 +64,18 @@ describe('OwnFiles', () => {
     expect(opened).not.toHaveBeenCalled();
   });
 
+  it('reads a content no further once the signal aborts', async () => {
+    const endless = new Readable({ read: () => undefined });
+    opened.mockImplementationOnce(async () => endless);
+    const leaving = new AbortController();
+    const reading = ownFiles().read(url, owner, admitted, leaving.signal);
+    await new Promise(setImmediate);
+    const reason = new Error('canceled');
+    leaving.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+    expect(endless.destroyed).toBe(true);
+  });
+
   it('opens the files of their owner alone, and leaves all other Parts as they are', async () => {
     const parts = [{ text: 'x' }, { url, filename: 'a.txt' }, { url: 'https://elsewhere.example/x' }];
     const [text, signed, elsewhere] = await ownFiles().opened(parts, owner, 60_000, signal);

@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { OutgoingFiles } from '#libs/a2a-client';
 import { ServiceAddress } from '#libs/http';
@@ -57,13 +58,19 @@ export class OwnFiles extends OutgoingFiles {
     const file = await this.known(id, owner, signal);
     if (!file) throw unknownFile();
     await admit(file.size);
-    return this.contentOf(file);
+    return this.contentOf(file, signal);
   }
 
-  /** Returns the whole content of a file. @throws ProblemError as `FileContents.open` does */
-  async contentOf(file: StoredFile): Promise<Buffer> {
+  /** Returns the whole content of a file. @throws ProblemError as `FileContents.open` does; the signal's reason */
+  async contentOf(file: StoredFile, signal: AbortSignal): Promise<Buffer> {
     const pieces: Buffer[] = [];
-    for await (const piece of await this.contents.open(file)) pieces.push(piece as Buffer);
+    try {
+      const content = addAbortSignal(signal, await this.contents.open(file));
+      for await (const piece of content) pieces.push(piece as Buffer);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    }
     return Buffer.concat(pieces);
   }
 

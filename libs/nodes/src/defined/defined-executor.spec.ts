@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Failure, StepError, type Work, type WorkContext } from '#libs/authoring';
+import type { HeldParts } from '#libs/executor';
 import { firstData, joinedText, type Part, userMessage, withBytes, withKeptFile } from '#libs/protocol';
+import { ContentRooms, InFlight, Metrics } from '#libs/service';
 import type { NodeEvent } from '../node-executor.js';
 import { TaskDriver } from '../testing/task-driver.js';
 import { outline } from '../testing/turn.js';
@@ -57,8 +59,10 @@ describe('work that an author defined', () => {
     const file = { id: 'f', size: 3, sha256: createHash('sha256').update('abc').digest('hex') };
     const raw = Buffer.from('abc').toString('base64');
     const kept = withKeptFile({ raw, mediaType: 'image/png' }, 'http://parley/api/files/f', file);
-    const restoreParts = async (parts: readonly Part[]): Promise<Part[]> =>
-      parts.map((part) => (part.url === undefined ? part : withBytes(part, raw)));
+    const holdParts = async (parts: readonly Part[]): Promise<HeldParts> => ({
+      parts: parts.map((part) => (part.url === undefined ? part : withBytes(part, raw))),
+      [Symbol.dispose]: () => undefined,
+    });
     const seen: unknown[] = [];
     const work: DefinedWork = {
       name: 'answer',
@@ -68,7 +72,7 @@ describe('work that an author defined', () => {
         await ask('more?');
       },
     };
-    const driver = new TaskDriver(new DefinedExecutor(work, sealer), userMessage([kept]), { restoreParts });
+    const driver = new TaskDriver(new DefinedExecutor(work, sealer), userMessage([kept]), { holdParts });
     await driver.run();
     // As the journal has it.
     const logged = driver.log.find((event) => 'artifactUpdate' in event);
@@ -78,6 +82,35 @@ describe('work that an author defined', () => {
     expect(seen).toEqual([[{ raw, mediaType: 'image/png' }], [{ raw, mediaType: 'image/png' }]]);
     expect(driver.log.filter((event) => 'artifactUpdate' in event)).toHaveLength(1);
     expect(driver.state).toBe('completed');
+  });
+
+  it.each<[string, string, DefinedWork['run']]>([
+    ['ends', 'completed', async () => 'done'],
+    ['asks', 'input_required', (ctx) => ctx.ask('more?')],
+    ['fails', 'failed', async (ctx) => ctx.fail('no')],
+    ['throws', 'working', () => Promise.reject(new TypeError('internal'))],
+    ['is aborted', 'working', () => new Promise(() => undefined)],
+  ])('counts the bytes of its Message in flight until it %s', async (how, state, run) => {
+    const memory = { inFlightBytes: 16 * 1024 ** 2, callerInFlightBytes: 16 * 1024 ** 2 };
+    const inFlight = new InFlight({ memory } as never, new Metrics());
+    const { workParts } = new ContentRooms({ memory } as never, inFlight);
+    const holdParts = async (parts: readonly Part[]): Promise<HeldParts> => {
+      const place = workParts.open({ tenant: '', owner: 'ann' });
+      await place.hold(1024 ** 2, new AbortController().signal);
+      return { parts: [...parts], [Symbol.dispose]: () => place[Symbol.dispose]() };
+    };
+    let atWork: number | undefined;
+    const work: DefinedWork = {
+      name: 'answer',
+      run(ctx) {
+        atWork = inFlight.total;
+        if (how === 'is aborted') setImmediate(() => driver.cancel());
+        return run(ctx);
+      },
+    };
+    const driver: TaskDriver = new TaskDriver(new DefinedExecutor(work, sealer), 'hello', { holdParts });
+    await driver.run().catch((error: unknown) => error);
+    expect([atWork, inFlight.total, driver.state]).toEqual([1024 ** 2, 0, state]);
   });
 
   it.each<[string, unknown, string]>([

@@ -1,6 +1,6 @@
 import { type AgentDeclaration, AgentExecutor, endsTurn, type RequestContext } from '#libs/executor';
 import { coalesced } from '#libs/models';
-import { artifactUpdate, type Message, statusUpdate } from '#libs/protocol';
+import { artifactUpdate, statusUpdate } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 import { AnswerInTurn, type AnswerPiece } from './answer-in-turn.js';
 import { Outbox } from './outbox.js';
@@ -25,7 +25,10 @@ export class DefinedExecutor extends AgentExecutor {
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
     // Read first: a log that has only begun is known without a look into the store.
     const log = new WorkLog(await context.log(), this.work.name);
-    const opening = await openingOf(context);
+    const said = context.task?.history?.[0] ?? context.userMessage;
+    // With its bytes, also where the log has them as files.
+    using held = await context.holdParts?.(said.parts);
+    const opening = held ? { ...said, parts: held.parts } : said;
     if (context.task === null && context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
     const leaving = new AbortController();
     const signal = AbortSignal.any([context.signal, leaving.signal]);
@@ -69,11 +72,4 @@ export class DefinedExecutor extends AgentExecutor {
     const how = { ...(append && { append }), ...(lastChunk && { lastChunk }) };
     return artifactUpdate(context, { artifactId: name, name, parts }, how);
   }
-}
-
-/** Returns the Message that the work is about, with its bytes: also where the log has them as files. */
-async function openingOf(context: RequestContext): Promise<Message> {
-  const opening = context.task?.history?.[0] ?? context.userMessage;
-  const parts = await context.restoreParts?.(opening.parts);
-  return parts ? { ...opening, parts } : opening;
 }

@@ -141,9 +141,12 @@ export class ContentPlace implements Disposable, StepMember {
 export class ContentRooms {
   /** Files that models read, while their calls last. */
   readonly modelFiles: ContentRoom;
+  /** Large Parts that plugins work on, while their work lasts. */
+  readonly workParts: ContentRoom;
 
   constructor({ memory }: AppConfig, inFlight: InFlight) {
     const bytes = memory.inFlightBytes * PART_OF_LIMIT;
     this.modelFiles = new ContentRoom(inFlight, bytes, { share: 1, waitMs: CONTENT_WAIT_MS });
+    this.workParts = new ContentRoom(inFlight, bytes);
   }
 }
