@@ -10,7 +10,7 @@ import { STEPS, ToolWorld } from './agents/tool-world.js';
  * `npm run chaos -- --each-event --agents` kills at every event of both.
  */
 const PLACES = ['agent:11:before', 'agent:25:before', 'run:12:after', 'run:35:after'];
-/** Of a Task whose model calls two agents by tools: each call before its Task is seen, and after it. */
+/** Places in a Task whose model calls two agents by tools: each call before its Task is seen, and after it. */
 const CALL_PLACES = ['caller:5:after', 'caller:6:after', 'caller:10:after', 'caller:11:after'];
 /** Of a Task whose model has begun a conversation by a tool, and of the conversation. */
 const TALK_PLACES = ['poet:6:after', 'conversation:6:before'];

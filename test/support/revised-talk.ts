@@ -3,7 +3,7 @@ import { FakeLlm } from './fake-llm.js';
 import type { Stage } from './stage.js';
 import { echo, input, linear, textOf, unique, type Workflow, type WorkflowNode } from './workflow.js';
 
-/** What came of a conversation whose workflow was saved again before the requester's turn. */
+/** Outcome of a conversation whose workflow was saved again before the requester's turn. */
 export interface RevisedTalk {
   outcome: unknown;
   /** The system texts of the requester's turns. */

@@ -8,7 +8,7 @@ function canceled({ agents }: DrivenConversation): string[] {
   return agents.calls.filter((call) => call.startsWith('cancel'));
 }
 
-/** What the log says of the announcement. */
+/** Returns the outcome of the announcement that is in the log. */
 function announcements({ log }: DrivenConversation): Announcement[] {
   return log.flatMap((event) => readStep(event).announcement ?? []);
 }

@@ -43,7 +43,7 @@ export interface AskedQuestion {
 }
 
 /**
- * Where a side goes on after an answer of its agent; on the Task only while that waits. A Task that a failed call has
+ * The side's place after an answer of its agent: its Task only while that waits. A Task that a failed call has
  * received no word of may wait.
  */
 export function sessionAfter(before: SideSession, answer: CalledTask): SideSession & { waiting: boolean } {

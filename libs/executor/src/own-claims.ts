@@ -41,7 +41,7 @@ export class OwnClaims {
   }
 
   /**
-   * Yields the claims that shall be taken up now, each chunk before the next one is renewed: nobody else here works on
+   * Yields the claims that shall be taken up now, each chunk before the next one is renewed: nothing else here works on
    * them, whatever was begun with an older token. Those that are known are due also where the look at the others fails.
    */
   async *due(): AsyncGenerator<IdleClaim[], void, undefined> {

@@ -101,7 +101,7 @@ it('takes up what it claims though looking for dead replicas fails', async () =>
   expect(read).toContain('a');
 });
 
-describe('the claims of this replica that nobody executes', () => {
+describe('the claims of this replica without an execution', () => {
   it('are taken up a chunk at a time, before the next one is renewed', async () => {
     const next = Promise.withResolvers<void>();
     const idle = new IdleClaims(1_200, async (claims) => {
@@ -130,7 +130,7 @@ describe('the claims of this replica that nobody executes', () => {
 });
 
 describe('overdue Tasks that cannot be woken', () => {
-  it('hide no other, and keep nobody from looking for cancels', async () => {
+  it('hide no other, and do not stop the look for cancels', async () => {
     const broken = tasksOf(32);
     const overdue = new OverdueTasks([...broken, 'whole'], new TaskEventRefused('no log'));
     let cancels = 0;

@@ -73,7 +73,7 @@ export class TaskTakeUp {
     else await this.fail(stored, claim);
   }
 
-  /** As many Tasks may be due at once as have one time to wake. */
+  /** Reads a log within the sum of those that are read: any number of Tasks may have one time to wake. */
   private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
     return this.reads.during(header.size?.log ?? 0, () => this.readLog(header));
   }

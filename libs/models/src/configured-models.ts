@@ -19,7 +19,7 @@ export class ConfiguredModels extends Models {
   readonly defaultModel: Model;
   /** Whether there is an endpoint: it says itself which names it does not know. */
   readonly hasEndpoint: boolean;
-  /** What the calls of all models share in this process. */
+  /** Options that the calls of all models share in this process. */
   readonly shared: Pick<ProviderModelOptions, 'files' | 'ownFiles' | 'fileLimit' | 'fileRoom' | 'room' | 'jsonMembers'>;
   private readonly endpoint: string | undefined;
   private readonly echo: Model;

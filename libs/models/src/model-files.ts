@@ -21,7 +21,7 @@ const TEXT = /^(text\/|application\/(json|xml|yaml)$|application\/\S+\+(json|xml
  */
 type ReadOwnFile = (url: string, admit: (bytes: number) => Promise<void>) => Promise<Buffer | undefined>;
 
-/** Where the files of one call come from, and what they may be together. */
+/** Sources of the files of one call, and their limit. */
 export interface FileSources {
   /** The way to files elsewhere. */
   send: OutboundFetch;

@@ -103,7 +103,7 @@ describe('ProcessCalls', () => {
 
   describe('the time of a call', () => {
     const HOUR = 3_600_000;
-    /** Those of the timers that end it. */
+    /** Delays of the timers that end the call. */
     async function timesOf(one: Execution, fields: Partial<PlannedCall> = {}): Promise<number[]> {
       const timers = jest.spyOn(globalThis, 'setTimeout');
       await one.made({ limit: HOUR, since: Date.now() - HOUR / 2, ...fields });

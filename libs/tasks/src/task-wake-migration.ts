@@ -48,6 +48,6 @@ export class WakeStrandedTasks1700000001360 implements MigrationInterface {
       WHERE replica_id IS NULL AND wake_at IS NULL AND state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING')`);
   }
 
-  /** What is due stays so. */
+  /** Leaves due Tasks due. */
   async down(): Promise<void> {}
 }

@@ -178,8 +178,9 @@ describe('a batch of 60,000 calls', () => {
         Promise.all(Array.from({ length: 8 }, () => rpc(`${stage.parley.url}/a2a`, '', undefined, { body }))),
       );
       for (const reply of replies) {
-        // Where what is in flight is too much for it: its caller comes again.
-        expect(reply.status < 500 || reply.status === 503).toBe(true);
+        // Too much in flight on a busy machine: the caller is sent away for a while.
+        const status = reply.headers.has('retry-after') ? 'later' : reply.status;
+        expect(['later', 200, 400, 413]).toContain(status);
         expect(JSON.stringify(reply.body).length).toBeLessThan(2_000);
         expect(reply.body.error?.code).toBeLessThan(0);
       }

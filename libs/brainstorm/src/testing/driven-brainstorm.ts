@@ -38,7 +38,7 @@ export interface SentPayload {
   state: CanonicalState;
 }
 
-/** What an agent does with its nth call (from 0): gives the changed state, throws, asks, or never answers. */
+/** Behavior of an agent at its nth call (from 0): it returns the changed state, throws, asks, or never answers. */
 export type Behaviour = (payload: SentPayload, nth: number) => Partial<CanonicalState> | Error | 'ask' | 'hang';
 
 /** One call that a brainstorm has made. */

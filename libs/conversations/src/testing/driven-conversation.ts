@@ -34,7 +34,7 @@ interface Late {
   afterMs: number;
 }
 
-/** What an agent says to its nth Message (from 0): a text, at once or late, a question, an error, or nothing for ever. */
+/** Answer of an agent to its nth Message (from 0): a text, at once or late, a question, an error, or none. */
 export type Behaviour = (nth: number, text: string) => string | Late | Asking | { hangs: true } | Error;
 
 /** One call that a conversation has made: `send b hello`, `follow b task-1`, `cancel b task-1`. */
