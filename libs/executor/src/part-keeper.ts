@@ -26,8 +26,8 @@ export abstract class PartKeeper {
   /**
    * Returns the Parts as they were sent: kept files of the owner as bytes, up to ARTIFACT_LIMIT together. Further ones stay
    * URLs, and so do Parts that name no kept file, without what they say under `KEPT_FILE`. Waits for a database that is
-   * out of reach.
-   * @throws where the storage does not answer
+   * out of reach, and five minutes for a storage that does not answer.
+   * @throws where the storage does not answer then, or the file is gone
    */
   abstract restore(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<Part[]>;
 

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import { KEPT_FILE, type Part } from '#libs/protocol';
 import { ContentRooms, InFlight, Metrics } from '#libs/service';
 import type { ArrivingFile } from './file-contents.js';
-import { quotaExceeded, storageUnavailable } from './file-errors.js';
+import { quotaExceeded, storageUnavailable, unknownFile } from './file-errors.js';
 import { KeptParts } from './kept-parts.js';
 import { OwnFileUrls } from './own-file-urls.js';
 import { OwnFiles } from './own-files.js';
@@ -58,10 +58,13 @@ class MemoryFiles {
   };
 
   opened = 0;
+  /** Opens that fail before one succeeds. */
+  outage = 0;
 
   open = async ({ id }: StoredFile): Promise<Readable> => {
     this.opened += 1;
     if (this.failure) throw this.failure;
+    if (this.opened <= this.outage) throw storageUnavailable('away');
     return Readable.from([this.files.get(id)!.bytes]);
   };
 }
@@ -197,6 +200,13 @@ describe('what a Part says of itself', () => {
     expect(await keeper(1_000, 2_000).restore([moved, part], ann, signal)).toEqual([rawOf(1_000), part]);
   });
 });
+  it('is read again where the storage does not answer at first', async () => {
+    const part = await keptPart();
+    memory.outage = 1;
+    expect(await keeper().restore([part], ann, signal)).toEqual([rawOf(1_000)]);
+    expect(memory.opened).toBe(2);
+  });
+
 
 describe('large Parts that work holds', () => {
   const MEBIBYTE = 1024 ** 2;
@@ -227,8 +237,8 @@ describe('large Parts that work holds', () => {
     leaving.abort(new Error('canceled'));
     await expect(waiting).rejects.toThrow('canceled');
     held[0]![Symbol.dispose]();
-    memory.failure = storageUnavailable('away');
-    await expect(kept.hold([part], ann, signal)).rejects.toThrow('away');
+    memory.failure = unknownFile();
+    await expect(kept.hold([part], ann, signal)).rejects.toThrow('file not found');
     expect([memory.opened, inFlight.total]).toEqual([3, MEBIBYTE]);
     held[1]![Symbol.dispose]();
     expect(inFlight.total).toBe(0);

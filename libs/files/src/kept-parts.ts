@@ -9,6 +9,7 @@ import { fileLabel } from './file-label.js';
 import { FileStore } from './file-store.js';
 import { OwnFiles } from './own-files.js';
 import { type FileOwner, FILE_ID, type StoredFile } from './stored-file.js';
+import { readThroughOutage } from './storage-outage.js';
 
 /** How long a kept file waits for the Task that names it: a commit may stand still for long. */
 const UNNAMED_MS = 24 * 60 * 60_000;
@@ -103,8 +104,12 @@ export class KeptParts extends PartKeeper {
     await place?.hold(characters, signal);
     const restored: Part[] = [];
     for (const { part, file } of found)
-      restored.push(file ? withBytes(part, (await this.own.contentOf(file, signal)).toString('base64')) : part);
+      restored.push(file ? withBytes(part, (await this.bytesOf(file, signal)).toString('base64')) : part);
     return restored;
+  }
+
+  private bytesOf(file: StoredFile, signal: AbortSignal): Promise<Buffer> {
+    return readThroughOutage(() => this.own.contentOf(file, signal), signal);
   }
 
   private isLarge({ raw }: Part): boolean {
