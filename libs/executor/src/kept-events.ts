@@ -4,7 +4,7 @@ import type { HeldParts, PartKeeper } from './part-keeper.js';
 
 /** Keeps the large Parts of the events of one execution; a Part that several of its events have is kept once. */
 export class KeptEvents {
-  private readonly kept = new WeakMap<Part, { raw: string | undefined; part: Part }>();
+  private readonly kept = new WeakMap<Part, { raw: string | undefined; url: string | undefined; part: Part }>();
 
   constructor(
     private readonly keeper: PartKeeper,
@@ -36,7 +36,7 @@ export class KeptEvents {
     if (this.keeper.concerns(fresh)) {
       const kept = await this.keeper.keep(fresh, this.owner, this.signal);
       for (const [index, part] of fresh.entries())
-        if (kept[index] !== part) this.kept.set(part, { raw: part.raw, part: kept[index]! });
+        if (kept[index] !== part) this.kept.set(part, { raw: part.raw, url: part.url, part: kept[index]! });
     }
     return parts.map((part) => this.known(part) ?? part);
   }
@@ -54,7 +54,7 @@ export class KeptEvents {
   /** An executor may use an object for several Parts, one after the other. */
   private known(part: Part): Part | undefined {
     const kept = this.kept.get(part);
-    return kept && kept.raw === part.raw ? kept.part : undefined;
+    return kept && kept.raw === part.raw && kept.url === part.url ? kept.part : undefined;
   }
 }
 

@@ -8,7 +8,8 @@ export interface HeldParts extends Disposable {
 
 /**
  * Keeps the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A kept Part has a URL of this
- * service in place of its bytes, and says so under `KEPT_FILE` in its metadata.
+ * service in place of its bytes, and says so under `KEPT_FILE` in its metadata. A signed address of a file of the owner
+ * becomes the URL of the file, which does not expire.
  *
  * - A content is durable before `keep` resolves; it expires unless a Task names it by then.
  * - Where it cannot be stored, for whatever reason, its Part keeps its bytes.

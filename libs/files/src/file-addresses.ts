@@ -40,11 +40,15 @@ export class FileAddresses {
   }
 
   /** True if a proof is of the file with this id, and its time is not over. */
-  isValid(id: string, { expires, signature }: FileProof): boolean {
+  isValid(id: string, proof: FileProof): boolean {
+    return this.isSigned(id, proof) && proof.expires * SECOND_MS > Date.now();
+  }
+
+  /** True if a proof is of the file with this id, also once its time is over. */
+  isSigned(id: string, { expires, signature }: FileProof): boolean {
     const expected = Buffer.from(this.signature(id, expires));
     const given = Buffer.from(signature);
-    const matches = given.length === expected.length && timingSafeEqual(given, expected);
-    return matches && expires * SECOND_MS > Date.now();
+    return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
   private signature(id: string, expires: number): string {

@@ -4,6 +4,7 @@ import { Logger } from '@nestjs/common';
 import { KEPT_FILE, type Part } from '#libs/protocol';
 import { ContentRooms, InFlight, Metrics } from '#libs/service';
 import type { ArrivingFile } from './file-contents.js';
+import { FileAddresses } from './file-addresses.js';
 import { quotaExceeded, storageUnavailable, unknownFile } from './file-errors.js';
 import { KeptParts } from './kept-parts.js';
 import { OwnFileUrls } from './own-file-urls.js';
@@ -72,11 +73,17 @@ class MemoryFiles {
 const LIMITS = { memory: { inFlightBytes: 4 * 1024 ** 2, callerInFlightBytes: 2 * 1024 ** 2 } };
 let memory: MemoryFiles;
 let inFlight: InFlight;
+let addresses: FileAddresses;
+
+beforeAll(async () => {
+  const pool = { query: async () => ({ rows: [{ value: Buffer.alloc(32, 1) }] }) };
+  addresses = await FileAddresses.begin({ pool } as never);
+});
 
 function keeper(offload: number | 'off' = 1_000, artifact = 100_000, reached: string | undefined = BASE): KeptParts {
   const service = { ownUrls: [BASE], isOwnAddress: () => false, publicBaseUrl: () => BASE } as never;
   const urls = new OwnFileUrls(service, { publicUrl: BASE, allowedHosts: [] } as never);
-  const own = new OwnFiles(memory as never, memory as never, {} as never, service, urls);
+  const own = new OwnFiles(memory as never, memory as never, addresses, service, urls);
   const config = {
     publicUrl: reached || undefined,
     host: '0.0.0.0',
@@ -194,12 +201,6 @@ describe('what a Part says of itself', () => {
     expect(await keeper().restore(claims, ann, signal)).toEqual(bare);
   });
 
-  it('is read at an address that the service had once, and up to ARTIFACT_LIMIT', async () => {
-    const part = await keptPart();
-    const moved = { ...part, url: part.url!.replace(BASE, 'http://old.example') };
-    expect(await keeper(1_000, 2_000).restore([moved, part], ann, signal)).toEqual([rawOf(1_000), part]);
-  });
-});
   it('is read again where the storage does not answer at first', async () => {
     const part = await keptPart();
     memory.outage = 1;
@@ -207,6 +208,46 @@ describe('what a Part says of itself', () => {
     expect(memory.opened).toBe(2);
   });
 
+  it('is read at an address that the service had once, and up to ARTIFACT_LIMIT', async () => {
+    const part = await keptPart();
+    const moved = { ...part, url: part.url!.replace(BASE, 'http://old.example') };
+    expect(await keeper(1_000, 2_000).restore([moved, part], ann, signal)).toEqual([rawOf(1_000), part]);
+  });
+});
+
+describe('a signed address that an agent sends back', () => {
+  const opened = async (owner = ann, ms = 60_000): Promise<{ part: Part; echo: Part }> => {
+    const [part] = await keeper().keep([rawOf(1_000)], owner);
+    const file = { id: part!.url!.split('/').at(-1)! };
+    return { part: part!, echo: { ...part!, url: addresses.address(file, BASE, new Date(Date.now() + ms)) } };
+  };
+
+  it.each([
+    ['that is open', 60_000],
+    ['whose time is over', -60_000],
+  ])('becomes the URL of the file: one %s', async (_what, ms) => {
+    const { part, echo } = await opened(ann, ms);
+    const { metadata: _metadata, ...bare } = echo;
+    const kept = keeper('off');
+    expect(kept.concerns([bare])).toBe(true);
+    const { metadata: _said, ...url } = part;
+    expect(await kept.keep([echo, { text: 'x' }, bare], ann)).toEqual([part, { text: 'x' }, url]);
+    expect(await kept.restore([bare, echo], ann, signal)).toEqual([url, rawOf(1_000)]);
+  });
+
+  it('stays as it is where the file is of another owner, the signature of another file, or the host of another service', async () => {
+    const [{ echo }, foreign] = [await opened(), await opened(eve)];
+    const bare = ({ metadata: _metadata, ...part }: Part): Part => part;
+    const altered = [
+      bare(foreign.echo),
+      { url: echo.url!.replace(/files\/[^?]+/, `files/${newFileId(new Date())}`) },
+      { url: echo.url!.replace(BASE, 'https://elsewhere.example') },
+      { url: `${echo.url!}&x=1` },
+    ];
+    expect(await keeper().keep(altered, ann)).toEqual(altered);
+    expect(keeper().concerns(altered.slice(1))).toBe(false);
+  });
+});
 
 describe('large Parts that work holds', () => {
   const MEBIBYTE = 1024 ** 2;

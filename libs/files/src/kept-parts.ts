@@ -57,11 +57,11 @@ export class KeptParts extends PartKeeper {
   }
 
   override concerns(parts: readonly Part[]): boolean {
-    return parts.some((part) => claimsKeptFile(part) || this.isLarge(part));
+    return parts.some((part) => claimsKeptFile(part) || this.isLarge(part) || this.own.isSigned(part));
   }
 
   override async keep(parts: readonly Part[], owner: FileOwner, signal?: AbortSignal): Promise<Part[]> {
-    const judged = await this.judged(parts, owner, signal);
+    const judged = await this.judged(await this.closed(parts, owner, signal), owner, signal);
     const large = judged.flatMap((part) => this.largePart(part) ?? []);
     if (large.length === 0) return judged;
     const files = await this.stored(large, owner, signal);
@@ -69,8 +69,8 @@ export class KeptParts extends PartKeeper {
     return judged.map((part) => kept.get(part) ?? part);
   }
 
-  override restore(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<Part[]> {
-    return this.restored(parts, owner, signal);
+  override async restore(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<Part[]> {
+    return this.restored(await this.closed(parts, owner, signal), owner, signal);
   }
 
   override async hold(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<HeldParts> {
@@ -110,6 +110,13 @@ export class KeptParts extends PartKeeper {
 
   private bytesOf(file: StoredFile, signal: AbortSignal): Promise<Buffer> {
     return readThroughOutage(() => this.own.contentOf(file, signal), signal);
+  }
+
+  /** Returns Parts with URLs in place of the signed addresses that an agent has from its call. */
+  private async closed(parts: readonly Part[], owner: FileOwner, signal: AbortSignal | undefined): Promise<Part[]> {
+    if (!parts.some((part) => this.own.isSigned(part))) return [...parts];
+    const close = (): Promise<Part[]> => this.own.withoutSignatures(parts, owner);
+    return signal ? throughOutage(close, signal) : close();
   }
 
   private isLarge({ raw }: Part): boolean {

@@ -3,10 +3,21 @@ import { ServedHosts } from '#libs/access';
 import { ServiceAddress } from '#libs/http';
 import { AppConfig, isLoopbackHost } from '#libs/service';
 import { LRUCache } from 'lru-cache';
+import type { FileProof } from './file-addresses.js';
 import { FILE_ID } from './stored-file.js';
 
 const FILE_URL = /^(https?:\/\/[^/?#]+(?:\/[^?#]*?)?)\/api\/files\/([\da-f-]{36})$/;
+const SIGNED_URL =
+  /^(https?:\/\/[^/?#]+(?:\/[^?#]*?)?)\/files\/([\da-f-]{36})\?expires=(\d{1,12})&signature=([\w-]{1,200})$/;
 const MOST_BASES = 64;
+
+/** Signed address of a file of this service, which nothing has proved yet. */
+export interface SignedUrl {
+  readonly id: string;
+  readonly proof: FileProof;
+  /** The URL by which the owner reads the file. */
+  readonly url: string;
+}
 
 /**
  * Knows by which URLs files are of this service: those at `PUBLIC_URL`, where the service calls itself, and at the loopback
@@ -44,6 +55,13 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     const [, base = '', id = ''] = FILE_URL.exec(url) ?? [];
     if (base === '' || !FILE_ID.test(id) || !URL.canParse(base)) return undefined;
     return this.isOwn(base) ? id : undefined;
+  }
+
+  /** Returns a signed address of this service in its pieces; `undefined` for any other URL. */
+  signedUrl(text: string): SignedUrl | undefined {
+    const [, base = '', id = '', expires = '', signature = ''] = SIGNED_URL.exec(text) ?? [];
+    const url = `${base}/api/files/${id}`;
+    return this.idOf(url) === undefined ? undefined : { id, proof: { expires: Number(expires), signature }, url };
   }
 
   private isOwn(base: string): boolean {

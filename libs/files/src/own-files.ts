@@ -8,7 +8,7 @@ import { FileAddresses } from './file-addresses.js';
 import { FileContents } from './file-contents.js';
 import { unknownFile } from './file-errors.js';
 import { FileStore } from './file-store.js';
-import { OwnFileUrls } from './own-file-urls.js';
+import { OwnFileUrls, type SignedUrl } from './own-file-urls.js';
 import type { FileOwner, StoredFile } from './stored-file.js';
 
 /** Files that Parts name by their URLs at this service. Nothing is read over the network. */
@@ -39,6 +39,22 @@ export class OwnFiles extends OutgoingFiles {
         return file ? [[url, file]] : [];
       }),
     );
+  }
+
+  /** True if the URL of a Part is a signed address of a file of this service, whoever owns the file. */
+  isSigned({ url }: Part): boolean {
+    return this.signedUrl(url) !== undefined;
+  }
+
+  /** Returns Parts with the URL of each file of the owner in place of a signed address: the address would expire. */
+  async withoutSignatures(parts: readonly Part[], owner: FileOwner): Promise<Part[]> {
+    const signed = new Map(parts.map((part) => [part, this.signedUrl(part.url)]));
+    const ids = [...signed.values()].flatMap((it) => it?.id ?? []);
+    const files = await this.files.among(owner, ids);
+    return parts.map((part) => {
+      const address = signed.get(part);
+      return address && files.has(address.id) ? { ...part, url: address.url } : part;
+    });
   }
 
   /**
@@ -82,6 +98,12 @@ export class OwnFiles extends OutgoingFiles {
       const file = files.get(part.url ?? '');
       return file ? { ...part, url: this.addresses.address(file, base, until) } : part;
     });
+  }
+
+  private signedUrl(text: string | undefined): SignedUrl | undefined {
+    // Nearly all URLs are others.
+    const signed = text?.includes('&signature=') ? this.urls.signedUrl(text) : undefined;
+    return signed && this.addresses.isSigned(signed.id, signed.proof) ? signed : undefined;
   }
 
   private known(id: string, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
