@@ -27,6 +27,8 @@ interface AgentCallErrorOptions {
   retryAfter?: number | undefined;
   /** The details that the agent wrote beside the message of its error. */
   data?: unknown;
+  /** True if the message names a stored credential; always so of the kind `credential`. */
+  ofCredential?: boolean;
 }
 
 /** A call to an agent that did not succeed. `message` may be shown to callers: it quotes the remote, never our internals. */
@@ -46,6 +48,7 @@ export class AgentCallError extends Error {
     this.status = options.status;
     this.retryAfter = options.retryAfter;
     this.#data = options.data;
+    this.ofCredential = kind === 'credential' || options.ofCredential === true;
   }
   /** The JSON-RPC code or HTTP status, where there was one. */
   readonly code: number | undefined;
@@ -55,6 +58,8 @@ export class AgentCallError extends Error {
   readonly status: number | undefined;
   /** How many milliseconds the agent asks to wait before it is called again. */
   readonly retryAfter: number | undefined;
+  /** True if a stored credential is the reason, which the message names. */
+  readonly ofCredential: boolean;
 
   /** Whether the agent asks to be called less often, which passes and says nothing of what it was asked. */
   get rateLimited(): boolean {
@@ -73,6 +78,7 @@ export class AgentCallError extends Error {
 
   /** The same of a call that may have reached the agent before. */
   withDoubt(): AgentCallError {
-    return new AgentCallError(this.kind, this.message, { cause: this.cause, code: this.code });
+    const { cause, code, ofCredential } = this;
+    return new AgentCallError(this.kind, this.message, { cause, code, ofCredential });
   }
 }

@@ -1,5 +1,6 @@
 export { AgentClient, AgentDirectory, type CallOptions, type CancelOutcome } from './agent-client.js';
 export { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
+export { withoutCredentialName } from './credential-failure.js';
 export { networkFailure } from './call-failure.js';
 export { isAboveUrl, isPre10Card, readAgentCard } from './agent-cards.js';
 export type { CredentialsOf } from './agent-transport.js';

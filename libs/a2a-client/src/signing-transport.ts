@@ -118,6 +118,6 @@ export class SigningTransport implements AgentTransport {
 function without(secrets: readonly string[], failure: AgentCallError): AgentCallError {
   const reported = secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), failure.message);
   if (reported === failure.message) return failure;
-  const { kind, code, status, retryAfter, unsent } = failure;
-  return new AgentCallError(kind, reported, { code, status, retryAfter, unsent });
+  const { kind, code, status, retryAfter, unsent, ofCredential } = failure;
+  return new AgentCallError(kind, reported, { code, status, retryAfter, unsent, ofCredential });
 }

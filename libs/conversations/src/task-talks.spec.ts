@@ -81,6 +81,18 @@ describe('what came of a conversation that an agent began', () => {
     });
   });
 
+  it.each([
+    new AgentCallError('credential', 'there is no credential "crm"'),
+    new AgentCallError('connect', 'credential "crm": no connection to the token endpoint', { ofCredential: true }),
+  ])('names no credential to the model, only to callers: $message', async (failure) => {
+    const { log } = await played({ b: () => failure });
+    const code = 'CREDENTIAL_UNUSABLE';
+    expect(await talksOver(() => log).outcome(true)).toMatchObject({
+      result: { error: { code, message: 'the agent cannot be called now: its credential cannot be used' } },
+    });
+    expect(JSON.stringify(log)).toContain('crm');
+  });
+
   it('is an outcome also where the Task was ended from outside', async () => {
     const { log } = await played({ b: () => 'b' });
     const cut = [...log.slice(0, 3), statusUpdate(REFERENCE, 'TASK_STATE_CANCELED')];

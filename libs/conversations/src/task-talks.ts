@@ -12,8 +12,10 @@ import { dataPart, type JsonObject, type Message, userMessage } from '#libs/prot
 import type { TaskEvent, TaskFeed, TaskHeader, TaskScope } from '#libs/tasks';
 import { limitedTexts } from './conversation-entry.js';
 import { ConversationState, settingsIn } from './conversation-state.js';
+import type { TurnFailure } from './conversation.js';
 import { outcomeOf } from './conversation-view.js';
 import { TalkEntries } from './talk-entry.js';
+import { CREDENTIAL_UNUSABLE } from './turn-failure.js';
 
 /** Parts of the service that talks use. */
 export interface TalkServices {
@@ -82,6 +84,11 @@ function resultOf(state: ConversationState, wait: boolean): JsonObject | undefin
   if (outcome === undefined) return undefined;
   const { turns, error } = dialogue;
   const said = turns.map(({ turn, fromAgent, toAgent, text }): JsonObject => ({ turn, fromAgent, toAgent, text }));
-  const failure = error && { turn: error.turn, code: error.code, message: error.message };
+  const failure = error && { turn: error.turn, code: error.code, message: textForModel(error) };
   return { conversationId, outcome, turns: said, ...(failure && { error: failure }) };
+}
+
+/** Returns what the model that began the conversation reads of a failure: no name of a credential. */
+function textForModel({ code, message }: TurnFailure): string {
+  return code === CREDENTIAL_UNUSABLE ? 'the agent cannot be called now: its credential cannot be used' : message;
 }

@@ -1,9 +1,12 @@
-import type { CalledTask } from '#libs/a2a-client';
+import { AgentCallError, type CalledTask } from '#libs/a2a-client';
 import { type CallFailure, type CallFailureKind, type CallOutcome, withStatusText } from '#libs/agent-calls';
 import { UnknownAgent } from '#libs/executor';
 import { A2AError } from '#libs/protocol';
 import { type Reply, TIMEOUT, type TurnFailure } from './conversation.js';
 import { replyText } from './reply-text.js';
+
+/** Code of a failure whose message names a credential. */
+export const CREDENTIAL_UNUSABLE = 'CREDENTIAL_UNUSABLE';
 
 const CODES: Record<CallFailureKind, string> = {
   connect: 'AGENT_UNREACHABLE',
@@ -12,7 +15,7 @@ const CODES: Record<CallFailureKind, string> = {
   'client-error': 'AGENT_ERROR',
   'rpc-error': 'AGENT_ERROR',
   unauthorized: 'AGENT_REFUSED_CALLER',
-  credential: 'CREDENTIAL_UNUSABLE',
+  credential: CREDENTIAL_UNUSABLE,
   'not-found': 'AGENT_ERROR',
   'invalid-response': 'INVALID_RESPONSE',
   refused: 'ADDRESS_REFUSED',
@@ -40,6 +43,7 @@ export function replyOf(outcome: CallOutcome, timeoutMs: number): Reply {
 function failureOf({ kind, message, retryable, state, timedOut, cause }: CallFailure, timeoutMs: number): TurnFailure {
   if (kind === 'internal') throw cause;
   if (timedOut) return { code: TIMEOUT, message: `not finished within ${timeoutMs} ms`, retryable };
+  if (cause instanceof AgentCallError && cause.ofCredential) return { code: CREDENTIAL_UNUSABLE, message, retryable };
   if (cause instanceof UnknownAgent) return { code: 'AGENT_NOT_FOUND', message, retryable };
   const refusal = refusalOf(cause);
   if (refusal) return { code: refusal.detailReason ?? 'AGENT_ERROR', message: refusal.message, retryable: false };

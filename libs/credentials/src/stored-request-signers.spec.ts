@@ -1,3 +1,4 @@
+import { OutboundConnectError } from '#libs/outbound';
 import { type Database, type SecretBox, UnreadableSecret } from '#libs/postgres';
 import type { Repository } from 'typeorm';
 import type { CredentialRow } from './credential-row.js';
@@ -14,6 +15,7 @@ const SETTINGS: Record<string, object> = {
   sealed: { kind: 'bearer', hosts: [ORIGIN] },
   elsewhere: { kind: 'bearer', hosts: ['https://else.test'] },
   bare: { kind: 'bearer' },
+  oauth: { kind: 'oauth2-client-credentials', hosts: [ORIGIN] },
 };
 
 /** Secrets that were opened, by the name of their credential. */
@@ -42,7 +44,14 @@ const store = new CredentialStore(
   {} as Repository<CredentialRow>,
   box as unknown as SecretBox,
 );
-const signers = new StoredRequestSigners(store, {} as OAuthTokens, {} as CredentialUse);
+/** Fails as a token endpoint that is away does. */
+const away = {
+  token: async () => {
+    throw new OutboundConnectError('no connection');
+  },
+};
+const use = { used: () => undefined, failed: () => undefined };
+const signers = new StoredRequestSigners(store, away as unknown as OAuthTokens, use as unknown as CredentialUse);
 
 describe('StoredRequestSigners.reaches', () => {
   it.each([
@@ -61,5 +70,18 @@ describe('StoredRequestSigners.reaches', () => {
 
   it('finds no credential of another tenant', async () => {
     expect(await signers.reaches({ credential: 'fits', tenant: 'u' }, [ORIGIN])).toBe(false);
+  });
+});
+
+describe('StoredRequestSigners.auth', () => {
+  it.each([
+    ['missing', 'credential', 'there is no credential "missing"'],
+    ['elsewhere', 'credential', 'credential "elsewhere": it is not meant for https://model.test'],
+    ['oauth', 'connect', 'credential "oauth": no connection to the token endpoint'],
+  ])('marks the failure of "%s" as one whose message names a credential', async (credential, kind, message) => {
+    const { signal } = new AbortController();
+    const wanted = { credential, tenant: 't', agentUrl: ORIGIN, endpoint: new URL(ORIGIN), signal };
+    const failed = signers.auth(wanted);
+    await expect(failed).rejects.toMatchObject({ kind, message, ofCredential: true });
   });
 });

@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AgentCallError, type RequestAuth, RequestSigners, type SigningRequest } from '#libs/a2a-client';
+import {
+  AgentCallError,
+  type AgentCallFailure,
+  type RequestAuth,
+  RequestSigners,
+  type SigningRequest,
+} from '#libs/a2a-client';
 import {
   OutboundConnectError,
   OutboundInterruptedError,
@@ -118,16 +124,17 @@ function isOAuth2(credential: UsableCredential): credential is OAuth2Credential 
 
 /** `undefined` for a fault of ours. No cause has a secret in it; none is kept all the same. */
 function failureOf(name: string, error: unknown): AgentCallError | undefined {
-  const text = (reason: string): string => `credential "${name}": ${reason}`;
+  const passing = (kind: AgentCallFailure, reason: string): AgentCallError =>
+    new AgentCallError(kind, `credential "${name}": ${reason}`, { ofCredential: true });
   if (error instanceof CredentialMismatch) return unusable(name, error.message);
   if (error instanceof TokenRefused) {
-    return error.temporary ? new AgentCallError('server-error', text(error.message)) : unusable(name, error.message);
+    return error.temporary ? passing('server-error', error.message) : unusable(name, error.message);
   }
   if (error instanceof OutboundTimeoutError) {
-    return new AgentCallError('timeout', text('timeout: no answer of the token endpoint in time'));
+    return passing('timeout', 'timeout: no answer of the token endpoint in time');
   }
   if (error instanceof OutboundConnectError || error instanceof OutboundInterruptedError) {
-    return new AgentCallError('connect', text('no connection to the token endpoint'));
+    return passing('connect', 'no connection to the token endpoint');
   }
   if (error instanceof OutboundRefusedError) return unusable(name, 'the token endpoint may not be called');
   if (error instanceof OutboundTooLongError) return unusable(name, "the token endpoint's answer is too long");

@@ -1,3 +1,4 @@
+import { withoutCredentialName } from '#libs/a2a-client';
 import { throughOutage } from '#libs/postgres';
 import { type JsonObject, textStart } from '#libs/protocol';
 import { MCP_SERVER_NAME } from '#libs/service';
@@ -27,6 +28,8 @@ export interface FoundServer {
   known: KnownServer | undefined;
   /** Why it is away; absent where it was asked. */
   away?: string;
+  /** The error that `away` is the text of. */
+  cause?: unknown;
   /** The tools that it listed and that cannot be offered. */
   skipped?: SkippedTool[];
 }
@@ -69,12 +72,14 @@ export class McpServerTools extends McpTools {
     const { server: serverName, tool: toolName } = partsOf(name);
     try {
       const server = await this.serverOf(options.tenant, serverName, options.signal);
-      const { known, away } = await this.look(options.tenant, server, options.signal);
-      if (away !== undefined || !known) throw new McpServerError(`the MCP server "${serverName}" is away: ${away}`);
+      const { known, away, cause } = await this.look(options.tenant, server, options.signal);
+      if (away !== undefined || !known)
+        throw new McpServerError(`the MCP server "${serverName}" is away: ${away}`, { cause });
       return await this.callTool(server, callable(server, known, toolName), args, options);
     } catch (error) {
-      if (error instanceof McpServerError) return { error: error.message };
-      throw error;
+      if (!(error instanceof McpServerError)) throw error;
+      const errorForModel = withoutCredentialName(error, `the MCP server "${serverName}"`);
+      return { error: error.message, ...(errorForModel !== undefined && { errorForModel }) };
     }
   }
 
@@ -83,7 +88,7 @@ export class McpServerTools extends McpTools {
     const { name } = server;
     const listed = await this.list(tenant, server, signal, how);
     if ('away' in listed) {
-      return { known: await throughOutage(() => this.watch.remembered(tenant, name), signal), away: listed.away };
+      return { known: await throughOutage(() => this.watch.remembered(tenant, name), signal), ...listed };
     }
     const { skipped, ...list } = listed.list;
     this.skippedLog.report(tenant, name, skipped);
@@ -111,14 +116,14 @@ export class McpServerTools extends McpTools {
     server: McpServer,
     signal: AbortSignal,
     { refresh, withinMs }: Look,
-  ): Promise<{ list: ListedTools } | { away: string }> {
+  ): Promise<{ list: ListedTools } | { away: string; cause: unknown }> {
     const late = withinMs === undefined ? [] : [AbortSignal.timeout(withinMs)];
     try {
       const limit = AbortSignal.any([signal, ...late]);
       return { list: await this.connections.of(tenant, server).tools(limit, { refresh: refresh === true }) };
     } catch (error) {
       signal.throwIfAborted();
-      return { away: late[0]?.aborted ? 'timeout: no answer in time' : failureText(error) };
+      return { away: late[0]?.aborted ? 'timeout: no answer in time' : failureText(error), cause: error };
     }
   }
 

@@ -31,10 +31,12 @@ export interface McpCallOptions extends McpFindOptions {
 
 /**
  * What came of a call. `result` is the structured content, else the text, else a list of MCP's content blocks; none of it
- * is to be trusted. `error` is one sentence: what the tool reports, or why it could not be called. `truncated`: there was
- * more, beyond 256 KiB.
+ * is to be trusted. `error` is one sentence: what the tool reports, or why it could not be called. `errorForModel`: what a
+ * model reads in its place, where it names a credential. `truncated`: there was more, beyond 256 KiB.
  */
-export type McpToolResult = { result: JsonValue; truncated?: true } | { error: string; truncated?: true };
+export type McpToolResult =
+  | { result: JsonValue; truncated?: true }
+  | { error: string; errorForModel?: string; truncated?: true };
 
 /** A pattern cannot be looked up: there is no such server, or one that was never seen is away. For its caller to read. */
 export class McpServerError extends Error {

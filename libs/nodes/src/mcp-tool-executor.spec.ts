@@ -57,6 +57,13 @@ it('fails with what the tool reports, which is in the log', async () => {
   expect(finalText(events)).toBe('Error: tool "files/write": the disk is full');
 });
 
+it('fails with the name of a missing credential, since no model reads it', async () => {
+  const answer = { error: 'there is no credential "crm"', errorForModel: 'its credential is missing' };
+  const events = await played(executorOf(new FakeMcp(answer)), turn('hello'));
+  expect(finalText(events)).toBe('Error: tool "files/write": there is no credential "crm"');
+  expect(JSON.stringify(events)).not.toContain('errorForModel');
+});
+
 describe('after a crash', () => {
   it.each([
     ['before the call was recorded', 1, {}],

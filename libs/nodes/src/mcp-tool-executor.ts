@@ -43,7 +43,10 @@ export class McpToolExecutor extends NodeExecutor {
     await context.flush();
     // Below the span of a call without an id, which is the node's only one.
     const trace = context.trace?.headers('tool', '');
-    return this.mcp.call(this.tool, args, { ...options, ...(trace && { trace }) });
+    const outcome = await this.mcp.call(this.tool, args, { ...options, ...(trace && { trace }) });
+    if ('result' in outcome) return outcome;
+    const { errorForModel: _unread, ...failed } = outcome;
+    return failed;
   }
 
   /** What an earlier execution of this turn has recorded of the call. */

@@ -49,6 +49,8 @@ export interface ModelFailure {
 export interface ToolOutcome {
   result?: JsonValue;
   error?: string;
+  /** What the model reads in place of `error`, which names a credential. */
+  errorForModel?: string;
   /** There was more. */
   truncated?: true;
 }
@@ -93,6 +95,8 @@ const KEPT_KEY = 'parley/kept';
 const REMEMBERED_KEY = 'parley/remembered';
 /** The Task that a called agent works with. */
 const CALLED_KEY = 'parley/called';
+/** Text that a model reads in place of the error of a call. */
+const MODEL_ERROR_KEY = 'parley/model-error';
 
 /** @param remembered ids of earlier Tasks, the oldest first; absent where the log names them already, or none is looked for */
 export function modelRequest(
@@ -121,11 +125,15 @@ export function toolCall(task: TaskReference, { tool, id, args }: AskedCall, ste
 export function toolResult(
   task: TaskReference,
   { tool, id }: AskedCall,
-  outcome: ToolOutcome,
+  { errorForModel, ...outcome }: ToolOutcome,
   called?: CalledNote,
 ): NodeEvent {
   const used: JsonObject = called?.tokens === undefined ? {} : { tokens: called.tokens };
-  return stepEvent(task, 'tool.result', { tool, id, ...outcome, ...used }, called && { [CALLED_KEY]: { ...called } });
+  const more = {
+    ...(called && { [CALLED_KEY]: { ...called } }),
+    ...(errorForModel !== undefined && { [MODEL_ERROR_KEY]: errorForModel }),
+  };
+  return stepEvent(task, 'tool.result', { tool, id, ...outcome, ...used }, more);
 }
 
 /** The Task of a called agent has come in sight. */
@@ -178,6 +186,12 @@ export function agentQuestion(task: TaskReference, called: CalledNote, words: Pa
 export function calledOf(metadata: JsonObject | undefined): CalledNote | undefined {
   const called = metadata?.[CALLED_KEY];
   return isJsonObject(called) ? (called as unknown as CalledNote) : undefined;
+}
+
+/** Returns what a model reads in place of the error of a call. */
+export function errorForModelOf(metadata: JsonObject | undefined): string | undefined {
+  const errorForModel = metadata?.[MODEL_ERROR_KEY];
+  return typeof errorForModel === 'string' ? errorForModel : undefined;
 }
 
 /** What the metadata of a status says beside the step. */

@@ -25,6 +25,7 @@ import {
   type ModelResponse,
   questionOf,
   rememberedOf,
+  errorForModelOf,
   type ToolOutcome,
 } from './agent-events.js';
 import { CalledAgentLog } from './called-agent-log.js';
@@ -141,7 +142,11 @@ export class AgentLog {
     if (note?.type === 'model.response') this.respond(payload as ModelResponse, metadata);
     if (note?.type === 'model.error') this.fail(payload as ModelFailure, metadata);
     if (note?.type === 'tool.call') this.make(payload as AskedCall, timeOf(update));
-    if (note?.type === 'tool.result') this.result(payload as AskedCall & ToolOutcome, calledOf(metadata));
+    if (note?.type === 'tool.result') {
+      const errorForModel = errorForModelOf(metadata);
+      const outcome = payload as AskedCall & ToolOutcome;
+      this.result(errorForModel === undefined ? outcome : { ...outcome, error: errorForModel }, calledOf(metadata));
+    }
   }
 
   private request({ model, step }: OpenStep): void {

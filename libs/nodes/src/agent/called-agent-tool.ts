@@ -1,4 +1,4 @@
-import { AgentCallError } from '#libs/a2a-client';
+import { AgentCallError, withoutCredentialName } from '#libs/a2a-client';
 import { type AgentCall, type CallFailure, type CallOutcome, needsPerson, questionParts } from '#libs/agent-calls';
 import { untilReached } from '#libs/postgres';
 import type { PlannedCall } from '#libs/process';
@@ -21,6 +21,7 @@ import {
   type CalledNote,
   type AgentTask,
   toolCall,
+  type ToolOutcome,
   toolResult,
 } from './agent-events.js';
 import type { LoggedCall } from './agent-log.js';
@@ -146,13 +147,17 @@ export class CalledAgentTool implements SelfRecordingTool {
     return { state: waiting?.state ?? 'TASK_STATE_INPUT_REQUIRED' };
   }
 
-  private outcomeOf(outcome: CallOutcome): ReturnType<typeof capped> {
+  private outcomeOf(outcome: CallOutcome): ToolOutcome {
     const { answer } = outcome;
     if (outcome.kind === 'completed') return capped(resultOf(answer));
     if (outcome.kind === 'waiting') return capped(questionResult(answer));
     const { kind, message, cause } = outcome.failure;
     if (kind === 'internal') throw cause;
-    return { error: `the call of "${this.name}" failed: ${message}` };
+    const errorForModel = withoutCredentialName(cause, 'this agent');
+    return {
+      error: `the call of "${this.name}" failed: ${message}`,
+      ...(errorForModel !== undefined && { errorForModel }),
+    };
   }
 
   private planned(call: LoggedCall): PlannedCall {

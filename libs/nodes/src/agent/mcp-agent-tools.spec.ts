@@ -79,6 +79,15 @@ describe('tools of MCP servers', () => {
     expect(payloads(driver, 'tool.result')).toEqual([{ tool: 'notes/write.line', id: 'c0', ...outcome }]);
   });
 
+  it('tell a model that a credential is missing without its name, which callers read', async () => {
+    const error = 'the MCP server "notes" is away: there is no credential "crm"';
+    const errorForModel = 'the MCP server "notes" cannot be called now: its credential is missing or cannot be used';
+    const { driver, models } = agent(new NotesServer(TOOL, { error, errorForModel }), { tools: ['notes/*'] });
+    await driver.run();
+    expect(models.calls.at(-1)?.call.messages.at(-1)).toMatchObject({ results: [{ id: 'c0', error: errorForModel }] });
+    expect(payloads(driver, 'tool.result')).toEqual([{ tool: 'notes/write.line', id: 'c0', error }]);
+  });
+
   it('are asked about where their server wants that', async () => {
     const server = new NotesServer({ ...TOOL, needsApproval: true });
     const { driver } = agent(server, { tools: ['notes/*'] });
