@@ -67,6 +67,8 @@ export interface Facts {
   /** Milliseconds. */
   takeover: Pick<LoadResult, 'p50' | 'max'>;
   takeoverFloor: Facts['takeover'];
+  /** Until the first, and until all of 4,000 Tasks of a dead replica are at work in another one. */
+  massTakeover: { first: number; all: number };
 }
 
 /** What a case needs from the run that it is part of. */

@@ -51,6 +51,8 @@ export interface BenchOptions {
   minutes: number;
   /** For which a snapshot is held. */
   heldMinutes: number;
+  /** Numbers of replicas that a held snapshot is measured with. */
+  heldReplicas: number[];
   /** Names of the attacks to make, each alone; none: each alone, then all together. */
   attacks: (AttackName | 'together')[];
 }
@@ -60,6 +62,7 @@ export const USAGE = `npm run bench [-- options]
   --case name …     only these: ${CASES.join(', ')}
   --minutes n       how long the case soak lasts (30 unless said otherwise), and for how long the case snapshot holds
                     one (2); both run only where they are named, and so do attacks, and instructions, which needs valgrind
+  --replicas n,…    of the case snapshot (1,2 unless said otherwise)
   --attack name …   only these attacks of the case attacks, each alone; \`together\` stands for all of them at once
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
   --record          write results/baseline.json, which holds the figures of a full and of a quick run
@@ -91,6 +94,7 @@ export function readOptions(args: string[]): BenchOptions {
       seconds: { type: 'string' },
       stored: { type: 'string' },
       minutes: { type: 'string' },
+      replicas: { type: 'string' },
       attack: { type: 'string', multiple: true, default: [] },
     },
   });
@@ -99,7 +103,7 @@ export function readOptions(args: string[]): BenchOptions {
   const everything = CASES.filter((name) => !NAMED.includes(name));
   const measured = quick ? everything.filter((name) => !SLOW.includes(name)) : everything;
   const usual = check ? GUARDED : measured;
-  const { connections, rounds, seconds, stored, minutes } = values;
+  const { connections, rounds, seconds, stored, minutes, replicas } = values;
   return {
     ...(quick ? QUICK : FULL),
     // Without its peers Parley can be measured more often in the same time.
@@ -115,6 +119,7 @@ export function readOptions(args: string[]): BenchOptions {
     ...(seconds !== undefined && { seconds: positive(seconds) }),
     ...(stored !== undefined && { storedTasks: positive(stored) }),
     ...(minutes !== undefined && { minutes: positive(minutes), heldMinutes: positive(minutes) }),
+    ...(replicas !== undefined && { heldReplicas: replicas.split(',').map(positive) }),
   };
 }
 
@@ -132,6 +137,7 @@ const FULL = {
   kills: 5,
   minutes: 30,
   heldMinutes: 2,
+  heldReplicas: [1, 2],
 };
 
 const QUICK = {
@@ -147,6 +153,7 @@ const QUICK = {
   kills: 1,
   minutes: 3,
   heldMinutes: 0.5,
+  heldReplicas: [1, 2],
 };
 
 function caseName(text: string): CaseName {

@@ -3,9 +3,8 @@ import pg from 'pg';
 import type { Bench, Row } from '../comparison.ts';
 import { cpuMicroseconds, residentBytes } from '../measure/processes.ts';
 import { type BenchServer, startParley } from '../servers/bench-server.ts';
-import { saveWorkflow } from './parley-workflows.ts';
+import { saveWorkflow, startRuns } from './parley-workflows.ts';
 
-const STARTERS = 32;
 const SETTLE_MS = 10_000;
 const WATCHED_MS = 30_000;
 /** Longer than a run waits for in its replica; all of them are parked by then. */
@@ -29,11 +28,11 @@ export async function parkedCase(bench: Bench): Promise<Row[]> {
     await saveWorkflow(server.url, sleeping('blink', '1ms'));
     await saveWorkflow(server.url, sleeping('sleep', '365d'));
     await saveWorkflow(server.url, sleeping('nap', `${NAP_MS}ms`));
-    await startRuns(server, 'blink', parkedRuns);
+    await startRuns(server.url, 'blink', parkedRuns);
     await until(async () => (await count(database, LEFT)) === 0);
     const before = await watch(bench, server);
     bench.progress(`${parkedRuns} runs begin to wait for a year …`);
-    await startRuns(server, 'sleep', parkedRuns);
+    await startRuns(server.url, 'sleep', parkedRuns);
     await until(async () => (await count(database, PARKED)) === parkedRuns);
     const after = await watch(bench, server);
     await server.stop();
@@ -69,21 +68,6 @@ function sleeping(name: string, length: string) {
   return { name, nodes, edges };
 }
 
-async function startRuns(server: BenchServer, workflow: string, runs: number): Promise<void> {
-  let left = runs;
-  const starter = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      const path = `${server.url}/api/workflows/${workflow}/runs`;
-      const headers = { 'content-type': 'application/json' };
-      const answer = await fetch(path, { method: 'POST', headers, body: '{"inputs":{"before":"hello"}}' });
-      await answer.text();
-      if (answer.status !== 202) throw new Error(`A run was not started: ${answer.status}`);
-    }
-  };
-  await Promise.all(Array.from({ length: STARTERS }, starter));
-}
-
 /** A replica that does nothing, for half a minute. */
 async function watch({ postgres }: Bench, server: BenchServer): Promise<Idle> {
   await delay(SETTLE_MS);
@@ -104,7 +88,7 @@ function figures({ mib, commitsPerSecond, cpu }: Idle): number[] {
 /** Runs whose time comes at once. */
 async function wakeAll(bench: Bench, server: BenchServer, database: pg.Pool): Promise<void> {
   const waiting = await count(database, PARKED);
-  await startRuns(server, 'nap', NAPPING);
+  await startRuns(server.url, 'nap', NAPPING);
   const begun = performance.now();
   await until(async () => (await count(database, PARKED)) === waiting + NAPPING);
   await delay(NAP_MS - (performance.now() - begun));

@@ -19,10 +19,12 @@ interface Window {
 
 /**
  * Messages while somebody holds a snapshot, as a backup or a forgotten transaction does, for as long as `--minutes` says:
- * with one replica and with two. Dead rows stay then, and nothing may become slower with each commit.
+ * with one replica and with two, or with as many as `--replicas` says. Dead rows stay then, and nothing may become slower
+ * with each commit.
  */
 export async function snapshotCase(bench: Bench): Promise<Row[]> {
-  const all = [await heldSnapshot(bench, 1), await heldSnapshot(bench, 2)];
+  const all: Awaited<ReturnType<typeof heldSnapshot>>[] = [];
+  for (const replicas of bench.options.heldReplicas) all.push(await heldSnapshot(bench, replicas));
   const [throughput, p99] = [Math.min(...all.map((it) => it.throughput)), Math.max(...all.map((it) => it.p99))];
   bench.fact('heldSnapshot', { throughput, p99 });
   return [];

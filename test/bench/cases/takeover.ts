@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Bench, Row } from '../comparison.ts';
 import { summary } from '../load/closed-loop.ts';
 import { type BenchServer, startParley, startPeer } from '../servers/bench-server.ts';
+import { measureMassTakeover } from './mass-takeover.ts';
 import { saveWorkflow } from './parley-workflows.ts';
 
 /** Of a run: long enough to be killed in, and to go on afterwards. */
@@ -13,7 +14,10 @@ const KILLED_AFTER_MS = 500;
 const TIMES_AS_MANY = 2;
 const LOCK_KEY = 7;
 
-/** How long a run stands still when the replica that executes it is killed, and how long a death itself takes to be seen. */
+/**
+ * How long a run stands still when the replica that executes it is killed, how long a death itself takes to be seen, and
+ * how long 4,000 Tasks of one replica stand still.
+ */
 export async function takeoverCase(bench: Bench): Promise<Row[]> {
   const url = await bench.postgres.database('parley');
   const database = new pg.Pool({ connectionString: url });
@@ -35,6 +39,7 @@ export async function takeoverCase(bench: Bench): Promise<Row[]> {
   } finally {
     await database.end();
   }
+  await measureMassTakeover(bench);
   return [];
 }
 

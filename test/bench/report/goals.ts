@@ -131,11 +131,12 @@ function graphGoals(rows: readonly Row[]): Goal[] {
   });
 }
 
-function takeoverGoals({ takeover, takeoverFloor }: Report['facts']): Goal[] {
+function takeoverGoals({ takeover, takeoverFloor, massTakeover }: Report['facts']): Goal[] {
   const name = 'kill -9 of the executing replica: the run goes on,';
   return [
     atMost(`${name} p50 ms`, takeover?.p50, 500, takeoverFloor?.p50),
     atMost(`${name} longest ms`, takeover?.max, 1_000, takeoverFloor?.max),
+    atMost('kill -9 of a replica with 4,000 Tasks: all are at work, ms', massTakeover?.all, 1_500),
   ];
 }
 

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Bench } from '../comparison.ts';
+import { type BenchServer, startParley } from '../servers/bench-server.ts';
+import { saveWorkflow, startRuns } from './parley-workflows.ts';
+
+const RUNS = 2_000;
+/** A run and the child Task of its only node. */
+const TASKS = 2 * RUNS;
+/** For as long as a node sleeps: none ends before everything is measured. */
+const NODE_MS = 600_000;
+const LOOK_MS = 20;
+
+/** How long the Tasks of a replica that dies stand still where they are many: until all are at work in another one. */
+export async function measureMassTakeover(bench: Bench): Promise<void> {
+  const url = await bench.postgres.database('parley');
+  const database = new pg.Pool({ connectionString: url, max: 1 });
+  try {
+    const owner = await bench.using(startParley(url, { LOG_LEVEL: 'silent' }));
+    const script = { rules: [], otherwise: [{ sleep: NODE_MS }, { complete: true }] };
+    await saveWorkflow(owner.url, {
+      name: 'slow',
+      nodes: [{ id: 'only', type: 'script', config: { script } }],
+      edges: [],
+    });
+    bench.progress(`${RUNS} runs begin …`);
+    await startRuns(owner.url, 'slow', RUNS);
+    const heir = await bench.using(startParley(url, { LOG_LEVEL: 'silent' }));
+    await until(async () => (await claimedTasks(database)) === TASKS && (await executions(owner)) === TASKS);
+    const from = performance.now();
+    await owner.stop('SIGKILL');
+    await until(async () => (await executions(heir)) > 0);
+    const first = performance.now() - from;
+    await until(async () => (await executions(heir)) === TASKS);
+    const all = performance.now() - from;
+    await heir.stop('SIGKILL');
+    bench.table({
+      title: `kill -9 of a replica with ${TASKS} Tasks`,
+      header: ['until', 'ms'],
+      rows: [
+        ['the first is at work in another replica', first],
+        ['all are', all],
+      ],
+    });
+    bench.fact('massTakeover', { first, all });
+  } finally {
+    await database.end();
+  }
+}
+
+async function claimedTasks(database: pg.Pool): Promise<number> {
+  const { rows } = await database.query<{ n: number }>(
+    'SELECT count(*)::int AS n FROM task WHERE replica_id IS NOT NULL',
+  );
+  return rows[0]!.n;
+}
+
+/** Number of Tasks that a replica says it executes. */
+async function executions({ url }: BenchServer): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^parley_executions (\d+)/m.exec(metrics)?.[1] ?? 0);
+}
+
+async function until(reached: () => Promise<boolean>): Promise<void> {
+  while (!(await reached())) await delay(LOOK_MS);
+}
