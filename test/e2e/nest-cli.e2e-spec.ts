@@ -1,4 +1,14 @@
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -22,7 +32,12 @@ const SOURCES = [
   '.swcrc',
 ];
 const NEST = join(ROOT, 'node_modules/.bin/nest');
-/** Three builds by Nest's command and one by npm, on a busy machine. */
+const MAIN = 'dist/src/main.js';
+/** Written by npm's build alone. */
+const STAMP = 'dist/.stamp';
+/** The rules of an agent that echoes. */
+const SCRIPT = 'echo.json';
+/** Six builds by Nest's command and one by npm, on a busy machine. */
 const TIME_LIMIT_MS = 900_000;
 /** The service is built first. */
 const START_WITHIN_MS = 400_000;
@@ -37,6 +52,7 @@ beforeAll(async () => {
   for (const name of SOURCES) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const path = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  writeFileSync(join(folder, SCRIPT), JSON.stringify({ rules: [], otherwise: [{ echo: true }, { complete: 'done' }] }));
   env = {
     ...process.env,
     PATH: path,
@@ -89,25 +105,36 @@ async function answersMessages(url: string): Promise<void> {
   expect(task.artifacts?.[0]?.parts[0]?.text).toBe('hello');
 }
 
+/**
+ * Builds the tree with Nest's command, and starts the service and the agent with it.
+ * @returns the files of dist/, each with its digest
+ */
+async function buildAndStartWithNest(): Promise<Map<string, string>> {
+  const built = spawnSync(NEST, ['build'], { cwd: folder, env, encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(`nest ended with ${built.status}: ${built.stdout}${built.stderr}`);
+  expect([MAIN, STAMP].map((file) => existsSync(join(folder, file)))).toEqual([true, false]);
+  await whileServing([NEST, 'start'], answersMessages);
+  await whileServing([NEST, 'start', 'agent', '--', '--script', SCRIPT, '--port', '0'], async (url) => {
+    const task = await sendTask(`${url}/a2a`, 'hello');
+    expect(task.artifacts?.[0]?.parts[0]?.text).toBe('hello');
+  });
+  const files = readdirSync(join(folder, 'dist'), { recursive: true, withFileTypes: true }).filter((it) => it.isFile());
+  return new Map(
+    files
+      .map((it) => join(it.parentPath, it.name))
+      .sort()
+      .map((path) => [path, createHash('sha256').update(readFileSync(path)).digest('hex')]),
+  );
+}
+
 it(
-  'nest builds and starts the service in a tree without a build, and the agent in one that npm has built, and npm after it',
+  'Nest builds and starts the service and the agent in a tree without a build and in one that npm has built, and npm after it',
   async () => {
-    const built = spawnSync(NEST, ['build'], { cwd: folder, env, encoding: 'utf8' });
-    if (built.status !== 0) throw new Error(`nest ended with ${built.status}: ${built.stdout}${built.stderr}`);
-    expect(existsSync(join(folder, 'dist/src/main.js'))).toBe(true);
-    await whileServing([NEST, 'start'], answersMessages);
-    // Nest's command finds it there, and must leave nothing of it.
-    rmSync(join(folder, 'dist'), { recursive: true });
-    cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
-    writeFileSync(
-      join(folder, 'echo.json'),
-      JSON.stringify({ rules: [], otherwise: [{ echo: true }, { complete: 'done' }] }),
-    );
-    await whileServing([NEST, 'start', 'agent', '--', '--script', 'echo.json', '--port', '0'], async (url) => {
-      const task = await sendTask(`${url}/a2a`, 'hello');
-      expect(task.artifacts?.[0]?.parts[0]?.text).toBe('hello');
-    });
+    const fromSources = await buildAndStartWithNest();
     await whileServing(['npm', 'start'], answersMessages);
+    expect(existsSync(join(folder, STAMP))).toBe(true);
+    // npm finds in the second tree what it has found in the first one: another build would show nothing more.
+    expect(await buildAndStartWithNest()).toEqual(fromSources);
   },
   TIME_LIMIT_MS,
 );
