@@ -171,6 +171,31 @@ describe('the event gateway', () => {
     expect(here.frames[0]).toEqual({ type: 'hello', cursor: expect.any(String) });
   });
 
+  it('a subscription that is not read holds up no other, and goes on from its cursor at the other replica', async () => {
+    const start = (await watch(stage.parley.url, { streams: 'none' })).cursor;
+    const slow = await watch(stage.parley.url, { streams: 'none' });
+    const quick = await watch(second.url, { streams: 'none' });
+    await Promise.all([slow, quick].map((it) => it.subscribe('s', { streams: 'task', since: start })));
+    slow.socket.pause();
+    const { name } = await stage.api.save(linear(unique('gate'), input('a')));
+    const tasks: string[] = [];
+    for (const url of [stage.parley.url, second.url, second.url, stage.parley.url])
+      tasks.push((await sendTask(new Api(url).base(name, 'a'), 'x'.repeat(100_000))).id);
+    const has = (frames: readonly GatewayFrame[]): boolean =>
+      tasks.every((id) => sequences(frames).get(id)?.length === 4);
+    await until(() => has(quick.eventsOf('s')), { what: 'the quick subscription' });
+    expect(has(slow.events)).toBe(false);
+    slow.socket.resume();
+    await until(() => slow.eventsOf('s').length > 0, { what: 'the first frame of the slow subscription' });
+    await slow.cut();
+    const back = await watch(second.url, { streams: 'none' });
+    await back.subscribe('s', { streams: 'task', since: slow.cursor });
+    const seen = (): GatewayFrame[] => [...slow.eventsOf('s'), ...back.eventsOf('s')];
+    await until(() => has(seen()), { what: 'the slow subscription, as it came back' });
+    for (const frames of [quick.eventsOf('s'), seen()])
+      for (const id of tasks) expect(sequences(frames).get(id)).toEqual(range(1, 4));
+  });
+
   it('a client that stops reading disturbs nobody, and comes back where it was', async () => {
     const stalled = await watch(stage.parley.url, { streams: 'task' });
     const { name } = await stage.api.save(linear(unique('gate'), input('a')));
