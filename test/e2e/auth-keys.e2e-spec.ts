@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { detail, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
-import { areFactsDropped } from '../support/dropped-facts.js';
+import { areFactsDropped, DROPS_FACTS } from '../support/dropped-facts.js';
 import { GatewayClient, refusedUpgrade } from '../support/gateway-client.js';
 import { type Parley, startParley, startRefused } from '../support/parley.js';
 import { metric } from '../support/service-metrics.js';
@@ -248,11 +248,12 @@ describe('tickets', () => {
   });
 });
 
-describe('replicas', () => {
+describe('replicas, one of which drops all facts', () => {
   let other: Parley;
 
   beforeAll(async () => {
-    other = await startParley({ databaseUrl: stage.database.url, env: apiKeyEnv(ann, testCaller('eve')) });
+    const env = { ...apiKeyEnv(ann, testCaller('eve')), ...DROPS_FACTS };
+    other = await startParley({ databaseUrl: stage.database.url, env });
   });
 
   afterAll(() => other.stop());
@@ -268,7 +269,8 @@ describe('replicas', () => {
     expect((await api.call('DELETE', `/keys/${made.id}`)).status).toBe(204);
   });
 
-  it('end what is open for a revoked key', async () => {
+  it.each(['here', 'there'])('end what is open for a key that is revoked %s', async (place) => {
+    const revoking = place === 'here' ? api : new Api(other.url, ann.headers);
     const made = await makeKey('jane');
     const headers = { authorization: `Bearer ${made.key}` };
     const { body } = await new Api(other.url, headers).call<{ protocols: string[] }>('POST', '/tickets');
@@ -279,7 +281,7 @@ describe('replicas', () => {
     const stream = await SseReader.open(`${other.url}/api/events`, { headers });
     const mine = await GatewayClient.open(other.url, {}, { headers: ann.headers });
     for (const id of ['a', 'b']) await sockets[0].subscribe(id, { streams: 'task' });
-    await api.call('DELETE', `/keys/${made.id}`);
+    await revoking.call('DELETE', `/keys/${made.id}`);
     await until(() => sockets.every((it) => it.closed?.code === 1008), { what: 'the sockets to close' });
     const limit = { what: 'the stream to end' };
     while ((await stream.next(limit)) !== undefined);

@@ -1,3 +1,4 @@
+import { DROPS_FACTS } from '../support/dropped-facts.js';
 import { FakeAgent } from '../support/fake-agent.js';
 import { after, answers, holds } from '../support/fake-behaviour.js';
 import { freshDataDir, freePort, type Parley, startParley } from '../support/parley.js';
@@ -46,7 +47,7 @@ function tenNodes(url: string): Workflow {
   };
 }
 
-describe('kill -9 in the middle of a run, and a restart on the same embedded DATA_DIR', () => {
+describe('kill -9 in the middle of a run, and a restart on the same embedded DATA_DIR, all facts dropped', () => {
   const data = freshDataDir();
   let fake: FakeAgent;
   let port: number;
@@ -54,7 +55,7 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
   let api: Api;
 
   const start = async (): Promise<void> => {
-    parley = await startParley({ dataDir: data.path, env: { PORT: String(port) } });
+    parley = await startParley({ dataDir: data.path, env: { PORT: String(port), ...DROPS_FACTS } });
     api = new Api(parley.url);
   };
 

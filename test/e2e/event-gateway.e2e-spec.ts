@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sendTask } from '../support/a2a.js';
+import { DROPS_FACTS } from '../support/dropped-facts.js';
 import { GatewayClient, type GatewayFrame, refusedUpgrade } from '../support/gateway-client.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { sendRaw } from '../support/raw-request.js';
@@ -9,11 +10,12 @@ import { until } from '../support/until.js';
 import { Api, input, linear, output, ruled, unique } from '../support/workflow.js';
 
 const stage = useStage();
+/** Drops all facts. */
 let second: Parley;
 const clients: GatewayClient[] = [];
 
 beforeAll(async () => {
-  second = await startParley({ databaseUrl: stage.database.url });
+  second = await startParley({ databaseUrl: stage.database.url, env: DROPS_FACTS });
 });
 
 afterAll(async () => {
