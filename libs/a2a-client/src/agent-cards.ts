@@ -30,6 +30,8 @@ const MAX_CARD_BYTES = 2 * 1024 * 1024;
 /** Characters of a card that is kept, and its bytes in memory. A larger one is read again for each call. */
 const MAX_KEPT_LENGTH = 64 * 1024;
 const MAX_KEPT_BYTES = 1024 * 1024;
+/** Characters of the tenant of an interface: each request to the agent has it. */
+const LONGEST_TENANT = 2_048;
 /** Bytes of all cards that are kept. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 
@@ -211,8 +213,11 @@ function readCard(body: string): SdkAgentCard | undefined {
 /** Cards are shown and kept, and what they name is called: no place for passwords, nor for URLs without end. */
 function callable(card: SdkAgentCard): SdkAgentCard {
   const problem = card.supportedInterfaces.map(({ url }) => urlProblem(url)).find((it) => it !== undefined);
-  if (problem === undefined) return card;
-  throw new AgentCallError('invalid-response', `the agent card is refused: its URLs ${problem}`);
+  if (problem !== undefined)
+    throw new AgentCallError('invalid-response', `the agent card is refused: its URLs ${problem}`);
+  if (!card.supportedInterfaces.some(({ tenant }) => tenant.length > LONGEST_TENANT)) return card;
+  const text = `the agent card is refused: a tenant has more than ${LONGEST_TENANT} characters`;
+  throw new AgentCallError('invalid-response', text);
 }
 
 function objectOf(body: string): JsonObject | undefined {

@@ -9,6 +9,7 @@ import {
   type Task,
 } from '#libs/protocol';
 import type { AgentCallError } from './agent-call-error.js';
+import type { CalledCard } from './called-card.js';
 
 /** The limits of an outbound call, in milliseconds; each of the first four is its own error. */
 export interface CallTimeouts {
@@ -70,7 +71,8 @@ export type CancelOutcome = 'acknowledged' | 'refused' | 'unreachable';
 export abstract class AgentClient {
   /** The agent's URL, as events and errors name it. */
   abstract readonly agentUrl: string;
-  abstract readonly card: AgentCard | undefined;
+  /** What calls need of the agent's card; `AgentDirectory.card` gives all of it. */
+  abstract readonly card: CalledCard | undefined;
 
   /** Returns the media types that the agent takes; `undefined` where nobody says so. Never throws. */
   async inputModes(_options?: CallOptions): Promise<readonly string[] | undefined> {
@@ -79,7 +81,7 @@ export abstract class AgentClient {
 
   /** True if the agent's card declares an extension; false where the card has something else in that place. */
   declares(uri: string): boolean {
-    const extensions: unknown = (this.card as Partial<AgentCard> | undefined)?.capabilities?.extensions;
+    const extensions: unknown = (this.card as Partial<CalledCard> | undefined)?.capabilities?.extensions;
     return Array.isArray(extensions) && extensions.some((it: JsonValue) => isJsonObject(it) && it.uri === uri);
   }
 
@@ -113,6 +115,14 @@ export abstract class AgentDirectory {
    * @throws AgentCallError
    */
   abstract client(url: string, options?: CallOptions): Promise<AgentClient>;
+
+  /**
+   * Reads the card of an agent elsewhere, as `client` does; `undefined` where there is none.
+   * @throws AgentCallError
+   */
+  async card(_url: string, _options?: CallOptions): Promise<AgentCard | undefined> {
+    return undefined;
+  }
 
   /**
    * Returns the card of an agent elsewhere as it was seen first, or accepted since, without asking the agent; `undefined`

@@ -13,6 +13,7 @@ import { type AgentRequest, agentRequest } from './agent-request.js';
 import type { AgentTransport, CallCredentials } from './agent-transport.js';
 import { DialectTransport } from './dialect-transport.js';
 import { type JsonRpcDialect, type JsonRpcEndpoint, JsonRpcTransport } from './json-rpc-transport.js';
+import { sdkCalledCard } from './called-card.js';
 import { SigningTransport } from './signing-transport.js';
 import { RestTransport } from './rest-transport.js';
 import { LegacyClients } from './legacy-clients.js';
@@ -96,9 +97,10 @@ export class AgentTransports {
   }
 
   #transport(chosen: AgentInterface, streaming: boolean, credentials?: CallCredentials): AgentTransport {
+    const { url, tenant } = chosen;
     if (chosen.protocolBinding.toUpperCase() === 'HTTP+JSON')
-      return new RestTransport(this.#request, { ...chosen, credentials }, streaming);
-    return new JsonRpcTransport(this.#request, this.#endpoint({ ...chosen, credentials }), streaming);
+      return new RestTransport(this.#request, { url, tenant, credentials }, streaming);
+    return new JsonRpcTransport(this.#request, this.#endpoint({ url, tenant, credentials }), streaming);
   }
 
   #proving(transport: AgentTransport, agent: CalledAgent, endpoint: string, security?: CardSecurity): AgentTransport {
@@ -145,9 +147,9 @@ function isLegacy({ protocolVersion }: AgentInterface): boolean {
   return /^0\.[23](\.|$)/.test(protocolVersion);
 }
 
-/** The card with this interface alone; the SDK knows no older version than 0.3. */
-function asOf03(card: SdkAgentCard, chosen: AgentInterface): SdkAgentCard {
-  return { ...card, supportedInterfaces: [{ ...chosen, protocolVersion: '0.3' }] };
+/** Returns what the SDK's client needs of a card; it knows no older version than 0.3. */
+function asOf03(card: SdkAgentCard, { url, tenant, protocolBinding }: AgentInterface): SdkAgentCard {
+  return sdkCalledCard(card, { url, tenant, protocolBinding, protocolVersion: '0.3' });
 }
 
 /** The first of version 1.0, else of any 1.x. */

@@ -55,6 +55,29 @@ it('reads what A2A 0.3 says', () => {
   expect(requirements).toEqual([['key', 'http'], ['oauth']]);
 });
 
+it('reads a hundred of each list, and no long name', () => {
+  const many = Array.from({ length: 101 }, (_, nth) => `scheme-${nth}`);
+  const key = (name: string) => ({ type: 'apiKey', in: 'header', name });
+  const { schemes, requirements } = cardSecurity({
+    securitySchemes: {
+      ['n'.repeat(257)]: { type: 'mutualTLS' },
+      long: key('k'.repeat(257)),
+      short: key('k'.repeat(256)),
+      ...Object.fromEntries(many.map((name) => [name, { type: 'openIdConnect' }])),
+    },
+    security: [
+      { ['n'.repeat(257)]: [] },
+      Object.fromEntries(many.map((name) => [name, []])),
+      ...many.map((it) => ({ [it]: [] })),
+    ],
+  });
+  expect([...schemes.keys()]).toEqual(['long', 'short', ...many.slice(0, 98)]);
+  expect(schemes.get('long')).toEqual({ type: 'unknown' });
+  expect(schemes.get('short')).toMatchObject({ type: 'apiKey' });
+  expect(requirements).toHaveLength(100);
+  expect(requirements.slice(0, 3)).toEqual([[''], [''], ['scheme-0']]);
+});
+
 it.each([
   [null],
   ['text'],

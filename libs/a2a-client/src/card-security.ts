@@ -10,6 +10,12 @@ export type SecurityScheme =
   | { type: 'mutualTLS' }
   | { type: 'unknown' };
 
+/** Schemes, requirements, and schemes of one requirement that are read of a card: a client keeps them. */
+const MOST = 100;
+const LONGEST_NAME = 256;
+/** Name of a scheme that no card has. */
+const UNMET = '';
+
 /** What an agent asks of its callers. */
 export interface CardSecurity {
   schemes: ReadonlyMap<string, SecurityScheme>;
@@ -33,9 +39,10 @@ export function securityOf(card: object): CardSecurity | undefined {
 export function cardSecurity(card: JsonObject): CardSecurity {
   const schemes = objectIn(card, 'securitySchemes', 'security_schemes');
   const requirements = listIn(card, 'securityRequirements') ?? listIn(card, 'security_requirements');
+  const named = Object.entries(schemes).filter(([name]) => isName(name));
   return {
-    schemes: new Map(Object.entries(schemes).map(([name, scheme]) => [name, readScheme(scheme)])),
-    requirements: (requirements ?? listIn(card, 'security') ?? []).map(readRequirement),
+    schemes: new Map(named.slice(0, MOST).map(([name, scheme]) => [name, readScheme(scheme)])),
+    requirements: (requirements ?? listIn(card, 'security') ?? []).slice(0, MOST).map(readRequirement),
   };
 }
 
@@ -94,18 +101,23 @@ function alternative(object: JsonObject, oneof: string): [name: string, value: J
 
 function readApiKey(place: JsonValue | undefined, name: JsonValue | undefined): SecurityScheme {
   const known = (['header', 'query', 'cookie'] as const).find((it) => it === place);
-  return known !== undefined && typeof name === 'string' ? { type: 'apiKey', in: known, name } : { type: 'unknown' };
+  return known !== undefined && isName(name) ? { type: 'apiKey', in: known, name } : { type: 'unknown' };
 }
 
 function readHttp(scheme: JsonValue | undefined): SecurityScheme {
-  return typeof scheme === 'string' ? { type: 'http', scheme: scheme.toLowerCase() } : { type: 'unknown' };
+  return isName(scheme) ? { type: 'http', scheme: scheme.toLowerCase() } : { type: 'unknown' };
 }
 
 /** `{"schemes": {"name": …}}` in 1.0, `{"name": […]}` in 0.3. */
 function readRequirement(requirement: JsonValue): string[] {
-  if (!isJsonObject(requirement)) return [''];
+  if (!isJsonObject(requirement)) return [UNMET];
   const { schemes } = requirement;
-  return Object.keys(isJsonObject(schemes) ? schemes : requirement);
+  const names = Object.keys(isJsonObject(schemes) ? schemes : requirement);
+  return names.length <= MOST && names.every(isName) ? names : [UNMET];
+}
+
+function isName(name: JsonValue | undefined): name is string {
+  return typeof name === 'string' && name.length <= LONGEST_NAME;
 }
 
 function objectIn(object: JsonObject, ...names: string[]): JsonObject {

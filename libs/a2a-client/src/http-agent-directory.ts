@@ -2,7 +2,7 @@ import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import { Logger } from '@nestjs/common';
 import type { LocalRequestHandler } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http';
-import { decodeAgentCard, type JsonObject, shownUrl, urlProblem } from '#libs/protocol';
+import { type AgentCard, decodeAgentCard, type JsonObject, shownUrl, urlProblem } from '#libs/protocol';
 import type { ContentLimits, ReceivedAnswers } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { AgentCallError } from './agent-call-error.js';
@@ -16,6 +16,8 @@ import { AgentTransports, type CalledAgent } from './agent-transports.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { RequestSigners } from './request-signers.js';
 import { CallDeadlines } from './call-deadlines.js';
+import { calledCard } from './called-card.js';
+import { heldBytes } from './held-bytes.js';
 import { CallOutcomes, type OutcomeCounter } from './call-outcomes.js';
 import { type LocalAgent, LocalAgentClient } from './local-agent-client.js';
 import { NOBODY, TransportAgentClient } from './transport-agent-client.js';
@@ -23,9 +25,8 @@ import { NOBODY, TransportAgentClient } from './transport-agent-client.js';
 const logger = new Logger('HttpAgentDirectory');
 /** Bytes of all clients that are kept, with the cards that they have. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
-/** Bytes of a client beside its card, which it has in the SDK's form and in that of the protocol. */
+/** Bytes of a client beside the card that it is kept for. */
 const CLIENT_BYTES = 4 * 1024;
-const FORMS_OF_A_CARD = 2;
 
 export interface HttpAgentDirectoryOptions {
   http: AgentHttp;
@@ -92,14 +93,17 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 
   override async client(url: string, options: CallOptions = {}): Promise<AgentClient> {
-    const problem = urlProblem(url);
-    if (problem !== undefined) throw new AgentCallError('refused', `the agent's URL ${problem}`);
+    refuseUnfitUrl(url);
     const local = this.#localAgent(url);
     if (local !== undefined) return new LocalAgentClient(url, local, this.#outcomes);
-    const card = this.#cards.fresh(url) ?? (await this.#find(url, options));
-    const admission = this.options.guard?.admit(url, card && this.#cards.received(card), options);
-    if (admission) await admission;
+    const card = await this.#admitted(url, options);
     return card === undefined ? this.#withoutCard(url, options) : this.#withCard(url, card, options);
+  }
+
+  override async card(url: string, options: CallOptions = {}): Promise<AgentCard | undefined> {
+    refuseUnfitUrl(url);
+    const card = this.#localAgent(url) === undefined ? await this.#admitted(url, options) : undefined;
+    return card && decodeAgentCard(card);
   }
 
   override async pinnedCard(url: string, options: Pick<CallOptions, 'scope'> = {}): Promise<JsonObject | undefined> {
@@ -113,11 +117,26 @@ export class HttpAgentDirectory extends AgentDirectory {
     return path === undefined ? undefined : { path, handler: (this.#handler ??= local.handler()) };
   }
 
-  async #find(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
+  /** Returns the card of an agent that may be called by it. */
+  async #admitted(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
+    const fresh = this.#cards.fresh(url);
+    if (fresh !== undefined) {
+      await this.#admission(url, fresh, options);
+      return fresh;
+    }
     using limits = new CallDeadlines(options);
     const room = URL.canParse(url) ? this.#roomOf(this.#called(url)) : undefined;
     using place = room?.place(options.scope ?? NOBODY, limits);
-    return await this.#cards.find(url, limits, { credentials: this.#cardCredentials(url, options), place });
+    const card = await this.#cards.find(url, limits, { credentials: this.#cardCredentials(url, options), place });
+    // Whoever waits for keys or for the database holds all of the card meanwhile.
+    const signal = options.signal && limits.signal;
+    const admission = this.#admission(url, card, { ...options, ...(signal && { signal }) });
+    if (admission) await Promise.all([admission, place?.read(heldBytes(card), limits.signal)]);
+    return card;
+  }
+
+  #admission(url: string, card: SdkAgentCard | undefined, options: CallOptions): Promise<void> | undefined {
+    return this.options.guard?.admit(url, card && this.#cards.received(card), options);
   }
 
   /** Cards are public, but those of a tenant's own agents. */
@@ -134,7 +153,7 @@ export class HttpAgentDirectory extends AgentDirectory {
     const transport = isPre10 ? this.#transports.ofPre10Card(card, agent) : await this.#transports.ofCard(card, agent);
     const client = new TransportAgentClient(
       url,
-      decodeAgentCard(card),
+      calledCard(card),
       transport,
       this.#outcomes,
       this.options.content,
@@ -142,7 +161,7 @@ export class HttpAgentDirectory extends AgentDirectory {
     );
     const bytes = this.#cards.keptBytes(card);
     if (bytes === undefined) this.#clients.delete(key);
-    else this.#clients.set(key, { card, client }, { size: CLIENT_BYTES + FORMS_OF_A_CARD * bytes });
+    else this.#clients.set(key, { card, client }, { size: CLIENT_BYTES + bytes });
     return client;
   }
 
@@ -166,6 +185,12 @@ export class HttpAgentDirectory extends AgentDirectory {
   #called(url: string): CalledAgent {
     return { url, credentials: this.options.credentials?.(url) };
   }
+}
+
+/** @throws AgentCallError `refused` */
+function refuseUnfitUrl(url: string): void {
+  const problem = urlProblem(url);
+  if (problem !== undefined) throw new AgentCallError('refused', `the agent's URL ${problem}`);
 }
 
 function isOfAddresses(url: string, own: OwnAddresses): boolean {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { OutboundHttp } from '#libs/outbound';
 import type { JsonObject } from '#libs/protocol';
@@ -50,7 +52,7 @@ describe('the card of an agent that was called', () => {
   });
 
   it('gives its room to others where the sum of all is reached', async () => {
-    for (let place = 0; place < 80; place += 1) await called({ description: 'x'.repeat(60_000) }, `/${place}`);
+    for (let place = 0; place < 80; place += 1) await called({ skills: Array<JsonObject>(900).fill({}) }, `/${place}`);
     expect(directory.kept.clients).toBeLessThan(80);
     expect(directory.kept.clients).toBeGreaterThan(40);
     expect(directory.kept.bytes).toBeLessThanOrEqual(32 * MIB);
@@ -75,4 +77,78 @@ describe('the card of an agent that was called', () => {
     other[Symbol.dispose]();
     await called(long);
   });
+
+  it('is counted as it lies in memory while it is not admitted yet', async () => {
+    const room = new ReceivedAnswers({ bytes: 16 * MIB });
+    const admitted = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const guard = {
+      pinned: async () => undefined,
+      admit: (): Promise<void> => {
+        asked.resolve();
+        return admitted.promise;
+      },
+    };
+    directory = new HttpAgentDirectory({ http, room, guard });
+    const client = called({ skills: Array<JsonObject>(5_000).fill({}) });
+    await Promise.race([asked.promise, client]);
+    const other = room.place({ tenant: 'b', owner: 'other' });
+    const reading = other.read(4 * MIB);
+    expect(reading).toBeInstanceOf(Promise);
+    admitted.resolve();
+    await client;
+    await reading;
+  });
+
+  it.each<[string, Record<string, string | undefined>]>([
+    ['1.0', {}],
+    ['0.3', { supportedInterfaces: undefined, protocolVersion: '0.3.0', preferredTransport: 'JSONRPC' }],
+    ['0.3 that is called as REST', { supportedInterfaces: undefined, preferredTransport: 'HTTP+JSON' }],
+  ])('leaves little of itself with a call, where it is one of %s', async (_version, members) => {
+    const card = { ...MANY_SKILLS, ...manySchemes(), url: `${agent.url}/rpc`, ...members };
+    await called(card as JsonObject);
+    const before = usedHeap();
+    const clients: unknown[] = [];
+    for (let nth = 0; nth < 10; nth += 1) clients.push(await called(card as JsonObject, `/${nth}`));
+    expect(usedHeap() - before).toBeLessThan(4 * MIB);
+    expect(clients).toHaveLength(10);
+  });
+
+  it('is read in full by whoever asks for it', async () => {
+    await called(MANY_SKILLS);
+    expect((await directory.card(`${agent.url}/one`))?.skills).toHaveLength(10_000);
+    expect((await directory.client(`${agent.url}/one`)).card).toEqual({
+      name: 'card agent',
+      capabilities: { extensions: [] },
+      defaultInputModes: ['text/plain'],
+    });
+  });
+
+  it('is refused where its tenant is longer than any URL', async () => {
+    const at = { url: `${agent.url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' };
+    await called({ supportedInterfaces: [{ ...at, tenant: 't'.repeat(2_048) }] });
+    const message = 'the agent card is refused: a tenant has more than 2048 characters';
+    await expect(called({ supportedInterfaces: [{ ...at, tenant: 't'.repeat(2_049) }] })).rejects.toThrow(message);
+  });
 });
+
+const MANY_SKILLS: JsonObject = { skills: Array<JsonObject>(10_000).fill({}) };
+
+/** Schemes and requirements that take much memory each. */
+function manySchemes(): JsonObject {
+  const names = Array.from({ length: 2_000 }, (_, nth) => `scheme-${nth}`);
+  const scheme = { type: 'http', scheme: 'bearer' };
+  return {
+    securitySchemes: Object.fromEntries(names.map((name) => [name, scheme])),
+    security: names.map((name) => ({ [name]: [] })),
+  };
+}
+
+/** Returns the bytes of the heap without what can be collected. */
+function usedHeap(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  setFlagsFromString('--no-expose-gc');
+  collect();
+  return process.memoryUsage().heapUsed;
+}

@@ -1,18 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type AgentCard,
-  isActiveState,
-  isWaitingState,
-  type SendMessageRequest,
-  type StreamResponse,
-  type Task,
-} from '#libs/protocol';
+import { isActiveState, isWaitingState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS, type AnswerPlace, type ReceivedAnswers } from '#libs/service';
 import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 import { AnswerSize } from './answer-size.js';
 import { AgentClient, type CallOptions, type CancelOutcome } from './agent-client.js';
 import type { AgentTransport } from './agent-transport.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
+import type { CalledCard } from './called-card.js';
 import type { CallOutcomes } from './call-outcomes.js';
 import { exchange, once, pause, pauseAfter } from './exchange.js';
 import { StreamPace } from './stream-pace.js';
@@ -50,7 +44,7 @@ interface OpenCall {
 export class TransportAgentClient extends AgentClient {
   constructor(
     override readonly agentUrl: string,
-    override readonly card: AgentCard | undefined,
+    override readonly card: CalledCard | undefined,
     private readonly transport: AgentTransport,
     private readonly outcomes: CallOutcomes,
     private readonly content: Pick<ContentLimits, 'artifact' | 'task'> = DEFAULT_CONTENT_LIMITS,

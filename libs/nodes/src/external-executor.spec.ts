@@ -286,6 +286,7 @@ describe('external nodes', () => {
   it('tells an AgentCallError from a defect', async () => {
     const refusing = {
       client: async () => Promise.reject(new AgentCallError('refused', 'the address may not be called')),
+      card: async () => undefined,
       pinnedCard: async () => undefined,
     };
     const broken = new ExternalNode(refusing, chains);

@@ -78,8 +78,8 @@ export class BrainstormSetup {
     if (target === undefined || !needed) return [];
     const url = targetUrl(target, this.address.internalUrl);
     const timeouts = { total: CARD_MS, refused: 0 };
-    const client = await this.directory.client(url, { scope: { tenant, owner: '' }, timeouts });
-    return client.card?.skills ?? [];
+    const card = await this.directory.card(url, { scope: { tenant, owner: '' }, timeouts });
+    return card?.skills ?? [];
   }
 }
 

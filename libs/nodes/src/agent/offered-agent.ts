@@ -45,7 +45,7 @@ export interface OfferedAgent {
 
 /** Where agents are described. */
 export interface AgentCards {
-  directory: Pick<AgentDirectory, 'client' | 'pinnedCard'>;
+  directory: Pick<AgentDirectory, 'card' | 'pinnedCard'>;
   references: Pick<AgentReferences, 'served'>;
 }
 
@@ -117,7 +117,7 @@ async function cardOf(
   const scope = { tenant, owner };
   const timeouts = { connect: CARD_MS, firstEvent: CARD_MS, idle: CARD_MS, total: CARD_MS, refused: 0 };
   const options = { scope, signal, timeouts, ...reachOf(config) };
-  const shown = async () => (await directory.client(reference, options)).card;
+  const shown = () => directory.card(reference, options);
   const pinned = () => untilReached(() => directory.pinnedCard(reference, { scope }), signal);
   return (await unlessUnusable(shown, signal)) ?? unlessUnusable(pinned, signal);
 }

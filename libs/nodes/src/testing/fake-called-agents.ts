@@ -125,6 +125,12 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
     return new FakeClient(url, this, agent);
   }
 
+  override async card(url: string): Promise<AgentCard | undefined> {
+    const { away, card } = this.agent(url);
+    if (away) throw away;
+    return card as AgentCard | undefined;
+  }
+
   override async pinnedCard(url: string): Promise<JsonObject | undefined> {
     return this.agent(url).pinned;
   }
