@@ -3,7 +3,7 @@ import type { AgentCapabilities, JsonObject, Message, Part, SendMessageRequest, 
 import type { TraceContext } from '#libs/service';
 import type { LogPlace, RecordedEvent, TaskEvent, TaskScope } from '#libs/tasks';
 import type { TurnTrace } from '#libs/tracing';
-import type { HeldParts } from './part-keeper.js';
+import type { HeldParts, PartRestorer } from './part-keeper.js';
 import type { SpanStep } from './spans/span-step.js';
 
 /** Who calls, and how: built once by the transport. */
@@ -94,8 +94,8 @@ export interface RequestContext {
    * what it yields; any other just yields. Absent where this process keeps no files.
    */
   keepParts?(parts: readonly Part[]): Promise<Part[]>;
-  /** Returns Parts of the log with their bytes, as they were sent, to readers of `raw`. Absent as `keepParts` is. */
-  restoreParts?(parts: readonly Part[]): Promise<Part[]>;
+  /** Opens the account of Parts that are recorded with their bytes, for readers of `raw`. Absent as `keepParts` is. */
+  partRestorer?(): PartRestorer;
   /**
    * Restores Parts for work that lasts; waits until there is room for their bytes. The executor disposes of them when the
    * work is over. Absent as `keepParts` is.

@@ -24,7 +24,7 @@ export { noteOf, type SpanStep } from './spans/span-step.js';
 export { type Execution, ExecutionInterrupted } from './execution.js';
 export { type ConfigSchema, type NodeProblem, type NodeSpec, type NodeType, NodeTypes } from './node-types.js';
 export { ExecutionRegistry } from './execution-registry.js';
-export { type HeldParts, PartKeeper } from './part-keeper.js';
+export { type HeldParts, PartKeeper, type PartRestorer } from './part-keeper.js';
 export type { LocalRequestHandler } from './local-request-handler.js';
 export { ChildEndings } from './child-endings.js';
 export { endChildrenJob } from './end-children-job.js';

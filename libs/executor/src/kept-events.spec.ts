@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { artifactUpdate, type Part, statusUpdate, userMessage } from '#libs/protocol';
 import type { TaskEvent, TaskRecording } from '#libs/tasks';
-import { AgentExecutor } from './agent-executor.js';
-import { type HeldParts, PartKeeper } from './part-keeper.js';
+import { AgentExecutor, type RequestContext } from './agent-executor.js';
+import { type HeldParts, PartKeeper, type PartRestorer } from './part-keeper.js';
 import { TaskExecution } from './task-execution.js';
 
 const TASK = { taskId: 't', contextId: 'c' };
@@ -24,8 +24,12 @@ class FakeKeeper extends PartKeeper {
     return parts.map((part) => (part.raw === undefined ? part : KEPT));
   }
 
-  override async restore(parts: readonly Part[]): Promise<Part[]> {
-    return [...parts];
+  /** Restorers that are open. */
+  restorers = 0;
+
+  override restorer(): PartRestorer {
+    this.restorers += 1;
+    return { restore: async (parts) => [...parts], [Symbol.dispose]: () => (this.restorers -= 1) };
   }
 
   override async hold(parts: readonly Part[]): Promise<HeldParts> {
@@ -108,6 +112,25 @@ describe('large Parts that an agent answers with', () => {
     await executionOf(recording, keeper, new Answering(true)).run();
     expect(JSON.stringify(recording.events)).toContain('AAAA');
     expect(keeper.stored).toBe(0);
+  });
+
+  it('count no longer than the execution for which they were restored', async () => {
+    const [recording, keeper] = [new MemoryRecording(), new FakeKeeper()];
+    let opened: RequestContext['partRestorer'];
+    class Restoring extends AgentExecutor {
+      override async *execute({ partRestorer }: RequestContext): AsyncGenerator<TaskEvent> {
+        partRestorer!()[Symbol.dispose]();
+        for (let nth = 0; nth < 2; nth += 1) await partRestorer!().restore([RAW]);
+        expect(keeper.restorers).toBe(2);
+        opened = partRestorer!;
+        yield statusUpdate(TASK, 'TASK_STATE_COMPLETED');
+      }
+    }
+    await executionOf(recording, keeper, new Restoring()).run();
+    expect(keeper.restorers).toBe(0);
+    // A call that is still under way may ask for more.
+    opened?.();
+    expect(keeper.restorers).toBe(0);
   });
 
   it('are dropped where the Task is canceled while they are stored', async () => {

@@ -1,10 +1,12 @@
 import type { Message, Part } from '#libs/protocol';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
-import type { HeldParts, PartKeeper } from './part-keeper.js';
+import type { HeldParts, PartKeeper, PartRestorer } from './part-keeper.js';
 
 /** Keeps the large Parts of the events of one execution; a Part that several of its events have is kept once. */
 export class KeptEvents {
   private readonly kept = new WeakMap<Part, { raw: string | undefined; url: string | undefined; part: Part }>();
+  private readonly restorers = new Set<PartRestorer>();
+  private isOver = false;
 
   constructor(
     private readonly keeper: PartKeeper,
@@ -41,9 +43,25 @@ export class KeptEvents {
     return parts.map((part) => this.known(part) ?? part);
   }
 
-  /** Returns Parts as they were sent. */
-  restoreParts(parts: readonly Part[]): Promise<Part[]> {
-    return this.keeper.restore(parts, this.owner, this.signal);
+  /** Opens the account of Parts that are restored to be recorded. It ends with the execution at the latest. */
+  partRestorer(): PartRestorer {
+    const opened = this.keeper.restorer(this.owner, this.signal);
+    const restorer: PartRestorer = {
+      restore: (parts) => opened.restore(parts),
+      [Symbol.dispose]: () => {
+        this.restorers.delete(restorer);
+        opened[Symbol.dispose]();
+      },
+    };
+    if (this.isOver) opened[Symbol.dispose]();
+    else this.restorers.add(restorer);
+    return restorer;
+  }
+
+  /** Ends all that was opened: a run that has stopped reading takes nothing more that its calls have restored. */
+  end(): void {
+    this.isOver = true;
+    for (const restorer of this.restorers) restorer[Symbol.dispose]();
   }
 
   /** Returns Parts as they were sent, for as long as they are needed. */

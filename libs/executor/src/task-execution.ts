@@ -150,7 +150,7 @@ export class TaskExecution implements Execution {
   run(): Promise<void> {
     return new Promise((resolve) => {
       this.leave = resolve;
-      this.ended = this.execute().finally(() => this.live?.end());
+      this.ended = this.execute().finally(() => this.stop());
       void this.ended.then(() => this.recording.flush()).then(resolve, () => resolve());
     });
   }
@@ -172,9 +172,14 @@ export class TaskExecution implements Execution {
     this.recording.abandon();
   }
 
+  private stop(): void {
+    this.live?.end();
+    this.files?.end();
+  }
+
   /** Nothing that the executor still does can be told: it is stopped at once, and a call of its own with it. */
   private giveUp(failure: Error): void {
-    this.live?.end();
+    this.stop();
     this.controller.abort(failure instanceof ClaimLost ? new ExecutionInterrupted(failure.message) : failure);
     this.leave();
   }
@@ -331,7 +336,7 @@ export class TaskExecution implements Execution {
       },
       ...(files && {
         keepParts: (parts) => files.keepParts(parts),
-        restoreParts: (parts) => files.restoreParts(parts),
+        partRestorer: () => files.partRestorer(),
         holdParts: (parts) => files.holdParts(parts),
       }),
     };

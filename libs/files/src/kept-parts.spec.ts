@@ -119,7 +119,7 @@ describe('large Parts', () => {
     });
     expect([...memory.files.values()].map(({ name }) => name)).toEqual(['a.bin', 'file']);
     expect(memory.keptMs).toEqual([24 * 3_600_000]);
-    expect(await keeper('off').restore([text!, large!, small!, unnamed!], ann, signal)).toEqual(parts);
+    expect(await keeper('off').restorer(ann, signal).restore([text!, large!, small!, unnamed!])).toEqual(parts);
   });
 
   it('stay as they are where nothing is said, where no caller could open their URLs, and where their base64 would not come back', async () => {
@@ -198,7 +198,7 @@ describe('what a Part says of itself', () => {
     const [other] = await keeper().keep([rawOf(2_000)], eve);
     const claims = [{ ...part, url: other!.url! }, other!, { ...part, metadata: other!.metadata! }];
     const bare = claims.map(({ metadata: _metadata, ...rest }) => rest);
-    expect(await keeper().restore(claims, ann, signal)).toEqual(bare);
+    expect(await keeper().restorer(ann, signal).restore(claims)).toEqual(bare);
   });
 
   it('is read again where the storage does not answer at first', async () => {
@@ -211,7 +211,46 @@ describe('what a Part says of itself', () => {
   it('is read at an address that the service had once, and up to ARTIFACT_LIMIT', async () => {
     const part = await keptPart();
     const moved = { ...part, url: part.url!.replace(BASE, 'http://old.example') };
-    expect(await keeper(1_000, 2_000).restore([moved, part], ann, signal)).toEqual([rawOf(1_000), part]);
+    expect(await keeper(1_000, 2_000).restorer(ann, signal).restore([moved, part])).toEqual([rawOf(1_000), part]);
+  });
+});
+
+const MEBIBYTE = 1024 ** 2;
+
+/** A Part whose base64 has one mebibyte. */
+async function keptPart(): Promise<Part> {
+  const [part] = await keeper().keep([rawOf((MEBIBYTE / 4) * 3)], ann);
+  return part!;
+}
+
+describe('large Parts that are restored to be recorded', () => {
+  it('count in flight, all that one restorer has read, until it is disposed of', async () => {
+    const part = await keptPart();
+    using restorer = keeper(1_000, MEBIBYTE).restorer(ann, signal);
+    expect(await restorer.restore([part, { text: 'x' }])).toEqual([rawOf((MEBIBYTE / 4) * 3), { text: 'x' }]);
+    expect(inFlight.total).toBe(MEBIBYTE);
+    await restorer.restore([part]);
+    expect(inFlight.total).toBe(2 * MEBIBYTE);
+    restorer[Symbol.dispose]();
+    expect(inFlight.total).toBe(0);
+  });
+
+  it('wait unread until there is room, but take none from work that lasts', async () => {
+    const part = await keptPart();
+    const kept = keeper(1_000, MEBIBYTE);
+    using working = await kept.hold([part], ann, signal);
+    using first = kept.restorer(ann, signal);
+    using second = kept.restorer(ann, signal);
+    await Promise.all([first.restore([part]), second.restore([part])]);
+    using third = kept.restorer(ann, signal);
+    const waiting = third.restore([part]);
+    await new Promise(setImmediate);
+    expect([memory.opened, inFlight.total]).toEqual([3, 3 * MEBIBYTE]);
+    first[Symbol.dispose]();
+    second[Symbol.dispose]();
+    expect(await waiting).toEqual([rawOf((MEBIBYTE / 4) * 3)]);
+    expect(inFlight.total).toBe(2 * MEBIBYTE);
+    expect(working.parts).toHaveLength(1);
   });
 });
 
@@ -250,14 +289,6 @@ describe('a signed address that an agent sends back', () => {
 });
 
 describe('large Parts that work holds', () => {
-  const MEBIBYTE = 1024 ** 2;
-
-  /** A Part whose base64 has one mebibyte. */
-  async function keptPart(): Promise<Part> {
-    const [part] = await keeper().keep([rawOf((MEBIBYTE / 4) * 3)], ann);
-    return part!;
-  }
-
   it('count in flight from before they are read until they are disposed of', async () => {
     const part = await keptPart();
     const held = await keeper(1_000, MEBIBYTE).hold([part, { text: 'x' }, part], ann, signal);

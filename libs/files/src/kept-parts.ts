@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type HeldParts, PartKeeper } from '#libs/executor';
+import { type HeldParts, PartKeeper, type PartRestorer } from '#libs/executor';
 import { ProblemError, ServiceAddress } from '#libs/http';
 import { throughOutage } from '#libs/postgres';
 import { claimsKeptFile, keptFileOf, type Part, withBytes, withKeptFile, withoutKeptFile } from '#libs/protocol';
-import { AppConfig, type ContentPlace, ContentRooms, isLoopbackHost, Metrics } from '#libs/service';
+import { AppConfig, type ContentRoom, ContentRooms, isLoopbackHost, Metrics } from '#libs/service';
 import { type ArrivingFile, FileContents } from './file-contents.js';
 import { fileLabel } from './file-label.js';
 import { FileStore } from './file-store.js';
@@ -25,6 +25,12 @@ const WARN_EVERY_MS = 60_000;
 interface LargePart {
   readonly part: Part;
   readonly bytes: Buffer;
+}
+
+/** A Part, and the file whose bytes it gets. */
+interface FoundPart {
+  readonly part: Part;
+  readonly file?: StoredFile;
 }
 
 /** Keeps large Parts as files of the Task's owner, from FILES_OFFLOAD on. */
@@ -69,30 +75,42 @@ export class KeptParts extends PartKeeper {
     return judged.map((part) => kept.get(part) ?? part);
   }
 
-  override async restore(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<Part[]> {
-    return this.restored(await this.closed(parts, owner, signal), owner, signal);
+  override restorer(owner: FileOwner, signal: AbortSignal): PartRestorer {
+    const opened = this.opened(this.rooms.recordedParts, owner, signal);
+    return {
+      restore: async (parts) => opened.restore(await this.closed(parts, owner, signal)),
+      [Symbol.dispose]: () => opened[Symbol.dispose](),
+    };
   }
 
   override async hold(parts: readonly Part[], owner: FileOwner, signal: AbortSignal): Promise<HeldParts> {
-    const place = this.rooms.workParts.open(owner);
-    const dispose = (): void => place[Symbol.dispose]();
+    const restorer = this.opened(this.rooms.workParts, owner, signal);
     try {
-      return { parts: await this.restored(parts, owner, signal, place), [Symbol.dispose]: dispose };
+      return { parts: await restorer.restore(parts), [Symbol.dispose]: () => restorer[Symbol.dispose]() };
     } catch (error) {
-      dispose();
+      restorer[Symbol.dispose]();
       throw error;
     }
   }
 
-  /** @param place where all bytes have to have room before any are read */
-  private async restored(
-    parts: readonly Part[],
-    owner: FileOwner,
-    signal: AbortSignal,
-    place?: ContentPlace,
-  ): Promise<Part[]> {
+  private opened(room: ContentRoom, owner: FileOwner, signal: AbortSignal): PartRestorer {
+    const place = room.open(owner);
+    let held = 0;
+    return {
+      restore: async (parts) => {
+        const { found, characters } = await this.found(parts, owner, signal);
+        held += characters;
+        await place.hold(held, signal);
+        return this.read(found, signal);
+      },
+      [Symbol.dispose]: () => place[Symbol.dispose](),
+    };
+  }
+
+  /** Finds the files of Parts, and counts the characters of those that are to be read. */
+  private async found(parts: readonly Part[], owner: FileOwner, signal: AbortSignal) {
     let characters = 0;
-    const found: { part: Part; file?: StoredFile }[] = [];
+    const found: FoundPart[] = [];
     for (const part of parts) {
       const file = claimsKeptFile(part) ? await this.keptFile(part, owner, signal) : undefined;
       const length = encodedLength(file?.size ?? 0);
@@ -101,7 +119,10 @@ export class KeptParts extends PartKeeper {
       if (isRead) found.push({ part, file });
       else found.push({ part: file || !claimsKeptFile(part) ? part : withoutKeptFile(part) });
     }
-    await place?.hold(characters, signal);
+    return { found, characters };
+  }
+
+  private async read(found: readonly FoundPart[], signal: AbortSignal): Promise<Part[]> {
     const restored: Part[] = [];
     for (const { part, file } of found)
       restored.push(file ? withBytes(part, (await this.bytesOf(file, signal)).toString('base64')) : part);

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { RequestContext } from '#libs/executor';
+import type { PartRestorer, RequestContext } from '#libs/executor';
 import { type Artifact, isFilePart, type Part } from '#libs/protocol';
 import type { ChildEnding } from './child-ending.js';
 import { mayReadBytes } from './plain-definition.js';
@@ -7,18 +7,35 @@ import type { WorkflowGraph } from './workflow-graph.js';
 
 const logger = new Logger('RunFiles');
 
+/** A run whose log is to have an ending. */
+interface RecordingRun {
+  context: RequestContext;
+  graph: WorkflowGraph;
+}
+
 /**
- * Returns an ending as the log of the run will have it, with its large Parts as files, or as bytes where expressions may
- * read them. So a run works on with what it would find in its log after a crash.
+ * Reports an ending as the log of the run will have it, with its large Parts as files, or as bytes where expressions may
+ * read them. So a run works on with what it would find in its log after a crash. Bytes that were read for it count until
+ * the run has taken the ending, and in its log from then on.
  */
-export async function recordableEnding(
+export async function reportRecordable(
   ending: ChildEnding,
-  { context, graph }: { context: RequestContext; graph: WorkflowGraph },
+  run: RecordingRun,
+  report: (ending: ChildEnding) => Promise<void>,
+): Promise<void> {
+  using restorer = mayReadBytes(run.graph.definition) ? run.context.partRestorer?.() : undefined;
+  await report(await recordableEnding(ending, run, restorer));
+}
+
+async function recordableEnding(
+  ending: ChildEnding,
+  { context, graph }: RecordingRun,
+  restorer: PartRestorer | undefined,
 ): Promise<ChildEnding> {
   if (ending.kind !== 'completed') return ending;
   const { status } = ending;
   const changed = async (parts: readonly Part[]): Promise<Part[] | undefined> =>
-    mayReadBytes(graph.definition) ? context.restoreParts?.(parts) : context.keepParts?.(parts);
+    mayReadBytes(graph.definition) ? restorer?.restore(parts) : context.keepParts?.(parts);
   const artifacts: Artifact[] = [];
   try {
     for (const artifact of ending.artifacts) {

@@ -20,7 +20,7 @@ import { timeOf } from './node-clock.js';
 import type { AttemptFailure } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { InvalidOutput, OutputRules } from './output-rules.js';
-import { recordableEnding } from './recordable-ending.js';
+import { reportRecordable } from './recordable-ending.js';
 import { askedOnAfter } from './refused-answer.js';
 import { questionId, remoteLookJob, remoteLookOver } from './remote-look-job.js';
 import { RunContent } from './run-content.js';
@@ -309,7 +309,7 @@ export class RunCalls {
       }
       const unread = unreadPayload(call.answer);
       if (unread) await report({ step: partsLeftOut.note(node, unread) });
-      await report({ ending: await recordableEnding(this.endingOf(node, url, call.outcome), this.run) });
+      await reportRecordable(this.endingOf(node, url, call.outcome), this.run, (ending) => report({ ending }));
     } catch (error) {
       if (call.givenUp) return;
       this.logger.error({ err: error, node: node.instance }, 'The answer of a node could not be reported');

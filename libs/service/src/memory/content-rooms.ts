@@ -143,10 +143,13 @@ export class ContentRooms {
   readonly modelFiles: ContentRoom;
   /** Large Parts that plugins work on, while their work lasts. */
   readonly workParts: ContentRoom;
+  /** Large Parts that runs put into their logs, until they are there. */
+  readonly recordedParts: ContentRoom;
 
   constructor({ memory }: AppConfig, inFlight: InFlight) {
     const bytes = memory.inFlightBytes * PART_OF_LIMIT;
     this.modelFiles = new ContentRoom(inFlight, bytes, { share: 1, waitMs: CONTENT_WAIT_MS });
     this.workParts = new ContentRoom(inFlight, bytes);
+    this.recordedParts = new ContentRoom(inFlight, bytes, { share: 1 });
   }
 }
