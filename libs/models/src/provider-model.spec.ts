@@ -97,6 +97,12 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     expect(body).toMatchObject({ model: 'small', temperature: 0.5, max_tokens: 50, stream: true });
   });
 
+  it('sends neither a temperature nor a token limit where the call sets none', async () => {
+    await all(model().stream(asked()));
+    for (const member of ['temperature', 'max_tokens', 'max_completion_tokens'])
+      expect(sent()).not.toHaveProperty(member);
+  });
+
   it('tells a whole conversation with its tools, and keeps no more than the loop gave it', async () => {
     const messages: ModelCall['messages'] = [
       { role: 'system', parts: [{ text: 'be brief' }] },
