@@ -264,6 +264,29 @@ describe('BrainstormExecutor', () => {
     expect(used).toEqual(['first', 'second', 'first']);
   });
 
+  it('looks the credential up again after a restart between passes: deleted, it fails the pass until it is back', async () => {
+    const spec = specOf(['a', 'b'], { maxIterations: 1 });
+    const [one, other] = spec.agents;
+    const agents = agentsThat({});
+    const first = new DrivenBrainstorm(agents, { ...spec, agents: [{ ...one!, credentials: ['mine'] }, other!] });
+    first.hosts['mine'] = ['http://a'];
+    await first.start();
+    /** Another process, which knows the log alone. */
+    const restarted = async (before: DrivenBrainstorm, hosts: string[]): Promise<DrivenBrainstorm> => {
+      const after = new DrivenBrainstorm(agents, before.spec);
+      after.log.push(...before.log);
+      after.hosts['mine'] = hosts;
+      await after.iterate();
+      return after;
+    };
+    const without = await restarted(first, []);
+    expect(without.progress.failure?.message).toBe('"mine" is not a credential that this agent can use');
+    const back = await restarted(without, ['http://a']);
+    expect(back.progress.status).toBe('converged');
+    const used = agents.calls.filter(({ agent }) => agent === 'a').map(({ options }) => options.credential);
+    expect(used).toEqual(['mine', 'mine']);
+  });
+
   it('follows a call after a crash with the credential that it was made with', async () => {
     const spec = specOf(['a', 'b'], { maxIterations: 1 });
     const [one, other] = spec.agents;
