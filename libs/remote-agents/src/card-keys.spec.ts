@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { OutboundHttp } from '#libs/outbound';
 import { exportJWK, FlattenedSign, generateKeyPair, type JWK } from 'jose';
 import { CardKeys, type KeySource } from './card-keys.js';
@@ -9,6 +10,7 @@ describe('the keys that cards name', () => {
   let pair: Awaited<ReturnType<typeof generateKeyPair>>;
   let publicKey: JWK;
   let more: object;
+  let status: number;
   let fetches: string[];
   let keys: CardKeys;
 
@@ -18,21 +20,22 @@ describe('the keys that cards name', () => {
   });
   beforeEach(() => {
     more = {};
+    status = 200;
     fetches = [];
     const fetch = async (input: string | URL | Request): Promise<Response> => {
       fetches.push(String(input));
-      return Response.json({ keys: [publicKey], ...more });
+      return status === 200 ? Response.json({ keys: [publicKey], ...more }) : new Response('', { status });
     };
     keys = new CardKeys({ fetch, trusting: () => fetch } as Pick<OutboundHttp, 'fetch' | 'trusting'>, []);
   });
 
   const source = (name: string): KeySource => keys.sources(`${ORIGIN}/${name}`, CARD)[0]!;
 
-  async function keyOf(name: string): Promise<unknown> {
+  async function keyOf(name: string, kid = 'k'): Promise<unknown> {
     const jws = await new FlattenedSign(Buffer.from('x'))
-      .setProtectedHeader({ alg: 'ES256', kid: 'k' })
+      .setProtectedHeader({ alg: 'ES256', kid })
       .sign(pair.privateKey);
-    return source(name).key({ alg: 'ES256', kid: 'k' }, jws);
+    return source(name).key({ alg: 'ES256', kid }, jws);
   }
 
   it('are fetched once', async () => {
@@ -47,6 +50,23 @@ describe('the keys that cards name', () => {
     const before = fetches.length;
     await keyOf('29');
     expect(fetches).toHaveLength(before);
+    await keyOf('0');
+    expect(fetches).toHaveLength(before + 1);
+  });
+
+  it('keep their weight when their origin answers without a set', async () => {
+    more = { comment: 'x'.repeat(200_000) };
+    const clock = jest.spyOn(Date, 'now');
+    for (let set = 0; set < 30; set += 1) {
+      status = 200;
+      await keyOf(`${set}`);
+      status = 404;
+      clock.mockReturnValue(Date.now() + 60_000);
+      await expect(keyOf(`${set}`, 'another')).rejects.toThrow('Expected 200 OK');
+    }
+    clock.mockRestore();
+    status = 200;
+    const before = fetches.length;
     await keyOf('0');
     expect(fetches).toHaveLength(before + 1);
   });

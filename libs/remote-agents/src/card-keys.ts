@@ -58,9 +58,12 @@ export class CardKeys {
     const kept = this.named.get(url);
     if (kept) return kept.source;
     const source: KeySource = { url, trust: 'origin', key: keySet(url, this.fetch, (bytes) => weigh(bytes)) };
+    let largest = 0;
     const weigh = (bytes: number): void => {
+      // An answer that is no set leaves the set before it in memory.
+      largest = Math.max(largest, bytes);
       if (this.named.peek(url)?.source !== source) return;
-      this.named.set(url, { source }, { size: SOURCE_BYTES + bytes * HEAP_PER_BYTE });
+      this.named.set(url, { source }, { size: SOURCE_BYTES + largest * HEAP_PER_BYTE });
     };
     this.named.set(url, { source }, { size: SOURCE_BYTES });
     return source;
