@@ -17,6 +17,12 @@ export function hasNames(value: JsonValue | undefined): boolean {
   return Object.keys(namesIn(value)).length > 0;
 }
 
+/** True if a value names a credential, at any depth. */
+export function hasInnerNames(value: JsonValue | undefined): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return hasNames(value) || Object.values(value).some(hasInnerNames);
+}
+
 /** Returns a value without its own members that name credentials. */
 export function withoutNames<T extends JsonValue>(value: T): T | JsonObject {
   return isJsonObject(value) ? picked(value, (key) => !NAMING.has(key)) : value;

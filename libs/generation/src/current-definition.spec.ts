@@ -179,6 +179,45 @@ describe('a definition that a model changes', () => {
     });
   });
 
+  describe('of tens of thousands of entries', () => {
+    let reads: number;
+    const entry = (name: string): JsonObject => ({
+      name,
+      auth: `key of ${name}`,
+      get agent() {
+        reads += 1;
+        return URL;
+      },
+    });
+    const agent = (id: string, tools: JsonValue[]): JsonObject => ({ id, type: 'agent', config: { tools } });
+    const times = <T>(count: number, make: (nth: string) => T): T[] =>
+      Array.from({ length: count }, (_, nth) => make(`${nth}`));
+
+    it.each<[string, () => JsonObject[], () => JsonObject[]]>([
+      [
+        'one list',
+        () => [agent('a', times(1_000, entry))],
+        () => [
+          agent(
+            'a',
+            times(1_000, (nth) => entry(`new ${nth}`)),
+          ),
+        ],
+      ],
+      ['nodes with one id', () => [agent('a', times(1_000, entry))], () => times(1_000, () => agent('a', []))],
+      [
+        'nodes with other ids',
+        () => times(500, (nth) => agent(nth, [entry('one'), entry('two')])),
+        () => times(500, (nth) => agent(`new ${nth}`, [entry('three')])),
+      ],
+    ])('compares %s in proportion to the size', (_, before, after) => {
+      reads = 0;
+      const current = new CurrentDefinition({ name: 'w', nodes: before() });
+      current.apply({ name: 'w', nodes: after() });
+      expect(reads).toBeLessThan(100_000);
+    });
+  });
+
   it('puts a node back to the letter where the model only says so or repeats it, in whichever order', () => {
     const node = { id: 'a', type: 'agent', config: { prompt: 'x', model: 'm' }, position: { x: 1, y: 2 } };
     const current = new CurrentDefinition({ name: 'w', nodes: [node, { id: 'b', type: 'output' }] });

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WORKFLOW_NAME, type WorkflowProblem } from '#libs/orchestrator';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { withoutCredentials, withoutInnerNames, withoutNames } from './credential-names.js';
+import { hasInnerNames, withoutCredentials, withoutInnerNames, withoutNames } from './credential-names.js';
 import { type CallingNode, keptCredentials } from './kept-credentials.js';
+import { ComparedValues, valuesIn } from './compared-values.js';
 
 /** Members that the service shows beside a definition. */
 const SHOWN = new Set(['revision', 'createdAt', 'updatedAt', 'problems', '$schema']);
@@ -21,6 +22,12 @@ interface ChangedNode {
   lost: LostInNode[];
 }
 
+/** A node that the answer has no more, and its size. */
+interface GoneNode {
+  known: JsonObject;
+  values: number;
+}
+
 /** A loss; `path` begins in the node, and `detail` without naming it. */
 type LostInNode = Pick<WorkflowProblem, 'path' | 'detail'>;
 
@@ -31,7 +38,11 @@ type LostInNode = Pick<WorkflowProblem, 'path' | 'detail'>;
 export class CurrentDefinition {
   private readonly nodes: ReadonlyMap<string, JsonObject>;
 
-  constructor(private readonly sent: JsonObject) {
+  /** @param compared shared with the definitions inside of another one */
+  constructor(
+    private readonly sent: JsonObject,
+    private readonly compared = new ComparedValues(),
+  ) {
     const nodes = objectsIn(sent['nodes']).filter((node) => typeof node['id'] === 'string');
     this.nodes = new Map(nodes.map((node) => [node['id'] as string, node]));
   }
@@ -57,48 +68,56 @@ export class CurrentDefinition {
     return { workflow, lost: nodes?.flatMap(({ node, lost }, index) => warnings(node, index, lost)) ?? [] };
   }
 
+  /** Of several nodes with one id, which no definition may have, only the first one is that node. */
   private changedNodes(nodes: JsonValue[]): ChangedNode[] {
     const ids = new Set(objectsIn(nodes).map(({ id }) => id));
-    const gone = [...this.nodes.values()].filter(({ id }) => !ids.has(id));
+    const gone = [...this.nodes.values()].filter(({ id, config }) => !ids.has(id) && hasInnerNames(config));
+    const sources = gone.map((known) => ({ known, values: valuesIn(known) }));
+    const open = new Map(this.nodes);
     return nodes.map((node) => {
       if (!isJsonObject(node)) return { node, lost: [] };
-      const known = typeof node['id'] === 'string' ? this.nodes.get(node['id']) : undefined;
-      return known === undefined ? renamedNode(node, gone) : changedNode(node, known);
+      const { id } = node;
+      const known = typeof id === 'string' ? open.get(id) : undefined;
+      if (known) open.delete(id as string);
+      return known === undefined ? this.renamedNode(node, sources) : this.changedNode(node, known);
     });
   }
-}
 
-function changedNode(node: JsonObject, known: JsonObject): ChangedNode {
-  if (node[UNCHANGED] === true) return { node: known, lost: [] };
-  const { position: _position, [UNCHANGED]: _unchanged, ...written } = node;
-  if (isDeepStrictEqual(plainNode(written), plainNode(visibleNode(known)))) return { node: known, lost: [] };
-  const { position } = known;
-  const { config, lost } = changedConfig(written, known);
-  return { node: { ...written, ...(config && { config }), ...(position !== undefined && { position }) }, lost };
-}
-
-/** Returns a node of a new id with the credentials of a node that is gone, if it calls an agent of that one. */
-function renamedNode(node: JsonObject, gone: readonly JsonObject[]): ChangedNode {
-  for (const known of gone) {
-    const { config, lost } = changedConfig(node, known);
-    if (config && !isDeepStrictEqual(config, node['config'])) return { node: { ...node, config }, lost };
+  private changedNode(node: JsonObject, known: JsonObject): ChangedNode {
+    if (node[UNCHANGED] === true) return { node: known, lost: [] };
+    const { position: _position, [UNCHANGED]: _unchanged, ...written } = node;
+    if (isDeepStrictEqual(plainNode(written), plainNode(visibleNode(known)))) return { node: known, lost: [] };
+    const { position } = known;
+    const { config, lost } = this.changedConfig(written, known);
+    return { node: { ...written, ...(config && { config }), ...(position !== undefined && { position }) }, lost };
   }
-  return { node, lost: [] };
-}
 
-/** Returns the config of a changed node with the credentials that it keeps. */
-function changedConfig(written: JsonObject, known: JsonObject): { config?: JsonObject; lost: LostInNode[] } {
-  const [before, after] = [known['config'], written['config']];
-  if (!isJsonObject(before) || !isJsonObject(after)) return { lost: [] };
-  const { members, lost } = keptCredentials(typed(known, before), typed(written, after));
-  const own = lost.map(({ member, detail }) => {
-    return { path: member === '' ? 'config' : `config.${member}`, detail: `the credential ${detail}` };
-  });
-  const inner = isJsonObject(after['body']) ? innerDefinition(known)?.apply(after['body']) : undefined;
-  return {
-    config: { ...after, ...members, ...(inner && { body: inner.workflow }) },
-    lost: [...own, ...(inner?.lost ?? []).map(({ path, detail }) => ({ path: `config.body.${path}`, detail }))],
-  };
+  /** Returns a node of a new id with the credentials of a node that is gone, if it calls an agent of that one. */
+  private renamedNode(node: JsonObject, gone: readonly GoneNode[]): ChangedNode {
+    const own = gone.length > 0 ? valuesIn(node) : 0;
+    for (const { known, values } of gone) {
+      if (known['type'] !== node['type']) continue;
+      if (!this.compared.take(own + values)) break;
+      const { config, lost } = this.changedConfig(node, known);
+      if (config && !isDeepStrictEqual(config, node['config'])) return { node: { ...node, config }, lost };
+    }
+    return { node, lost: [] };
+  }
+
+  /** Returns the config of a changed node with the credentials that it keeps. */
+  private changedConfig(written: JsonObject, known: JsonObject): { config?: JsonObject; lost: LostInNode[] } {
+    const [before, after] = [known['config'], written['config']];
+    if (!isJsonObject(before) || !isJsonObject(after)) return { lost: [] };
+    const { members, lost } = keptCredentials(typed(known, before), typed(written, after));
+    const own = lost.map(({ member, detail }) => {
+      return { path: member === '' ? 'config' : `config.${member}`, detail: `the credential ${detail}` };
+    });
+    const inner = isJsonObject(after['body']) ? innerDefinition(known, this.compared)?.apply(after['body']) : undefined;
+    return {
+      config: { ...after, ...members, ...(inner && { body: inner.workflow }) },
+      lost: [...own, ...(inner?.lost ?? []).map(({ path, detail }) => ({ path: `config.body.${path}`, detail }))],
+    };
+  }
 }
 
 function typed({ type }: JsonObject, config: JsonObject): CallingNode {
@@ -106,10 +125,10 @@ function typed({ type }: JsonObject, config: JsonObject): CallingNode {
 }
 
 /** Returns the workflow that stands in a node. */
-function innerDefinition({ type, config }: JsonObject): CurrentDefinition | undefined {
+function innerDefinition({ type, config }: JsonObject, compared?: ComparedValues): CurrentDefinition | undefined {
   const body = isJsonObject(config) ? config['body'] : undefined;
   const isDefinition = isJsonObject(body) && (type === 'workflow' || Array.isArray(body['nodes']));
-  return isDefinition ? new CurrentDefinition(body) : undefined;
+  return isDefinition ? new CurrentDefinition(body, compared) : undefined;
 }
 
 /** Returns the losses of a node as problems of its definition. */

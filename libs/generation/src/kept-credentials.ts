@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { agentToolEntries } from '#libs/executor';
-import { isJsonObject, type JsonObject, type JsonValue, shownUrl, textStart } from '#libs/protocol';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, shownUrl, textStart } from '#libs/protocol';
 import { hasNames, namesIn, withoutCredentials, withoutNames } from './credential-names.js';
 
 /** Members of the config of a conversation that are agents; `auth` has their credentials by the same names. */
@@ -72,13 +72,15 @@ function partyCredentials({ auth, ...before }: JsonObject, after: JsonObject): K
 /** Finds the credentials of the agents in a list. */
 function listedCredentials(list: string, before: JsonObject, after: JsonObject): KeptCredentials {
   const [known, written] = [before[list], after[list]];
-  if (!Array.isArray(known) || !Array.isArray(written) || !known.some(hasNames)) return { members: {}, lost: [] };
-  const found = written.map((entry, index) => entryWith(entry, index, known));
+  if (!Array.isArray(known) || !Array.isArray(written)) return { members: {}, lost: [] };
+  const agents = KnownAgents.of(known);
+  if (!agents.haveNames) return { members: {}, lost: [] };
+  const found = written.map((entry, index) => agents.entryWith(entry, index));
   const unclear = found.flatMap(({ entry, source }, index) =>
     source === 'unclear' ? [lostOf(`${list}[${index}]`, agentOf(entry), `${list} had it more than once`)] : [],
   );
-  const agents = new Set(written.map(agentOf));
-  const gone = known.filter((it) => hasNames(it) && !agents.has(agentOf(it)));
+  const called = new Set(written.map(agentOf));
+  const gone = known.filter((it) => hasNames(it) && !called.has(agentOf(it)));
   const replaced = found.some(({ source }) => source === 'new') ? gone : [];
   const left = replaced.map((it) => lostOf(list, agentOf(it), `${list} has another agent now`));
   return { members: { [list]: found.map(({ entry }) => entry) }, lost: [...unclear, ...left] };
@@ -90,28 +92,68 @@ interface FoundEntry {
   source?: 'known' | 'unclear' | 'new';
 }
 
-/**
- * Returns an entry with the credentials of the same agent in the list before: of the one that is like it in all, else in its
- * name, else of any. It is unclear where those have different credentials, and none of them stood in the same place.
- */
-function entryWith(entry: JsonValue, index: number, known: readonly JsonValue[]): FoundEntry {
+/** The first of the entries that are alike, and whether all of them have its credentials. */
+interface AlikeEntries {
+  first: JsonValue;
+  isClear: boolean;
+}
+
+/** Agents of a list, found by what entries have in common: a list may have tens of thousands. */
+class KnownAgents {
+  private static readonly kept = new WeakMap<readonly JsonValue[], KnownAgents>();
+  readonly haveNames: boolean;
+  /** Likenesses of the entry at each place. */
+  private readonly places: readonly (readonly string[])[];
+  private readonly alike = new Map<string, AlikeEntries>();
+
+  private constructor(private readonly known: readonly JsonValue[]) {
+    this.haveNames = known.some(hasNames);
+    this.places = this.haveNames ? known.map(likenessesOf) : [];
+    for (const [index, likenesses] of this.places.entries())
+      for (const likeness of likenesses) this.add(likeness, known[index]!);
+  }
+
+  static of(known: readonly JsonValue[]): KnownAgents {
+    const kept = this.kept.get(known) ?? new KnownAgents(known);
+    this.kept.set(known, kept);
+    return kept;
+  }
+
+  /**
+   * Returns an entry with the credentials of the same agent in the list before: of the one that is like it in all, else in
+   * its name, else of any. It is unclear where those have different credentials, and none of them stood in the same place.
+   */
+  entryWith(entry: JsonValue, index: number): FoundEntry {
+    const likenesses = likenessesOf(entry);
+    if (likenesses.length === 0) return { entry };
+    const likeness = likenesses.find((it) => this.alike.has(it));
+    const alike = likeness === undefined ? undefined : this.alike.get(likeness);
+    if (likeness === undefined || !alike) return { entry, source: 'new' };
+    const isThere = this.places[index]?.includes(likeness) === true;
+    if (!isThere && !alike.isClear) return { entry, source: 'unclear' };
+    const source = isThere ? this.known[index]! : alike.first;
+    if (!hasNames(source)) return { entry, source: 'known' };
+    const plain = isJsonObject(entry) ? withoutNames(entry) : { agent: agentOf(entry)! };
+    return { entry: { ...plain, ...namesIn(source) }, source: 'known' };
+  }
+
+  private add(likeness: string, entry: JsonValue): void {
+    const alike = this.alike.get(likeness);
+    if (!alike) this.alike.set(likeness, { first: entry, isClear: true });
+    else alike.isClear &&= isDeepStrictEqual(namesIn(entry), namesIn(alike.first));
+  }
+}
+
+/** Returns what an entry has in common with those of the same agent: all, the name, the agent; nothing of what is none. */
+function likenessesOf(entry: JsonValue): string[] {
   const agent = agentOf(entry);
-  if (agent === undefined) return { entry };
-  const same = known.filter((it) => agentOf(it) === agent);
-  const likenesses = [
-    (it: JsonValue) => isDeepStrictEqual(withoutNames(it), withoutNames(entry)),
-    (it: JsonValue) => nameOf(it) === nameOf(entry),
-    () => true,
-  ];
-  const alike = likenesses.map((isAlike) => same.filter(isAlike)).find((found) => found.length > 0) ?? [];
-  const there = alike.find((it) => it === known[index]);
-  const [source] = there === undefined ? alike : [there];
-  if (source === undefined) return { entry, source: 'new' };
-  const isClear = there !== undefined || alike.every((it) => isDeepStrictEqual(namesIn(it), namesIn(source)));
-  if (!isClear) return { entry, source: 'unclear' };
-  if (!hasNames(source)) return { entry, source: 'known' };
-  const plain = isJsonObject(entry) ? withoutNames(entry) : { agent };
-  return { entry: { ...plain, ...namesIn(source) }, source: 'known' };
+  if (agent === undefined) return [];
+  const name = nameOf(entry);
+  return [
+    ['all', agent, withoutNames(entry)],
+    ['name', agent, ...(name === undefined ? [] : [name])],
+    ['agent', agent],
+  ].map((it) => canonicalJson(it));
 }
 
 function agentOf(entry: JsonValue): string | undefined {
