@@ -4,7 +4,7 @@ import type { JobContext, JobHandler, Jobs } from '#libs/jobs';
 import { Metrics } from '#libs/service';
 import type { CancelOutcomes, LaterOutcome } from './cancel-outcomes.js';
 import { CancelRetries } from './cancel-retries.js';
-import { type ChildCancel, readChildCancel } from './child-cancel.js';
+import { cancelJob, type ChildCancel, readChildCancel } from './child-cancel.js';
 
 const OWN: ChildCancel = {
   runId: 'run-1',
@@ -104,6 +104,27 @@ describe('a cancel that is tried again', () => {
     expect(kept).toMatchObject([{ attempt: 7, outcome: 'acknowledged' }]);
     resolve('unreachable');
     await promise;
+  });
+
+  it('is asked for beside the silent agents of another caller, at however many origins those are', async () => {
+    const { promise, resolve } = Promise.withResolvers<CancelOutcome>();
+    answer = promise;
+    const { workflow: _workflow, revision: _revision, ...elsewhere } = OWN;
+    const scope = { tenant: '', owner: 'eve' };
+    const silent = Array.from({ length: 80 }, (_, attempt) => {
+      return cancel({ ...elsewhere, scope, attempt, agentUrl: `http://silent-${attempt}/a2a` }).catch(() => 'again');
+    });
+    expect(await Promise.all(silent)).toEqual(Array(80).fill('again'));
+    expect(asked).toHaveLength(16);
+    answer = 'acknowledged';
+    await cancel({ ...elsewhere, attempt: 81 });
+    expect(kept).toMatchObject([{ attempt: 81, outcome: 'acknowledged' }]);
+    resolve('unreachable');
+    await promise;
+  });
+
+  it('lets every job go first that a caller waits for', () => {
+    expect(cancelJob(OWN).priority).toBeGreaterThan(0);
   });
 
   it('is given up when ten minutes have passed', async () => {

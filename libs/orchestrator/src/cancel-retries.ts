@@ -49,7 +49,8 @@ export class CancelRetries {
     const known = await this.outcomes.of(runId);
     if (known.some((outcome) => outcome.node === node && outcome.attempt === attempt)) return;
     const url = this.urlOf(cancel);
-    const asked = this.open.kept(`${runId}/${node}#${attempt}`, url, () => this.ask(cancel, url));
+    const place = { name: `${runId}/${node}#${attempt}`, url, whose: cancel.scope };
+    const asked = this.open.kept(place, () => this.ask(cancel, url));
     const isKept = last ? await asked : await soon(asked);
     signal.throwIfAborted();
     if (isKept) return;

@@ -9,6 +9,8 @@ const FIRST_PAUSE_MS = 2_000;
 const PATIENCE_MS = 600_000;
 /** More than the pauses between them leave time for. */
 const MOST_ATTEMPTS = 20;
+/** Priority behind what callers wait for: a run may leave hundreds of cancels. */
+const PRIORITY = 5;
 
 /** A cancel that did not reach its agent. */
 export interface ChildCancel {
@@ -40,6 +42,7 @@ export function cancelJob(cancel: Omit<ChildCancel, 'until'>): Job {
     payload: { ...cancel, until: new Date(now + PATIENCE_MS).toISOString() },
     runAt: new Date(now + FIRST_PAUSE_MS),
     maxAttempts: MOST_ATTEMPTS,
+    priority: PRIORITY,
   };
 }
 
