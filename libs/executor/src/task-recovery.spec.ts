@@ -168,7 +168,8 @@ it.each([
   ['says nothing of one that its end has cut off', true, 0],
 ])('%s', async (_, ends, times) => {
   const look = Promise.withResolvers<string[]>();
-  const recovery = recoveryOf({}, { deadReplicas: () => look.promise, onLoss: () => undefined });
+  const store = { claims: async () => [], overdue: async () => [] };
+  const recovery = recoveryOf(store, { deadReplicas: () => look.promise, onLoss: () => undefined });
   recovery.start();
   if (ends) recovery.stop();
   look.reject(new Error('Cannot use a pool after calling end on the pool'));
@@ -191,6 +192,26 @@ it.each([
   await jest.advanceTimersByTimeAsync(0);
   expect(warnings).toHaveBeenCalledTimes(times);
   recovery.stop();
+});
+
+it('looks for dead replicas while an overdue Task is being woken, however long that takes', async () => {
+  let looks = 0;
+  const store = {
+    claim: () => new Promise(() => undefined),
+    claimants: async () => [],
+    claims: async () => [],
+    overdue: async () => ['slow'],
+  };
+  const replica = {
+    deadReplicas: async () => (looks++, []),
+    unknownReplicas: async () => [],
+    onLoss: () => undefined,
+  };
+  const recovery = recoveryOf(store, replica);
+  recovery.start();
+  await jest.advanceTimersByTimeAsync(5_000);
+  recovery.stop();
+  expect(looks).toBeGreaterThan(2);
 });
 
 it('looks again at once for the Task of a dead replica that its last commit holds, and forgets the replica after it', async () => {

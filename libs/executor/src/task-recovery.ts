@@ -52,6 +52,7 @@ export class TaskRecovery {
   private takenOver = 0;
   private lookedForOverdueAt = Number.NEGATIVE_INFINITY;
   private readonly failedWakes: FailedWakes;
+  private waking: Promise<void> | undefined;
   private readonly unknownLook: PacedLook;
 
   /** @param jobs wake parked Tasks in time; without them a sweep does, somewhat later */
@@ -101,7 +102,7 @@ export class TaskRecovery {
    * executed, has been ended or let go, or could not be taken up.
    */
   async sweep(): Promise<number> {
-    const adopted = await this.look();
+    const adopted = await this.look().finally(() => this.wakeBeside());
     await this.queue.whenIdle();
     return adopted;
   }
@@ -121,18 +122,20 @@ export class TaskRecovery {
 
   /**
    * The claims are taken over at once; what they are of is taken up meanwhile, and the next look does not wait for that.
-   * A failure of one of the three looks hinders no other.
+   * A failure of one of the two looks does not hinder the other.
    */
   private async look(): Promise<number> {
     try {
       return await this.adoptOrphans();
     } finally {
-      try {
-        await this.takeUpIdle();
-      } finally {
-        await this.wakeOverdue();
-      }
+      await this.takeUpIdle();
     }
+  }
+
+  /** Wakes what is overdue beside the looks at claims: logs that take long to read keep no Task of a dead replica waiting. */
+  private wakeBeside(): Promise<void> {
+    this.waking ??= this.wakeOverdue().finally(() => (this.waking = undefined));
+    return this.waking;
   }
 
   private async adoptOrphans(): Promise<number> {
@@ -261,13 +264,18 @@ export class TaskRecovery {
         const adopted = await this.look();
         if (adopted > 0) this.logger.log({ tasks: adopted }, 'Took over tasks of replicas that are gone');
       } catch (error) {
-        // A process that stops does not wait for a look that is under way: others look.
-        if (this.stopped) break;
-        this.logger.warn({ err: error }, 'Looking for tasks without a replica failed; it is tried again');
+        this.reportLook(error);
       }
+      this.wakeBeside().catch((error: unknown) => this.reportLook(error));
     }
     this.sweeping = false;
     if (!this.stopped) this.timer = setTimeout(() => void this.sweepAndWait(), SWEEP_MS);
+  }
+
+  private reportLook(error: unknown): void {
+    // A process that stops does not wait for a look that is under way: others look.
+    if (this.stopped) return;
+    this.logger.warn({ err: error }, 'Looking for tasks without a replica failed; it is tried again');
   }
 
   private async recover(claim: PendingClaim, read: TaskLog | undefined): Promise<void> {
