@@ -1,3 +1,7 @@
+import { CallChains } from '#libs/executor';
+import { userMessage } from '#libs/protocol';
+import { ANONYMOUS_SCOPE } from '#libs/tasks';
+import { readSettings } from './conversation-metadata.js';
 import { ConversationNode } from './conversation-node.js';
 import type { ConversationServices } from './conversation-services.js';
 
@@ -21,5 +25,14 @@ describe('the config of a conversation node', () => {
       { path: 'config.target', detail: 'conversation node "talk": target is required' },
       { path: 'config.maxTurns', detail: expect.stringMatching(/^conversation node "talk": maxTurns /) },
     ]);
+  });
+
+  it('of a definition that was saved before turns had a longest limit is taken with that limit', () => {
+    const config = { target: 'a', timeoutMs: 7_200_000 };
+    const services = { chains: new CallChains(Buffer.from('a secret')) } as ConversationServices;
+    const executor = new ConversationNode(services).executor({ id: 'talk', type: 'conversation', config });
+    const metadata = executor.taskMetadata?.({ message: userMessage('hello') }, { scope: ANONYMOUS_SCOPE });
+    expect(readSettings(metadata)).toMatchObject({ timeoutMs: 3_600_000 });
+    expect(problems(config)).toHaveLength(1);
   });
 });
