@@ -9,6 +9,8 @@ class StubHandler implements LocalRequestHandler {
   seen: CallContext | undefined;
   failure: Error | undefined;
   forever = false;
+  /** Ends the wait of a cancel. */
+  signal: AbortSignal | undefined;
 
   async agent(call: CallContext): Promise<ServedAgent> {
     this.seen = call;
@@ -27,7 +29,8 @@ class StubHandler implements LocalRequestHandler {
   async getTask(): Promise<Task> {
     return task;
   }
-  async cancelTask(): Promise<Task> {
+  async cancelTask(...[, , , signal]: Parameters<LocalRequestHandler['cancelTask']>): Promise<Task> {
+    this.signal = signal;
     throw new A2AError('TASK_NOT_CANCELABLE');
   }
 }
@@ -100,6 +103,12 @@ describe('a client of an agent in this process', () => {
     const client = await directory.client('http://self/a2a/workflows/w');
     expect(await collect(client.follow('t', { scope }))).toEqual([{ task }]);
     expect(await client.cancel('t', { scope })).toBe('refused');
+  });
+
+  it('leaves no cancel waiting behind the end of its call', async () => {
+    const client = await directory.client('http://self/a2a/workflows/w');
+    await client.cancel('t', { scope });
+    expect(handler.signal?.aborted).toBe(true);
   });
 });
 

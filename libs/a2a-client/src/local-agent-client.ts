@@ -81,7 +81,8 @@ class LocalTransport implements AgentTransport {
   async cancelTask(id: string, options: TransportOptions): Promise<Task> {
     const { path, handler } = this.agent;
     const call = callTo(path, options);
-    return handler.cancelTask(await handler.agent(call, options.signal), { id }, call);
+    const { signal } = options;
+    return handler.cancelTask(await handler.agent(call, signal), { id }, call, signal);
   }
 }
 

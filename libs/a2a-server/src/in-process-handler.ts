@@ -89,8 +89,8 @@ export class InProcessHandler implements LocalRequestHandler {
     return untilReached(() => withPublicError(this.handler.getTask(agent, request, call)), signal);
   }
 
-  cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext): Promise<Task> {
-    return withPublicError(this.handler.cancelTask(agent, request, call));
+  cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext, signal?: AbortSignal): Promise<Task> {
+    return withPublicError(this.handler.cancelTask(agent, request, call, signal));
   }
 
   private async accepted(request: SendMessageRequest, call: CallContext, signal?: AbortSignal): Promise<Accepted> {

@@ -290,6 +290,23 @@ describe('GetTask, CancelTask, ListTasks', () => {
     await expect(service.handler.cancelTask(agent, { id: 'nope' }, call)).rejects.toMatchObject({ code: -32001 });
   });
 
+  it('waits for the end of a canceled task until its caller leaves', async () => {
+    const request = { ...textRequest('hi'), configuration: { returnImmediately: true } };
+    const { id } = await sendForTask('workflows/hang', request);
+    const { agent, call } = await at('workflows/hang');
+    const client = new EventEmitter();
+    let gone: AbortSignal | undefined;
+    const { executions } = service;
+    executions.cancel = async (...asked: Parameters<typeof executions.cancel>) => {
+      gone = asked[3];
+      return (await service.store.load(id))!.task;
+    };
+    await service.handler.cancelTask(agent, { id }, { ...call, whenAnswered: (done) => !!client.once('close', done) });
+    expect(gone?.aborted).toBe(false);
+    client.emit('close');
+    expect(gone?.aborted).toBe(true);
+  });
+
   it('looks at the row of a task alone, and at no log, where that tells enough', async () => {
     const task = await sendForTask('workflows/echo', textRequest('hi'));
     service.store.load = () => Promise.reject(new Error('A log was read'));

@@ -184,8 +184,17 @@ export class RequestHandler {
     };
   }
 
-  /** The Task once its cancellation is durable. */
-  async cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext): Promise<Task> {
+  /**
+   * Returns the Task once its cancellation is durable.
+   * @param gone aborts when the caller waits no longer, which does not take the cancel back
+   * @throws the reason of `gone`
+   */
+  async cancelTask(
+    agent: ServedAgent,
+    request: CancelTaskRequest,
+    call: CallContext,
+    gone = callerGone(call),
+  ): Promise<Task> {
     const header = await this.find(agent, request.id, call);
     const { state } = header;
     if (isTerminalState(state)) {
@@ -194,7 +203,7 @@ export class RequestHandler {
         metadata: { taskId: request.id, state },
       });
     }
-    return this.executions.cancel(await ownerOf(this.catalog, this.tasks, agent, header), request.id, call);
+    return this.executions.cancel(await ownerOf(this.catalog, this.tasks, agent, header), request.id, call, gone);
   }
 
   /** See TaskSubscription for what a cursor does. A refusal is thrown as by sendStreamingMessage. */

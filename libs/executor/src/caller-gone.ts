@@ -2,6 +2,9 @@ import { goneSignal } from '#libs/postgres';
 import type { CallContext } from './agent-executor.js';
 
 /** Returns a signal that aborts when the caller has gone; `undefined` where the answer stays in this process. */
-export function callerGone({ whenAnswered, whenGone = whenAnswered }: CallContext): AbortSignal | undefined {
+export function callerGone({
+  whenAnswered,
+  whenGone = whenAnswered,
+}: Pick<CallContext, 'whenAnswered' | 'whenGone'>): AbortSignal | undefined {
   return whenGone && goneSignal(whenGone);
 }

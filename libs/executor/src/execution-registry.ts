@@ -251,10 +251,10 @@ export class ExecutionRegistry {
    * resolves with the Task once CANCELED is durable. A waiting Task whose executor has something to cancel is executed
    * once more, with a signal that is already aborted. A Task that changes hands meanwhile is waited for as well.
    * @throws A2AError TASK_NOT_FOUND, TASK_NOT_CANCELABLE where it has ended (also while it was being canceled); with
-   * status 503 where this process stops before that is known: the wish stays
+   * status 503 where this process stops before that is known: the wish stays; the reason of `gone`
    */
-  cancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task> {
-    return this.cancels.cancel(agent, taskId, call);
+  cancel(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
+    return this.cancels.cancel(agent, taskId, call, gone);
   }
 
   /**

@@ -30,5 +30,6 @@ export interface LocalRequestHandler {
     options: { signal?: AbortSignal },
   ): AsyncIterable<{ readonly response: StreamResponse }>;
   getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext, signal?: AbortSignal): Promise<Task>;
-  cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext): Promise<Task>;
+  /** @param signal ends the wait, not the cancel */
+  cancelTask(agent: ServedAgent, request: CancelTaskRequest, call: CallContext, signal?: AbortSignal): Promise<Task>;
 }

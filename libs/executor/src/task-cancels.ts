@@ -32,26 +32,36 @@ export class TaskCancels {
     private readonly executions: CancelableExecutions,
   ) {}
 
-  /** See ExecutionRegistry.cancel. */
-  async cancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task> {
+  /**
+   * Cancels as ExecutionRegistry does.
+   * @param gone aborts when the caller waits no longer: the cancel is stored and begun in any case
+   */
+  async cancel(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
     await this.store.requestCancel(taskId);
     const { stopping } = this.executions;
+    const over = gone ? AbortSignal.any([stopping, gone]) : stopping;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      const task = await this.attempt(agent, taskId, call);
+      const task = await this.attempt(agent, taskId, call, gone);
       if (task?.status.state === 'TASK_STATE_CANCELED') return task;
       if (task && isTerminalState(task.status.state)) throw hasEnded(task);
       // It began to wait or was parked before it saw the cancel, or it changes hands: somebody else may execute it, or nobody.
-      await delay(pause, undefined, { signal: stopping }).catch(() => undefined);
+      await delay(pause, undefined, { signal: over }).catch(() => undefined);
       if (stopping.aborted) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
+      gone?.throwIfAborted();
     }
   }
 
   /** The Task as the attempt left it; `undefined` where this process lost it meanwhile. */
-  private async attempt(agent: ServedAgent, taskId: string, call: CallContext): Promise<Task | undefined> {
+  private async attempt(
+    agent: ServedAgent,
+    taskId: string,
+    call: CallContext,
+    gone: AbortSignal | undefined,
+  ): Promise<Task | undefined> {
     const execution = await this.executions.toCancel(agent, taskId, call);
-    if (!execution) return this.settledElsewhere(taskId);
+    if (!execution) return this.settledElsewhere(taskId, gone);
     try {
-      return await execution.cancel();
+      return await unlessGone(execution.cancel(), gone);
     } catch (error) {
       if (!execution.failure && !execution.isParked) throw error;
       return undefined;
@@ -62,11 +72,12 @@ export class TaskCancels {
    * Another replica executes the Task: it finds the wish, or whoever adopts the Task does. `undefined` where that takes
    * longer: it may have parked the Task before it heard of the wish, and then nobody executes it.
    */
-  private async settledElsewhere(taskId: string): Promise<Task | undefined> {
+  private async settledElsewhere(taskId: string, gone: AbortSignal | undefined): Promise<Task | undefined> {
     this.executions.announceCancel();
     const header = await this.store.header(taskId);
     if (header && isActiveState(header.state)) {
-      const signal = AbortSignal.any([this.executions.stopping, AbortSignal.timeout(LOOK_AGAIN_MS)]);
+      const ends = [this.executions.stopping, AbortSignal.timeout(LOOK_AGAIN_MS), ...(gone ? [gone] : [])];
+      const signal = AbortSignal.any(ends);
       const events = this.feed.follow(taskId, header.lastSequence, { until: 'waiting', signal });
       while (!(await events.next()).done);
       if (signal.aborted) return undefined;
@@ -74,6 +85,20 @@ export class TaskCancels {
     const stored = await this.store.load(taskId);
     if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
     return stored.task;
+  }
+}
+
+/** Waits for a cancel until its caller has gone: the cancel itself proceeds. @throws the signal's reason */
+async function unlessGone(canceled: Promise<Task>, gone: AbortSignal | undefined): Promise<Task> {
+  if (!gone) return canceled;
+  const left = Promise.withResolvers<never>();
+  const leave = (): void => left.reject(gone.reason);
+  gone.addEventListener('abort', leave);
+  if (gone.aborted) leave();
+  try {
+    return await Promise.race([canceled, left.promise]);
+  } finally {
+    gone.removeEventListener('abort', leave);
   }
 }
 

@@ -42,7 +42,7 @@ export class FakeExecutions {
     return this.run(agent, reference, request, call, stored.task);
   }
 
-  async cancel(_agent: ServedAgent, taskId: string, _call: CallContext): Promise<Task> {
+  async cancel(_agent: ServedAgent, taskId: string, _call: CallContext, _gone?: AbortSignal): Promise<Task> {
     const stored = await this.store.load(taskId);
     if (!stored) throw new A2AError('TASK_NOT_FOUND');
     this.record(taskId, statusUpdate({ taskId, contextId: stored.header.contextId }, 'TASK_STATE_CANCELED'));

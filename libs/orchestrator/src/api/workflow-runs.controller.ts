@@ -66,7 +66,8 @@ export class WorkflowRunsController {
     if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, call);
   }
 
-  private async abandon(runId: string, call: ApiCall): Promise<void> {
+  /** Cancels a run of a reader that has left: the cancel is no reader's to wait for. */
+  private async abandon(runId: string, { whenAnswered: _reader, ...call }: ApiCall): Promise<void> {
     try {
       await this.runs.cancel(runId, call);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { type AgentCatalog, type ExecutionRegistry, REVISION_KEY } from '#libs/executor';
 import { A2AError, type SendMessageRequest, submittedTask, type TaskState, userMessage } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
@@ -23,6 +24,8 @@ class House {
   known: { taskId: string; accepted: Promise<unknown> } | undefined;
   /** Under which condition an execution goes on. */
   only: object = {};
+  /** Aborts when the caller of a cancel has gone. */
+  gone: AbortSignal | undefined;
   /** What executions answer a cancel or a follow-up Message with. */
   answer: () => void = () => undefined;
 
@@ -40,8 +43,9 @@ class House {
       begin: (...asked: unknown[]) => this.begin('begin', asked),
       beginOnce: async (...asked: unknown[]) => this.begin('beginOnce', asked),
       known: async () => this.known,
-      cancel: async (_agent: object, taskId: string, call: object) => {
+      cancel: async (_agent: object, taskId: string, call: object, gone?: AbortSignal) => {
         this.asked.push(['cancel', taskId, call]);
+        this.gone = gone;
         this.answer();
       },
       resume: async (_agent: object, taskId: string, request: SendMessageRequest, call: object, only: object) => {
@@ -81,6 +85,15 @@ describe('Processes', () => {
     expect(house.requests).toEqual([
       { message: expect.objectContaining({ parts: [{ data: { a: 1 }, mediaType: 'application/json' }] }) },
     ]);
+  });
+
+  it('waits for the end of a canceled one until its caller leaves', async () => {
+    const client = new EventEmitter();
+    const whenAnswered = (done: () => void): boolean => client.once('close', done) === client;
+    await house.processes.cancel(house.stored, { ...CALL, whenAnswered });
+    expect(house.gone?.aborted).toBe(false);
+    client.emit('close');
+    expect(house.gone?.aborted).toBe(true);
   });
 
   it('makes the same request of the same start under a key', async () => {

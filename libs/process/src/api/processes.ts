@@ -3,6 +3,7 @@ import {
   AgentCatalog,
   agentOrGone,
   type CallContext,
+  callerGone,
   type Execution,
   ExecutionRegistry,
   REVISION_KEY,
@@ -22,7 +23,7 @@ import { begunTask, type StoredTask, type TaskEvent, type TaskHeader, type TaskS
 import { type ProcessListing, type ProcessPage, processPage, type ProcessQuery } from './process-page.js';
 
 /** Who asks for something, and by which address of this service. */
-export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl' | 'trace'>;
+export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl' | 'trace' | 'whenAnswered'>;
 
 /** One kind of durable process, as its API speaks of it. */
 export interface ProcessKind {
@@ -128,13 +129,14 @@ export class Processes {
    * Resolves when a process has ended, canceled or otherwise; one that had ended already is left as it is. Its log says
    * what it ended as.
    * @param revision of its agent
+   * @throws ClientLeft where the caller has gone before that: the cancel stays
    */
   async cancel(process: StoredTask, call: ProcessCall, revision?: string): Promise<void> {
     const { header } = process;
     if (isTerminalState(header.state)) return;
     const agent = await this.agentOf(process, revision);
     try {
-      await this.executions.cancel(agent, header.taskId, callOf(agent, call));
+      await this.executions.cancel(agent, header.taskId, callOf(agent, call), callerGone(call));
     } catch (error) {
       // It ended in the meantime: what it ended as decides the answer.
       if (!isRefusal(error, 'TASK_NOT_CANCELABLE')) throw error;

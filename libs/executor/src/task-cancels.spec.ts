@@ -1,0 +1,86 @@
+import type { Task } from '#libs/protocol';
+import type { ServedAgent } from './agent-catalog.js';
+import type { CallContext } from './agent-executor.js';
+import { TaskCancels } from './task-cancels.js';
+
+interface Work {
+  /** Cancels the Task's execution in this process; absent: another replica executes the Task. */
+  cancel?: () => Promise<Task>;
+}
+
+/** Cancels a Task that never ends, for a caller. */
+class EndlessTask {
+  readonly steps: string[] = [];
+  readonly client = new AbortController();
+  private readonly waits = Promise.withResolvers<void>();
+
+  /** Resolves when somebody waits for the Task to end. */
+  readonly waited = this.waits.promise;
+
+  cancel(work: Work): Promise<Task> {
+    const store = {
+      requestCancel: async () => void this.steps.push('stored'),
+      header: async () => ({ state: 'TASK_STATE_WORKING', lastSequence: 1 }),
+    };
+    const { steps, waits } = this;
+    const feed = {
+      follow: async function* (_taskId: string, _after: number, { signal }: { signal: AbortSignal }) {
+        steps.push('follows');
+        const left = new Promise((resolve) => signal.addEventListener('abort', resolve));
+        waits.resolve();
+        if (!signal.aborted) await left;
+        steps.push('follows no more');
+        yield* [];
+      },
+    };
+    const executions = {
+      toCancel: async () => work as never,
+      announceCancel: () => void this.steps.push('announced'),
+      stopping: new AbortController().signal,
+    };
+    const elsewhere = { ...executions, toCancel: async () => undefined };
+    const cancels = new TaskCancels(store as never, feed as never, work.cancel ? executions : elsewhere);
+    return cancels.cancel({} as ServedAgent, 't', {} as CallContext, this.client.signal);
+  }
+
+  /** Executes the Task in this process. */
+  executed(): Work {
+    const cancel = (): Promise<Task> => {
+      this.steps.push('canceled');
+      this.waits.resolve();
+      return new Promise<Task>(() => undefined);
+    };
+    return { cancel };
+  }
+}
+
+const LEFT = new Error('The client left');
+
+describe('a cancel whose caller leaves', () => {
+  it('follows the Task at another replica no longer', async () => {
+    const task = new EndlessTask();
+    const canceled = task.cancel({});
+    await task.waited;
+    task.client.abort(LEFT);
+    await expect(canceled).rejects.toBe(LEFT);
+    expect(task.steps).toEqual(['stored', 'announced', 'follows', 'follows no more']);
+  });
+
+  it('waits no longer for an execution of this process, which is canceled nevertheless', async () => {
+    const task = new EndlessTask();
+    const canceled = task.cancel(task.executed());
+    await task.waited;
+    task.client.abort(LEFT);
+    await expect(canceled).rejects.toBe(LEFT);
+    expect(task.steps).toEqual(['stored', 'canceled']);
+  });
+
+  it('is stored and begun also for a caller that has left before', async () => {
+    const [task, elsewhere] = [new EndlessTask(), new EndlessTask()];
+    for (const { client } of [task, elsewhere]) client.abort(LEFT);
+    await expect(task.cancel(task.executed())).rejects.toBe(LEFT);
+    expect(task.steps).toEqual(['stored', 'canceled']);
+    await expect(elsewhere.cancel({})).rejects.toBe(LEFT);
+    expect(elsewhere.steps.slice(0, 2)).toEqual(['stored', 'announced']);
+  });
+});
