@@ -12,14 +12,22 @@ import { acceptedRevision } from './new-task.js';
 /** Cancels what a Task called for elsewhere. It may be asked again for what it did. */
 export type RemoteEnding = (parent: TaskHeader) => Promise<void>;
 
-/** Children that are canceled at a time. */
+/** Cancels that are begun at a time. */
 const AT_ONCE = 16;
+/** Milliseconds that a job waits for children to end: its next attempt finds what has ended meanwhile. */
+const SOON_MS = 250;
+
+/** Some children have not ended yet; the job looks for them again. */
+class ChildrenAtWork extends Error {
+  override readonly name = 'ChildrenAtWork';
+}
 
 /**
  * Ends the children of Tasks that ended without their executor's word: because a limit or a fault ended them, or their
  * definition is gone. The job is enqueued in the commit of that end.
  * - A child that has ended stays as it is.
  * - A child that cannot be canceled yet is tried again.
+ * - The cancel of every child is stored and begun in the first attempt, and no attempt waits for children that take long.
  */
 @Injectable()
 export class ChildEndings {
@@ -48,21 +56,28 @@ export class ChildEndings {
     if (!parent || !isTerminalState(parent.state)) return;
     for (const ending of this.remote) await ending(parent);
     const open = (await this.store.children(taskId)).filter(({ state }) => !isTerminalState(state));
+    const patience = AbortSignal.timeout(SOON_MS);
+    let atWork = 0;
     for (let next = 0; next < open.length; next += AT_ONCE) {
       signal.throwIfAborted();
-      await Promise.all(open.slice(next, next + AT_ONCE).map((child) => this.end(child)));
+      const ended = await Promise.all(open.slice(next, next + AT_ONCE).map((child) => this.end(child, patience)));
+      atWork += ended.filter((hasEnded) => !hasEnded).length;
     }
+    if (atWork > 0) throw new ChildrenAtWork(`Children of task ${taskId} are still at work: ${atWork}`);
   }
 
-  private async end({ taskId, tenant, owner, agent: path }: TaskHeader): Promise<void> {
+  /** Cancels a child. @returns false if it is still at work when the patience is over: it ends later */
+  private async end({ taskId, tenant, owner, agent: path }: TaskHeader, patience: AbortSignal): Promise<boolean> {
     const revision = await acceptedRevision(this.store, taskId);
     const agent = await agentOrGone(() => this.catalog.inTenant(tenant).resolve(path, revision), path, revision);
     const call = { scope: { tenant, owner }, agent: path, extensions: [], baseUrl: this.address.internalUrl };
     try {
-      await this.registry.cancel(agent, taskId, call);
+      await this.registry.cancel(agent, taskId, call, patience);
     } catch (error) {
+      if (patience.aborted && error === patience.reason) return false;
       if (!(error instanceof A2AError) || !ENDED.has(error.reason)) throw error;
     }
+    return true;
   }
 }
 
