@@ -8,6 +8,7 @@ import {
   chainOf,
   type ConversationEntries,
   type CurrentInput,
+  endsTurn,
   keptChain,
   type NodeSpec,
   type RequestContext,
@@ -108,19 +109,24 @@ export class ModelExecutor extends AgentExecutor {
     const begun = { log, structure, ...(brainstorm && { brainstorm }) };
     const isNew = context.task === null && context.recovered === 0;
     if (isNew) yield statusUpdate(context, 'TASK_STATE_WORKING');
+    let isOver = false;
     try {
       if (calledAgents) context.signal.throwIfAborted();
       for await (const event of this.steps(context, begun, calledAgents)) {
         // Folded first: whatever comes next hangs on the log alone.
         log.apply(event);
+        isOver = endsTurn(event);
         yield event;
       }
     } catch (error) {
       if (calledAgents && context.signal.reason instanceof TaskCanceled) return yield* calledAgents.cancel();
       if (!(error instanceof NodeFailure)) throw error;
-      await calledAgents?.endWaiting();
+      await calledAgents?.endAll();
+      isOver = true;
       yield failedUpdate(context, `Error: ${error.message}`, error.note);
     } finally {
+      // A fault, or a limit of the Task: nobody else knows the Tasks of agents elsewhere.
+      if (!isOver && !context.signal.aborted) await calledAgents?.endAll();
       calledAgents?.abort();
     }
   }

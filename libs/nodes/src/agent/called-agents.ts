@@ -68,21 +68,28 @@ export class CalledAgents implements AgentToolCalls {
 
   /** Cancels the Task that is at work and those that wait, records what came of that, and ends the Task. */
   async *cancel(): AsyncGenerator<NodeEvent, void, void> {
-    const { context, log } = this.execution;
-    const open = log.call && log.call.made > 0 ? log.call : undefined;
-    const atWork = open && this.seenOf(open);
-    const waiting = log.calledAgents.waiting.filter(({ taskId }) => taskId !== atWork);
-    const canceled = await Promise.all([
-      ...(open ? [this.cancelOpen(open)] : []),
-      ...waiting.map((it) => this.cancelWaiting(it)),
-    ]);
+    const canceled = await this.cancelAll();
     for (const events of canceled) yield* events;
-    yield statusUpdate(context, 'TASK_STATE_CANCELED');
+    yield statusUpdate(this.execution.context, 'TASK_STATE_CANCELED');
+  }
+
+  /** Cancels the Task that is at work and those that wait. Never throws. */
+  async endAll(): Promise<void> {
+    await this.cancelAll().catch(() => undefined);
   }
 
   /** Cancels the Tasks that wait for an answer that will not come. Never throws. */
   async endWaiting(): Promise<void> {
     await Promise.all(this.execution.log.calledAgents.waiting.map((it) => this.cancelWaiting(it)));
+  }
+
+  /** Returns what came of the cancels, by Task. */
+  private cancelAll(): Promise<NodeEvent[][]> {
+    const { log } = this.execution;
+    const open = log.call && log.call.made > 0 ? log.call : undefined;
+    const atWork = open && this.seenOf(open);
+    const waiting = log.calledAgents.waiting.filter(({ taskId }) => taskId !== atWork);
+    return Promise.all([...(open ? [this.cancelOpen(open)] : []), ...waiting.map((it) => this.cancelWaiting(it))]);
   }
 
   private tool(config: AgentToolConfig, offered: OfferedAgent): SelfRecordingTool {

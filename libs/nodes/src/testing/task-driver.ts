@@ -1,4 +1,4 @@
-import { type AgentExecutor, type RequestContext, TaskCanceled } from '#libs/executor';
+import { type AgentExecutor, ExecutionInterrupted, type RequestContext, TaskCanceled } from '#libs/executor';
 import { type Message, statusUpdate, submittedTask, type Task, userMessage } from '#libs/protocol';
 import { type TaskEvent, TaskFold } from '#libs/tasks';
 import { turn } from './turn.js';
@@ -45,15 +45,19 @@ export class TaskDriver {
   async run(killAfter = Infinity, lazy = false): Promise<void> {
     const recovered = this.log.length - this.acceptedAt;
     const pending: TaskEvent[] = [];
+    const dying = new AbortController();
     const settle = (): void => {
       while (pending.length > 0) {
-        if (this.log.length >= killAfter) throw new Killed();
+        if (this.log.length >= killAfter) {
+          dying.abort(new ExecutionInterrupted('The process dies'));
+          throw new Killed();
+        }
         this.log.push(pending.shift()!);
       }
     };
     const context: RequestContext = turn(this.message, {
       task: this.before,
-      signal: this.canceling.signal,
+      signal: AbortSignal.any([this.canceling.signal, dying.signal]),
       recovered,
       log: async () => structuredClone(this.log),
       flush: async () => settle(),
