@@ -1,5 +1,5 @@
 import { readBody } from '#libs/http';
-import type { JsonObject, JsonValue } from '#libs/protocol';
+import { type JsonObject, type JsonValue, userMessage } from '#libs/protocol';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { BrainstormBody } from './api/brainstorm-body.js';
 import { BrainstormNode } from './brainstorm-node.js';
@@ -44,6 +44,16 @@ describe('the config of a brainstorm node', () => {
     const config = { agents: [agent, { agent: 'b' }] };
     expect(problems(config)).toHaveLength(1);
     expect(fits(config)).toBe(false);
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ['temperature', { temperature: 9 }, 'must be a number from 0 to 2'],
+    ['max_tokens', { max_tokens: 0 }, 'must be a whole number from 1 to 1000000'],
+  ])('ends a run by the name of its field where it was saved before it had a range: %s', (member, llmConfig, rule) => {
+    const executor = node.executor({ id: 'storm', type: 'brainstorm', config: { agents, llmConfig } });
+    const start = () => executor.taskMetadata?.({ message: userMessage('an idea') }, {} as never);
+    const violations = [{ field: `config.llmConfig.${member}`, description: rule }];
+    expect(start).toThrow(expect.objectContaining({ reason: 'INVALID_PARAMS', violations }));
   });
 
   it.each<[string, JsonValue, string | undefined]>([

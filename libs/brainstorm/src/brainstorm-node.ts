@@ -45,11 +45,15 @@ export class BrainstormNode implements NodeType {
     return new BrainstormExecutor(this.services, ending, (request) => this.specOf(config, request));
   }
 
+  /** @throws A2AError INVALID_PARAMS also for settings of models that were saved when no range held: it names the member */
   private specOf(config: JsonObject, { message }: SendMessageRequest): BrainstormSpec {
     const idea = firstText(message.parts)?.trim() ?? '';
     if (idea === '') throw invalidParams({ field: 'message.parts', description: 'says no idea' });
+    const wanted = wantedIn(config, idea);
+    const [fault] = llmFaults({ ...wanted.llmConfig });
+    if (fault) throw invalidParams({ field: `config.llmConfig.${fault.member}`, description: fault.rule });
     const { baseUrl, model } = this.config.llm;
-    return brainstormSpec(wantedIn(config, idea), {
+    return brainstormSpec(wanted, {
       llm: { model, ...(baseUrl !== undefined && { provider: 'openai-compatible' }) },
     });
   }
