@@ -73,6 +73,10 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     else yield this.record(canceledEvent(this.context, await agents));
   }
 
+  protected override async endCalls(): Promise<void> {
+    await this.stopAgents();
+  }
+
   private async stopAgents(): Promise<StoppedAgent[]> {
     const turn = this.state.pass?.agents.find(({ status }) => status === 'running');
     return turn ? [{ agent: turn.agent, ...(await this.calls.cancel(this.called(turn))) }] : [];

@@ -60,6 +60,18 @@ describe('the end of a conversation', () => {
     expect(agents.sent.filter(({ to }) => to === 'c')).toHaveLength(1);
   });
 
+  it('leaves no agent at work, nor one that asks, where the conversation is too large', async () => {
+    const agents = new TalkingAgents({ b: () => ({ asks: 'which?' }), a: () => ({ hangs: true }) });
+    const conversation = new DrivenConversation(agents, settingsOf());
+    conversation.onEvent = () => {
+      if (agents.calls.some((call) => call.startsWith('send a'))) throw new Error('too large');
+    };
+    await expect(conversation.start()).rejects.toThrow('too large');
+    const tasks = agents.sent.map(({ to, message: { messageId } }) => `cancel ${to} task-${messageId}`);
+    expect(tasks).toHaveLength(2);
+    expect(new Set(canceled(conversation))).toEqual(new Set(tasks));
+  });
+
   it('cancels nothing where no agent asks', async () => {
     const conversation = new DrivenConversation(new TalkingAgents({}), settingsOf());
     expect(await conversation.start()).toBe('TASK_STATE_COMPLETED');

@@ -54,6 +54,10 @@ export class ConversationRun extends Process<ConversationState> {
     yield* this.end('canceled');
   }
 
+  protected override endCalls(): Promise<void> {
+    return this.calls.cancel();
+  }
+
   /** A fault of ours ends like one of an agent: with an error and the end. */
   protected override async *fail(error: unknown): AsyncGenerator<TaskEvent> {
     this.logger.error({ err: error, conversationId: this.context.taskId }, 'A conversation failed');

@@ -40,6 +40,8 @@ export abstract class Process<State extends ProcessState> {
       else if (signal.aborted) throw error;
       else yield* this.fail(error);
     } finally {
+      // A fault, or a limit of the Task, ends it without a word of this process.
+      if (!this.over && !signal.aborted) await this.endCalls().catch(() => undefined);
       this.calls.abort();
     }
   }
@@ -56,6 +58,11 @@ export abstract class Process<State extends ProcessState> {
   /** Ends the Task after a fault of ours: FAILED, with a sentence that says nothing, unless a process knows better. */
   protected fail(error: unknown): Steps {
     throw error;
+  }
+
+  /** Cancels the agents at work and those that wait, where the log alone knows the Tasks of those elsewhere. */
+  protected async endCalls(): Promise<void> {
+    // The job of such an end cancels what is known beside the log.
   }
 
   /** Folds an event, which is to be yielded then. */
