@@ -204,7 +204,7 @@ describe('what a Part says of itself', () => {
   it('is read again where the storage does not answer at first', async () => {
     const part = await keptPart();
     memory.outage = 1;
-    expect(await keeper().restore([part], ann, signal)).toEqual([rawOf(1_000)]);
+    expect(await keeper().restorer(ann, signal).restore([part])).toEqual([rawOf(1_000)]);
     expect(memory.opened).toBe(2);
   });
 
@@ -271,7 +271,7 @@ describe('a signed address that an agent sends back', () => {
     expect(kept.concerns([bare])).toBe(true);
     const { metadata: _said, ...url } = part;
     expect(await kept.keep([echo, { text: 'x' }, bare], ann)).toEqual([part, { text: 'x' }, url]);
-    expect(await kept.restore([bare, echo], ann, signal)).toEqual([url, rawOf(1_000)]);
+    expect(await kept.restorer(ann, signal).restore([bare, echo])).toEqual([url, rawOf(1_000)]);
   });
 
   it('stays as it is where the file is of another owner, the signature of another file, or the host of another service', async () => {
