@@ -66,19 +66,13 @@ it('takes up no claim that is still being taken for a minute, whatever it looks,
     claimants: async () => [],
     overdue: async () => [],
   };
-  const recovery = recoveryOf(store, { deadReplicas: async () => [], unknownReplicas: async () => [] });
-  const looks = async (): Promise<void> => {
-    for (let look = 0; look < 5; look += 1) {
-      await recovery.sweep();
-      jest.advanceTimersByTime(10_000);
-    }
-  };
+  const recovery = recoveryOf(store, QUIET);
   const waking = recovery.wake('t');
-  await looks();
+  await looks(recovery, 5);
   expect(renewed).toEqual([]);
   taking.reject(new Error('Connection terminated unexpectedly'));
   await expect(waking).rejects.toThrow('Connection terminated');
-  await looks();
+  await looks(recovery, 5);
   expect(renewed).toContainEqual(expect.objectContaining(claimed[0]!));
 });
 
@@ -378,11 +372,7 @@ async function loadsIn(milliseconds: number, failure: () => Error): Promise<numb
       throw failure();
     },
   };
-  const recovery = recoveryOf(store, { deadReplicas: async () => [], unknownReplicas: async () => [] });
-  for (let passed = 0; passed < milliseconds; passed += 1_000) {
-    await recovery.sweep();
-    jest.advanceTimersByTime(1_000);
-  }
+  await sweeps(recoveryOf(store, QUIET), milliseconds / 1_000);
   return loads;
 }
 
