@@ -7,7 +7,7 @@ import { rpc, sendTask } from '../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { answersParts } from '../support/fake-behaviour.js';
 import { useStage } from '../support/stage.js';
-import { digest } from '../support/uploads.js';
+import { digest, endUpkeep } from '../support/uploads.js';
 import { Api, external, input, linear, output, script, unique } from '../support/workflow.js';
 
 const MEGABYTE = 1024 ** 2;
@@ -33,6 +33,25 @@ function keptPart(bytes: Buffer): object {
     url: expect.stringMatching(`^${stage.parley.url}/api/files/`),
     metadata: { 'parley/file': file },
   };
+}
+
+/** Removes the content of a file from the storage, whose row stays. */
+async function loseContent(fileId: string): Promise<void> {
+  const [content] = await stage.database.query<{ storage_key: string }>(
+    `SELECT storage_key FROM file_content AS content JOIN file USING (tenant, owner, sha256) WHERE file.id = $1`,
+    [fileId],
+  );
+  rmSync(join(dataDir, 'files', content!.storage_key));
+}
+
+/** Has a run of a workflow with a picture as its input. @returns the id of its file */
+async function sendPicture(bytes: Buffer, caller = ann): Promise<string> {
+  const { name } = await new Api(stage.parley.url, caller.headers).save(
+    linear(unique('w'), input('in'), output('out')),
+  );
+  const parts = [{ text: 'look' }, rawPart(bytes)];
+  const task = await sendTask(api.base(name), parts, { headers: caller.headers });
+  return (task.history![0]!.parts[1]!.metadata!['parley/file'] as { id: string }).id;
 }
 
 async function bytesOfLogs(taskId: string): Promise<number> {
@@ -96,5 +115,21 @@ describe('large Parts with FILES_OFFLOAD', () => {
     const task = await sendTask(others.base(name), 'x', { headers: eve.headers });
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(task.artifacts?.[0]?.parts[0]?.data).toEqual({ end: part.raw!.slice(399_990) });
+  });
+
+  it('are stored again where the same bytes of before cannot be read any more', async () => {
+    const bytes = randomBytes(300_000);
+    const read = (id: string): Promise<Response> =>
+      fetch(`${stage.parley.url}/api/files/${id}`, { headers: eve.headers });
+    const first = await sendPicture(bytes, eve);
+    await loseContent(first);
+    expect((await read(first)).status).toBe(503);
+    const second = await sendPicture(bytes, eve);
+    for (const id of [first, second])
+      expect(digest(Buffer.from(await (await read(id)).arrayBuffer()))).toBe(digest(bytes));
+    await stage.database.query('UPDATE file_leftover SET due_at = now()');
+    await endUpkeep(stage.database);
+    expect(await stage.database.query('SELECT FROM file_leftover')).toEqual([]);
+    expect((await read(second)).status).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { FileContents } from './file-contents.js';
-import { ContentTooLong, ContentUnavailable, FileStorage, newStorageKey } from './file-storage.js';
+import { type ByteRange, ContentTooLong, ContentUnavailable, FileStorage, newStorageKey } from './file-storage.js';
 import type { FileDraft, StoredContent } from './stored-file.js';
 
 const owner = { tenant: 'acme', owner: 'ann' };
@@ -27,10 +27,10 @@ class MemoryStorage extends FileStorage {
     return { size: whole.length, sha256: whole.toString('hex') };
   }
 
-  override async get(key: string): Promise<Readable> {
+  override async get(key: string, range?: ByteRange): Promise<Readable> {
     const content = this.contents.get(key);
     if (content === undefined) throw new ContentUnavailable('There is no such content');
-    return Readable.from([content]);
+    return Readable.from([range ? content.subarray(range.first, range.last + 1) : content]);
   }
 
   override async delete(key: string): Promise<boolean> {
@@ -49,6 +49,9 @@ class MemoryStorage extends FileStorage {
 class MemoryStore {
   readonly leftovers = new Set<string>();
   readonly committed: FileDraft[] = [];
+  /** Content that the owner has already. */
+  known: { storageKey: string; size: number }[] = [];
+  unreadable: ReadonlySet<string> = new Set();
   stored = 0;
   /** False once the file is deleted. */
   isThere = true;
@@ -60,7 +63,13 @@ class MemoryStore {
   storedBytes = async (): Promise<number> => this.stored;
   doom = async (keys: readonly string[]): Promise<string[]> => keys.filter((key) => this.leftovers.has(key));
   forgetLeftovers = async (keys: readonly string[]): Promise<void> => keys.forEach((key) => this.leftovers.delete(key));
-  commit = async (_owner: unknown, drafts: readonly FileDraft[]): Promise<FileDraft[]> => {
+  knownContents = async (): Promise<{ storageKey: string; size: number }[]> => this.known;
+  commit = async (
+    _owner: unknown,
+    drafts: readonly FileDraft[],
+    unreadable: ReadonlySet<string>,
+  ): Promise<FileDraft[]> => {
+    this.unreadable = unreadable;
     for (const draft of drafts) {
       this.leftovers.delete(draft.storageKey);
       this.committed.push(draft);
@@ -109,6 +118,14 @@ describe('FileContents', () => {
     storage.isFull = true;
     await expect(contents.store(owner, files(1))).rejects.toMatchObject({ status: 503, reason: 'STORAGE_UNAVAILABLE' });
     expect([storage.deleted, store.leftovers.size]).toEqual([[], 1]);
+  });
+
+  it('uses a content that the owner has already only where the storage gives it back to its end', async () => {
+    const [whole, gone, cut] = [HERE, ELSEWHERE, HERE].map((it) => newStorageKey(it, owner));
+    storage.contents.set(whole!, Buffer.alloc(3)).set(cut!, Buffer.alloc(2));
+    store.known = [whole!, gone!, cut!].map((storageKey) => ({ storageKey, size: 3 }));
+    await contents.store(owner, files(3));
+    expect(store.unreadable).toEqual(new Set([gone, cut]));
   });
 
   it('deletes all contents that can be deleted, and forgets those alone', async () => {

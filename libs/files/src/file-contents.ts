@@ -23,7 +23,8 @@ export class FileContents {
   ) {}
 
   /**
-   * Stores files as they arrive, all or none.
+   * Stores files as they arrive, all or none. A content that the owner has already is stored once, unless it cannot be read:
+   * the new one replaces it then.
    * @param announcedBytes how much is coming, where that is known; more than the owner may store is refused unread
    * @param keptMs milliseconds until they may be deleted, unless Tasks name them; absent: FILE_RETENTION
    * @throws ProblemError 413 beyond FILE_LIMIT or FILES_QUOTA, 503 where nothing can be stored
@@ -48,7 +49,7 @@ export class FileContents {
         arrived += stored.size;
         drafts.push({ ...label, storageKey, ...stored });
       }
-      return await this.files.commit(owner, drafts, keptMs);
+      return await this.files.commit(owner, drafts, await this.unreadable(owner, drafts), keptMs);
     } catch (error) {
       isReachable = !(error instanceof ContentUnavailable);
       return this.reportUnavailable(error);
@@ -100,6 +101,30 @@ export class FileContents {
       if (error instanceof ContentTooLong) throw room < fileBytes ? quotaExceeded(ownerBytes) : fileTooLarge(fileBytes);
       throw error;
     });
+  }
+
+  /** Returns the keys of contents that an owner has already and that the storage does not give back to their end. */
+  private async unreadable(owner: FileOwner, drafts: readonly FileDraft[]): Promise<ReadonlySet<string>> {
+    const digests = drafts.map(({ sha256 }) => sha256);
+    const keys = new Set<string>();
+    for (const { storageKey, size } of await this.files.knownContents(owner, digests)) {
+      if (await this.isReadable(storageKey, size)) continue;
+      this.logger.warn({ storageKey }, 'A content that cannot be read is replaced by the same one of an upload');
+      keys.add(storageKey);
+    }
+    return keys;
+  }
+
+  /** Reads the last byte. */
+  private async isReadable(key: string, size: number): Promise<boolean> {
+    const range = size === 0 ? undefined : { first: size - 1, last: size - 1 };
+    try {
+      let bytes = 0;
+      for await (const chunk of await this.storage.get(key, range)) bytes += (chunk as Uint8Array).byteLength;
+      return range === undefined || bytes === 1;
+    } catch {
+      return false;
+    }
   }
 
   private async assertRoom(owner: FileOwner, bytes: number): Promise<void> {

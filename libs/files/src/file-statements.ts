@@ -17,6 +17,9 @@ export const TAKE_CONTENT = `
   ON CONFLICT (tenant, owner, sha256) DO UPDATE SET size = content.size
   RETURNING storage_key`;
 
+export const REPLACE_CONTENT = `
+  UPDATE file_content SET storage_key = $4 WHERE tenant = $1 AND owner = $2 AND sha256 = $3`;
+
 export const CLAIM_LEFTOVER = 'DELETE FROM file_leftover WHERE storage_key = $1 AND NOT is_doomed';
 
 export const INSERT_FILE = `
@@ -29,6 +32,9 @@ export const COUNT_BYTES = `
   WHERE tenant = $1 AND owner = $2 AND bytes + $3::bigint <= $4::bigint`;
 
 export const CONTENT_KEY = 'SELECT storage_key FROM file_content WHERE tenant = $1 AND owner = $2 AND sha256 = $3';
+
+export const CONTENT_KEYS = `
+  SELECT storage_key, size FROM file_content WHERE tenant = $1 AND owner = $2 AND sha256 = ANY($3::text[])`;
 
 export const PAGE = `
   SELECT * FROM file

@@ -9,6 +9,7 @@ import { FileRow } from './file-row.js';
 import {
   CLAIM_LEFTOVER,
   CONTENT_KEY,
+  CONTENT_KEYS,
   COUNT_BYTES,
   DELETE_FILE,
   DELETE_UNUSED_CONTENT,
@@ -23,6 +24,7 @@ import {
   NOTE_DOOMED,
   NOTE_LEFTOVER,
   PAGE,
+  REPLACE_CONTENT,
   STORED_BYTES,
   TAKE_CONTENT,
   USERS,
@@ -69,15 +71,23 @@ export class FileStore {
     return Number(rows[0]?.bytes ?? 0);
   }
 
+  /** Returns the contents that an owner has already of those with these digests. */
+  async knownContents({ tenant, owner }: FileOwner, digests: readonly string[]): Promise<KnownContent[]> {
+    const { rows } = await this.database.pool.query<ContentRow>(CONTENT_KEYS, [tenant, owner, digests]);
+    return rows.map(({ storage_key: storageKey, size }) => ({ storageKey, size: Number(size) }));
+  }
+
   /**
    * Makes the files of one upload, all or none. Contents that the owner has already are not used: their keys stay
    * leftovers.
+   * @param unreadable keys of contents that the new ones replace, for all files that have them
    * @param keptMs milliseconds until they may be deleted, unless Tasks name them; absent: FILE_RETENTION
    * @throws ProblemError 413 above FILES_QUOTA; 503 where the contents were given up meanwhile
    */
   async commit(
     owner: FileOwner,
     drafts: readonly FileDraft[],
+    unreadable: ReadonlySet<string>,
     keptMs = this.config.files.retentionMs,
   ): Promise<StoredFile[]> {
     const createdAt = new Date();
@@ -90,7 +100,7 @@ export class FileStore {
       ...(expiresAt !== undefined && { expiresAt }),
     }));
     try {
-      await inTransaction(this.database, (session) => this.insert(session, owner, files));
+      await inTransaction(this.database, (session) => this.insert(session, owner, files, unreadable));
     } catch (error) {
       // The upkeep has deleted what there was then; what came later it does not know any more.
       if (error instanceof UploadGivenUp) await this.noteDoomed(this.database.pool, keysOf(files));
@@ -179,7 +189,7 @@ export class FileStore {
     await session.query(LOCK_ACCOUNT, [tenant, owner]);
     const { rows: deleted } = await session.query<{ sha256: string }>(DELETE_FILE, [tenant, owner, id]);
     if (!deleted[0]) return undefined;
-    const { rows } = await session.query<DeletedContent>(DELETE_UNUSED_CONTENT, [tenant, owner, deleted[0].sha256]);
+    const { rows } = await session.query<ContentRow>(DELETE_UNUSED_CONTENT, [tenant, owner, deleted[0].sha256]);
     const [content] = rows;
     await session.query(GIVE_BACK_BYTES, [tenant, owner, ROW_BYTES + Number(content?.size ?? 0)]);
     if (content) await this.noteDoomed(session, [content.storage_key]);
@@ -195,17 +205,13 @@ export class FileStore {
     session: PoolClient,
     { tenant, owner }: FileOwner,
     files: readonly (StoredFile & FileDraft)[],
+    unreadable: ReadonlySet<string>,
   ): Promise<void> {
     await session.query(LOCK_ACCOUNT, [tenant, owner]);
     let added = files.length * ROW_BYTES;
-    for (const { id, name, mediaType, sha256, size, storageKey, createdAt, expiresAt } of files) {
-      const content = [tenant, owner, sha256, size, storageKey];
-      const { rows } = await session.query<{ storage_key: string }>(TAKE_CONTENT, content);
-      if (rows[0]?.storage_key === storageKey) {
-        const { rowCount } = await session.query(CLAIM_LEFTOVER, [storageKey]);
-        if (rowCount !== 1) throw new UploadGivenUp();
-        added += size;
-      }
+    for (const file of files) {
+      if (await takeContent(session, file, unreadable)) added += file.size;
+      const { id, name, mediaType, sha256, size, createdAt, expiresAt } = file;
       const row = [id, tenant, owner, name, mediaType, sha256, size, createdAt, expiresAt ?? null];
       await session.query(INSERT_FILE, row);
     }
@@ -213,6 +219,29 @@ export class FileStore {
     const { rowCount } = await session.query(COUNT_BYTES, [tenant, owner, added, ownerBytes]);
     if (rowCount !== 1) throw quotaExceeded(ownerBytes);
   }
+}
+
+/**
+ * Has the owner of a file have its content.
+ * @returns false where the owner had it already, in another place perhaps
+ * @throws UploadGivenUp
+ */
+async function takeContent(
+  session: Pick<PoolClient, 'query'>,
+  { tenant, owner, sha256, size, storageKey }: StoredFile & FileDraft,
+  unreadable: ReadonlySet<string>,
+): Promise<boolean> {
+  const content = [tenant, owner, sha256, size, storageKey];
+  const { rows } = await session.query<{ storage_key: string }>(TAKE_CONTENT, content);
+  const known = rows[0]?.storage_key ?? '';
+  if (known !== storageKey && !unreadable.has(known)) return false;
+  const { rowCount } = await session.query(CLAIM_LEFTOVER, [storageKey]);
+  if (rowCount !== 1) throw new UploadGivenUp();
+  if (known === storageKey) return true;
+  await session.query(REPLACE_CONTENT, [tenant, owner, sha256, storageKey]);
+  // Readers may have its key still.
+  await session.query(NOTE_LEFTOVER, [known]);
+  return false;
 }
 
 /** @throws ProblemError 409 */
@@ -231,7 +260,14 @@ export interface ExpiredFile extends FileOwner {
   expires_at: Date;
 }
 
-interface DeletedContent {
+/** A content that an owner has. */
+export interface KnownContent {
+  readonly storageKey: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+interface ContentRow {
   storage_key: string;
   size: string;
 }
