@@ -6,14 +6,19 @@ import type { Part, Task } from '#libs/protocol';
 import { rpc, sendTask } from '../support/a2a.js';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { answersParts } from '../support/fake-behaviour.js';
+import { startParley } from '../support/parley.js';
+import { withLockedTable } from '../support/locked-table.js';
 import { useStage } from '../support/stage.js';
+import { contentsIn } from '../support/stored-contents.js';
+import { until } from '../support/until.js';
 import { digest, endUpkeep } from '../support/uploads.js';
 import { Api, external, input, linear, output, script, unique } from '../support/workflow.js';
 
 const MEGABYTE = 1024 ** 2;
 const [ann, eve] = [testCaller('ann'), testCaller('eve')];
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-large-parts-'));
-const stage = useStage({ dataDir, env: { ...apiKeyEnv(ann, eve), FILES_QUOTA: '4mb', FILES_OFFLOAD: '256kb' } });
+const options = { dataDir, env: { ...apiKeyEnv(ann, eve), FILES_QUOTA: '4mb', FILES_OFFLOAD: '256kb' } };
+const stage = useStage(options);
 let api: Api;
 
 beforeAll(() => {
@@ -52,6 +57,13 @@ async function sendPicture(bytes: Buffer, caller = ann): Promise<string> {
   const parts = [{ text: 'look' }, rawPart(bytes)];
   const task = await sendTask(api.base(name), parts, { headers: caller.headers });
   return (task.history![0]!.parts[1]!.metadata!['parley/file'] as { id: string }).id;
+}
+
+/** Resolves with the id of a file of Eve that no Task names, once its row is there. */
+function unnamedFile(): Promise<string> {
+  const find = `SELECT id FROM file WHERE owner = 'eve' AND NOT EXISTS (SELECT FROM file_use WHERE file_id = id)`;
+  const look = async (): Promise<string | undefined> => (await stage.database.query<{ id: string }>(find))[0]?.id;
+  return until(look, { what: 'the file' });
 }
 
 async function bytesOfLogs(taskId: string): Promise<number> {
@@ -131,5 +143,47 @@ describe('large Parts with FILES_OFFLOAD', () => {
     await endUpkeep(stage.database);
     expect(await stage.database.query('SELECT FROM file_leftover')).toEqual([]);
     expect((await read(second)).status).toBe(200);
+  });
+
+  it('are durable before the Task that names them is recorded, and cannot be deleted meanwhile', async () => {
+    const others = new Api(stage.parley.url, eve.headers);
+    const bytes = randomBytes(300_000);
+    const { name } = await others.save(linear(unique('held'), input('in'), output('out')));
+    const send = (): Promise<Task> =>
+      sendTask(others.base(name), [{ text: 'x' }, rawPart(bytes)], { headers: eve.headers });
+    const { id, sending } = await withLockedTable(stage.database.url, 'task', async () => {
+      const held = { sending: send(), id: await unnamedFile() };
+      const read = await fetch(`${stage.parley.url}/api/files/${held.id}`, { headers: eve.headers });
+      expect(digest(Buffer.from(await read.arrayBuffer()))).toBe(digest(bytes));
+      const refused = await others.call('DELETE', `/files/${held.id}`);
+      expect([refused.status, refused.body['reason']]).toEqual([409, 'FILE_IN_USE']);
+      return held;
+    });
+    const task = await sending;
+    expect(task.history?.[0]?.parts[1]?.url).toBe(`${stage.parley.url}/api/files/${id}`);
+    const named = await others.call('DELETE', `/files/${id}`);
+    expect([named.status, named.body['detail']]).toEqual([409, expect.stringContaining(task.id)]);
+  });
+
+  it('leave nothing for good where a kill keeps their Task from being recorded', async () => {
+    const others = new Api(stage.parley.url, eve.headers);
+    const before = contentsIn(dataDir);
+    const { name } = await others.save(linear(unique('killed'), input('in'), output('out')));
+    const parts = [{ text: 'x' }, rawPart(randomBytes(300_000))];
+    const id = await withLockedTable(stage.database.url, 'task', async (endWaiting) => {
+      const answer = sendTask(others.base(name), parts, { headers: eve.headers }).catch(() => 'lost');
+      const unnamed = await unnamedFile();
+      await stage.parley.kill9();
+      expect(await answer).toBe('lost');
+      await endWaiting();
+      return unnamed;
+    });
+    stage.parley = await startParley({ ...options, databaseUrl: stage.database.url });
+    expect(contentsIn(dataDir).contents).toBe(before.contents + 1);
+    expect(await unnamedFile()).toBe(id);
+    await stage.database.query('UPDATE file SET expires_at = now(), held_until = now() WHERE id = $1', [id]);
+    await endUpkeep(stage.database);
+    expect(await stage.database.query('SELECT FROM file WHERE id = $1', [id])).toEqual([]);
+    expect(contentsIn(dataDir)).toEqual(before);
   });
 });

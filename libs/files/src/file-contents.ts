@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { AppConfig } from '#libs/service';
 import { fileTooLarge, quotaExceeded, storageUnavailable, unknownFile } from './file-errors.js';
 import { type ByteRange, ContentTooLong, ContentUnavailable, FileStorage } from './file-storage.js';
-import { FileStore } from './file-store.js';
+import { FileStore, type FileTerms } from './file-store.js';
 import type { FileDraft, FileLabel, FileOwner, StoredContent, StoredFile } from './stored-file.js';
 
 /** One file of an upload, as it arrives. */
@@ -26,14 +26,13 @@ export class FileContents {
    * Stores files as they arrive, all or none. A content that the owner has already is stored once, unless it cannot be read:
    * the new one replaces it then.
    * @param announcedBytes how much is coming, where that is known; more than the owner may store is refused unread
-   * @param keptMs milliseconds until they may be deleted, unless Tasks name them; absent: FILE_RETENTION
    * @throws ProblemError 413 beyond FILE_LIMIT or FILES_QUOTA, 503 where nothing can be stored
    */
   async store(
     owner: FileOwner,
     files: AsyncIterable<ArrivingFile>,
     announcedBytes = 0,
-    keptMs?: number,
+    terms?: FileTerms,
   ): Promise<StoredFile[]> {
     await this.assertRoom(owner, announcedBytes);
     const keys: string[] = [];
@@ -49,7 +48,7 @@ export class FileContents {
         arrived += stored.size;
         drafts.push({ ...label, storageKey, ...stored });
       }
-      return await this.files.commit(owner, drafts, await this.unreadable(owner, drafts), keptMs);
+      return await this.files.commit(owner, drafts, await this.unreadable(owner, drafts), terms);
     } catch (error) {
       isReachable = !(error instanceof ContentUnavailable);
       return this.reportUnavailable(error);

@@ -31,6 +31,14 @@ export class FileInUse extends ProblemError {
   }
 }
 
+/** 409: a Task is about to name the file. */
+export class FileHeld extends ProblemError {
+  constructor() {
+    const detail = 'the file holds bytes of a Task that is being recorded: try again later';
+    super(409, detail, [{ path: 'id', detail }], 'FILE_IN_USE');
+  }
+}
+
 /** 413: the owner stores as much as it may. */
 export function quotaExceeded(limit: number): ProblemError {
   const detail = `a caller stores at most ${sizeText(limit)} of files: delete some first`;

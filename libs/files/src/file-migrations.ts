@@ -101,5 +101,23 @@ class ReleaseFileUse1700000000535 implements MigrationInterface {
   }
 }
 
+/** Files that a Task is about to name: their owner may not delete them meanwhile. */
+class HoldFile1700000000536 implements MigrationInterface {
+  readonly name = 'HoldFile1700000000536';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE file ADD COLUMN held_until timestamptz');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE file DROP COLUMN held_until');
+  }
+}
+
 /** The schema of this library, in order. */
-export const FILE_MIGRATIONS = [CreateFile1700000000530, CreateFileUse1700000000531, ReleaseFileUse1700000000535];
+export const FILE_MIGRATIONS = [
+  CreateFile1700000000530,
+  CreateFileUse1700000000531,
+  ReleaseFileUse1700000000535,
+  HoldFile1700000000536,
+];

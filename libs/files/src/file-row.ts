@@ -12,4 +12,5 @@ export class FileRow {
   @Column('bigint') size!: string;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz', { nullable: true }) expires_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) held_until!: Date | null;
 }

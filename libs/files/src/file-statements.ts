@@ -23,8 +23,8 @@ export const REPLACE_CONTENT = `
 export const CLAIM_LEFTOVER = 'DELETE FROM file_leftover WHERE storage_key = $1 AND NOT is_doomed';
 
 export const INSERT_FILE = `
-  INSERT INTO file (id, tenant, owner, name, media_type, sha256, size, created_at, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+  INSERT INTO file (id, tenant, owner, name, media_type, sha256, size, created_at, expires_at, held_until)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::float8 * interval '1 millisecond')`;
 
 /** Changes no row above the limit. */
 export const COUNT_BYTES = `
@@ -44,7 +44,8 @@ export const PAGE = `
   ORDER BY created_at DESC, id DESC LIMIT $6`;
 
 /** Waits for Tasks that were being written and name the file: their uses are seen by the statement after this one. */
-export const LOCK_FILE = 'SELECT FROM file WHERE tenant = $1 AND owner = $2 AND id = $3 FOR UPDATE';
+export const LOCK_FILE = `
+  SELECT held_until > now() AS is_held FROM file WHERE tenant = $1 AND owner = $2 AND id = $3 FOR UPDATE`;
 
 export const USERS = 'SELECT task_id FROM file_use WHERE file_id = $1 ORDER BY task_id DESC LIMIT $2';
 

@@ -4,7 +4,7 @@ import { Database, inTransaction } from '#libs/postgres';
 import { AppConfig } from '#libs/service';
 import type { PoolClient } from 'pg';
 import { In, type Repository } from 'typeorm';
-import { FileInUse, quotaExceeded, SHOWN_TASKS, UploadGivenUp } from './file-errors.js';
+import { FileHeld, FileInUse, quotaExceeded, SHOWN_TASKS, UploadGivenUp } from './file-errors.js';
 import { FileRow } from './file-row.js';
 import {
   CLAIM_LEFTOVER,
@@ -33,6 +33,14 @@ import { type FileDraft, type FileOwner, newFileId, type StoredFile } from './st
 
 /** Bytes that a file counts for beside its content: rows cost room too, also those of empty files. */
 const ROW_BYTES = 4096;
+
+/** How long files are kept. */
+export interface FileTerms {
+  /** Milliseconds until they may be deleted, unless Tasks name them; absent: FILE_RETENTION. */
+  readonly keptMs?: number;
+  /** Milliseconds for which their owner may not delete them, since a Task is about to name them; absent: none. */
+  readonly heldMs?: number;
+}
 
 /** Which page of an owner's files is read. */
 export interface FilePage {
@@ -81,14 +89,13 @@ export class FileStore {
    * Makes the files of one upload, all or none. Contents that the owner has already are not used: their keys stay
    * leftovers.
    * @param unreadable keys of contents that the new ones replace, for all files that have them
-   * @param keptMs milliseconds until they may be deleted, unless Tasks name them; absent: FILE_RETENTION
    * @throws ProblemError 413 above FILES_QUOTA; 503 where the contents were given up meanwhile
    */
   async commit(
     owner: FileOwner,
     drafts: readonly FileDraft[],
     unreadable: ReadonlySet<string>,
-    keptMs = this.config.files.retentionMs,
+    { keptMs = this.config.files.retentionMs, heldMs }: FileTerms = {},
   ): Promise<StoredFile[]> {
     const createdAt = new Date();
     const expiresAt = keptMs === undefined ? undefined : new Date(createdAt.getTime() + keptMs);
@@ -100,7 +107,7 @@ export class FileStore {
       ...(expiresAt !== undefined && { expiresAt }),
     }));
     try {
-      await inTransaction(this.database, (session) => this.insert(session, owner, files, unreadable));
+      await inTransaction(this.database, (session) => this.insert(session, files, { ...owner, unreadable, heldMs }));
     } catch (error) {
       // The upkeep has deleted what there was then; what came later it does not know any more.
       if (error instanceof UploadGivenUp) await this.noteDoomed(this.database.pool, keysOf(files));
@@ -145,7 +152,7 @@ export class FileStore {
    * rolls back, and is seen by the last look before the commit.
    * @returns the key of its content where no other file uses it: the content is doomed, and to be deleted; `null` where others
    * use it, `undefined` where there is no such file
-   * @throws ProblemError 409 where Tasks of its owner name the file
+   * @throws ProblemError 409 where Tasks of its owner name the file, or one is about to
    */
   async delete(file: FileOwner, id: string): Promise<string | null | undefined> {
     if ((await this.get(file, id)) === undefined) return undefined;
@@ -183,9 +190,10 @@ export class FileStore {
     { tenant, owner }: FileOwner,
     id: string,
   ): Promise<string | null | undefined> {
-    const { rowCount } = await session.query(LOCK_FILE, [tenant, owner, id]);
-    if (rowCount !== 1) return undefined;
+    const locked = await session.query<{ is_held: boolean | null }>(LOCK_FILE, [tenant, owner, id]);
+    if (!locked.rows[0]) return undefined;
     await assertUnused(session, id);
+    if (locked.rows[0].is_held) throw new FileHeld();
     await session.query(LOCK_ACCOUNT, [tenant, owner]);
     const { rows: deleted } = await session.query<{ sha256: string }>(DELETE_FILE, [tenant, owner, id]);
     if (!deleted[0]) return undefined;
@@ -203,16 +211,15 @@ export class FileStore {
 
   private async insert(
     session: PoolClient,
-    { tenant, owner }: FileOwner,
     files: readonly (StoredFile & FileDraft)[],
-    unreadable: ReadonlySet<string>,
+    { tenant, owner, unreadable, heldMs }: FileOwner & { unreadable: ReadonlySet<string>; heldMs: number | undefined },
   ): Promise<void> {
     await session.query(LOCK_ACCOUNT, [tenant, owner]);
     let added = files.length * ROW_BYTES;
     for (const file of files) {
       if (await takeContent(session, file, unreadable)) added += file.size;
       const { id, name, mediaType, sha256, size, createdAt, expiresAt } = file;
-      const row = [id, tenant, owner, name, mediaType, sha256, size, createdAt, expiresAt ?? null];
+      const row = [id, tenant, owner, name, mediaType, sha256, size, createdAt, expiresAt ?? null, heldMs ?? null];
       await session.query(INSERT_FILE, row);
     }
     const { ownerBytes } = this.config.files;

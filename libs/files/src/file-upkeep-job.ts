@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobContext, Jobs } from '#libs/jobs';
 import { FileContents } from './file-contents.js';
-import { FileInUse } from './file-errors.js';
+import { FileHeld, FileInUse } from './file-errors.js';
 import { type ExpiredFile, FileStore } from './file-store.js';
 
 const NAME = 'files.upkeep';
@@ -55,7 +55,7 @@ export class FileUpkeepJob {
     try {
       return (await this.files.delete({ tenant, owner }, id)) !== undefined;
     } catch (error) {
-      if (error instanceof FileInUse) return false;
+      if (error instanceof FileInUse || error instanceof FileHeld) return false;
       throw error;
     }
   }

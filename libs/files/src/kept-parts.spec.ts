@@ -6,6 +6,7 @@ import { ContentRooms, InFlight, Metrics } from '#libs/service';
 import type { ArrivingFile } from './file-contents.js';
 import { FileAddresses } from './file-addresses.js';
 import { quotaExceeded, storageUnavailable, unknownFile } from './file-errors.js';
+import type { FileTerms } from './file-store.js';
 import { KeptParts } from './kept-parts.js';
 import { OwnFileUrls } from './own-file-urls.js';
 import { OwnFiles } from './own-files.js';
@@ -20,7 +21,7 @@ const { signal } = new AbortController();
 /** Files in memory. */
 class MemoryFiles {
   readonly files = new Map<string, StoredFile & { bytes: Buffer }>();
-  readonly keptMs: (number | undefined)[] = [];
+  readonly terms: (FileTerms | undefined)[] = [];
   failure: Error | undefined;
   /** Resolves what is stored, where it shall take its time. */
   hold: Promise<void> | undefined;
@@ -42,11 +43,11 @@ class MemoryFiles {
     owner: FileOwner,
     files: AsyncIterable<ArrivingFile>,
     _announced: number,
-    keptMs?: number,
+    terms?: FileTerms,
   ): Promise<StoredFile[]> => {
     await this.hold;
     if (this.failure) throw this.failure;
-    this.keptMs.push(keptMs);
+    this.terms.push(terms);
     const stored: StoredFile[] = [];
     for await (const { content, ...label } of files) {
       const bytes = Buffer.concat(await Readable.from(content).toArray());
@@ -118,7 +119,7 @@ describe('large Parts', () => {
       metadata: { a: 1, [KEPT_FILE]: { id, size: 1_000, sha256: expect.stringMatching(/^[\da-f]{64}$/) } },
     });
     expect([...memory.files.values()].map(({ name }) => name)).toEqual(['a.bin', 'file']);
-    expect(memory.keptMs).toEqual([24 * 3_600_000]);
+    expect(memory.terms).toEqual([{ keptMs: 24 * 3_600_000, heldMs: 900_000 }]);
     expect(await keeper('off').restorer(ann, signal).restore([text!, large!, small!, unnamed!])).toEqual(parts);
   });
 

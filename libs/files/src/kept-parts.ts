@@ -13,6 +13,8 @@ import { readThroughOutage } from './storage-outage.js';
 
 /** How long a kept file waits for the Task that names it: a commit may stand still for long. */
 const UNNAMED_MS = 24 * 60 * 60_000;
+/** How long its owner cannot delete it meanwhile; a Task that names it is recorded sooner, or not at all. */
+const HELD_MS = 15 * 60_000;
 /** How long a Message or an Artifact waits for the storage. */
 const STORE_MS = 10_000;
 /** How long nothing is tried after the storage has failed. */
@@ -187,7 +189,7 @@ export class KeptParts extends PartKeeper {
     }
     const announced = large.reduce((sum, { bytes }) => sum + bytes.length, 0);
     this.atWork += 1;
-    const storing = this.contents.store(owner, filesOf(large), announced, UNNAMED_MS);
+    const storing = this.contents.store(owner, filesOf(large), announced, { keptMs: UNNAMED_MS, heldMs: HELD_MS });
     void storing.catch(() => undefined).finally(() => (this.atWork -= 1));
     try {
       const files = await within(storing, signal);
