@@ -94,13 +94,21 @@ describe('FolderStorage', () => {
     },
   );
 
-  it('removes temporary files of uploads that ended long ago, and leaves those under way', async () => {
+  it('has nothing of an upload whose process ended in the middle, once its temporary file is an hour old', async () => {
     await mkdir(join(folder, 'incoming'), { recursive: true });
-    for (const name of ['old', 'new']) writeFileSync(join(folder, 'incoming', name), 'x');
-    const dayAgo = new Date(Date.now() - 86_400_000);
-    utimesSync(join(folder, 'incoming', 'old'), dayAgo, dayAgo);
+    const key = await storage().newKey(owner);
+    for (const [name, minutes] of [
+      ['killed', 61],
+      ['under way', 59],
+    ] as const) {
+      const path = join(folder, 'incoming', name);
+      writeFileSync(path, 'x');
+      const at = new Date(Date.now() - minutes * 60_000);
+      utimesSync(path, at, at);
+    }
     await storage().removeAbandoned();
-    expect(incoming()).toEqual(['new']);
+    expect(incoming()).toEqual(['under way']);
+    await expect(storage().get(key)).rejects.toThrow(ContentUnavailable);
   });
 
   it('reports a folder that cannot be written as unavailable', async () => {

@@ -7,8 +7,8 @@ import type { StoredContent } from './stored-file.js';
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Age in milliseconds from which a temporary file belongs to no upload: none may take that long (REQUEST_TIMEOUT). */
-const ABANDONED_MS = 2 * 3_600_000;
+/** Milliseconds since its last write after which a temporary file belongs to no upload: a slow one is cut (see watchPace). */
+const ABANDONED_MS = 3_600_000;
 const SWEEP_EVERY_MS = 3_600_000;
 
 /** A content that has arrived whole in a temporary file, with what was learned of it on the way. */

@@ -1,5 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -140,6 +149,16 @@ describe('S3Storage', () => {
   it('sends nothing of a content that breaks off', async () => {
     const put = storage.put(newStorageKey(S3_PLACE, owner), breakingOff(Buffer.alloc(10), new Error('gone')), LIMIT);
     await expect(put).rejects.toThrow('gone');
+    expect([requests, spooled()]).toEqual([[], []]);
+  });
+
+  it('has nothing of an upload whose process ended in the middle, once its temporary file is an hour old', async () => {
+    const killed = join(folder, 'incoming', 'killed');
+    mkdirSync(join(folder, 'incoming'));
+    writeFileSync(killed, 'x');
+    const at = new Date(Date.now() - 61 * 60_000);
+    utimesSync(killed, at, at);
+    await storage.removeAbandoned();
     expect([requests, spooled()]).toEqual([[], []]);
   });
 
