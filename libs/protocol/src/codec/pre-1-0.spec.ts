@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.js';
+import { withKeptFile } from '../kept-file.js';
 import type { Message } from '../message.js';
 import type { Task } from '../task.js';
 import { InvalidProtocolValue } from './invalid-protocol-value.js';
@@ -59,6 +60,16 @@ describe('requests of the pre-1.0 dialect', () => {
   it('are read again as they were written', () => {
     const { message } = readPre10SendParams(writePre10SendParams(request), newId) as { message: JsonObject };
     expect(message).toMatchObject({ messageId: 'm1', contextId: 'c', taskId: 't', role: 'ROLE_USER' });
+  });
+});
+
+describe('Tasks as they are written for the pre-1.0 dialect', () => {
+  it('name large bytes that are kept as a file by its URL', () => {
+    const url = 'https://parley.example.com/api/files/f1';
+    const part = withKeptFile({ raw: 'AAAA', mediaType: 'image/png' }, url, { id: 'f1', size: 3, sha256: 'x' });
+    const parts = [{ type: 'text', text: url, mimeType: 'text/uri-list' }];
+    const written = writePre10Task({ ...task, artifacts: [{ artifactId: 'a', parts: [part] }] });
+    expect(written.artifacts).toEqual([expect.objectContaining({ parts })]);
   });
 });
 
