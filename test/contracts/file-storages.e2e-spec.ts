@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +9,15 @@ import { ContentUnavailable, FolderStorage, S3Storage } from '#libs/files';
 import { OutboundHttp } from '#libs/outbound';
 import { loadConfig } from '#libs/service';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { withLockedTable } from '../support/locked-table.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { peakBytes, resetPeak, residentBytes, TELLS_PEAKS } from '../support/peak-memory.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { describeWithS3, S3_BUCKET, S3_KEYS, S3Server } from '../support/s3-server.js';
+import { contentsIn } from '../support/stored-contents.js';
 import { takeTurns } from '../support/turns.js';
+import { until } from '../support/until.js';
+import { endUpkeep, openUpload } from '../support/uploads.js';
 import { fileStorageContract } from './file-storage.contract.js';
 
 const MEBIBYTE = 1024 ** 2;
@@ -112,6 +116,44 @@ function largeFiles(count: number, most: number, parley: () => Parley): void {
   });
 }
 
+/** A service with its storage that is killed, and starts again. */
+interface KilledService {
+  parley: Parley;
+  database: TestDatabase;
+  dataDir: string;
+  /** Returns the number of contents that its storage has. */
+  contents(): number;
+  restart(): Promise<void>;
+}
+
+/** An upload that arrives, and one that is stored and has no row yet, by a service that is killed then. */
+function killedUploads(service: () => KilledService): void {
+  it('leaves nothing of uploads that a kill interrupts: no row, no content, no temporary file', async () => {
+    const { parley, database, dataDir, contents, restart } = service();
+    const rows = (): Promise<unknown[]> => database.query('SELECT id FROM file ORDER BY id');
+    const before = [await rows(), contents()] as const;
+    await withLockedTable(database.url, 'file_account', async (endWaiting) => {
+      openUpload(parley.url, ann.key, 1_000_000).on('error', () => undefined);
+      const stored = fetch(`${parley.url}/api/files`, { method: 'POST', headers: eve.headers, body: 'x' });
+      const answer = stored.catch(() => 'lost');
+      const isThere = (): boolean => contents() === before[1] + 1 && incomingOf(dataDir).length === 1;
+      await until(isThere, { what: 'both uploads' });
+      await parley.kill9();
+      expect(await answer).toBe('lost');
+      await endWaiting();
+    });
+    const overAnHourAgo = new Date(Date.now() - 61 * 60_000);
+    for (const name of incomingOf(dataDir))
+      utimesSync(join(dataDir, 'files', 'incoming', name), overAnHourAgo, overAnHourAgo);
+    await restart();
+    expect(incomingOf(dataDir)).toEqual([]);
+    await database.query('UPDATE file_leftover SET due_at = now()');
+    await endUpkeep(database);
+    expect([await rows(), contents()]).toEqual(before);
+    expect(await database.query('SELECT FROM file_leftover')).toEqual([]);
+  });
+}
+
 const LIMITS = { ...apiKeyEnv(ann, eve), FILE_LIMIT: '256mb', FILES_QUOTA: '1gb' };
 
 describe('large files in a folder', () => {
@@ -119,10 +161,14 @@ describe('large files in a folder', () => {
   let parley: Parley;
   let dataDir: string;
 
+  const start = async (): Promise<void> => {
+    parley = await startParley({ databaseUrl: database.url, dataDir, env: LIMITS, measuresMemory: true });
+  };
+
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'parley-large-'));
     database = await freshDatabase();
-    parley = await startParley({ databaseUrl: database.url, dataDir, env: LIMITS, measuresMemory: true });
+    await start();
   });
   afterAll(async () => {
     await parley?.stop();
@@ -140,6 +186,8 @@ describe('large files in a folder', () => {
     ] as const)
       expect((await fetch(`${parley.url}/api/files/${id}`, { headers })).status).toBe(status);
   });
+
+  killedUploads(() => ({ parley, database, dataDir, contents: () => contentsIn(dataDir).contents, restart: start }));
 });
 
 describeWithS3('an S3 server', () => {
@@ -210,15 +258,15 @@ describeWithS3('an S3 server', () => {
     let other: Parley;
     const folders: string[] = [];
 
+    const replica = (dataDir: string): Promise<Parley> => {
+      const env = { ...LIMITS, ...server.env() };
+      return startParley({ databaseUrl: database.url, dataDir, env, measuresMemory: true });
+    };
+
     beforeAll(async () => {
       database = await freshDatabase();
-      const env = { ...LIMITS, ...server.env() };
-      const replica = (): Promise<Parley> => {
-        const dataDir = mkdtempSync(join(tmpdir(), 'parley-large-'));
-        folders.push(dataDir);
-        return startParley({ databaseUrl: database.url, dataDir, env, measuresMemory: true });
-      };
-      [one, other] = await Promise.all([replica(), replica()]);
+      for (let index = 0; index < 2; index += 1) folders.push(mkdtempSync(join(tmpdir(), 'parley-large-')));
+      [one, other] = (await Promise.all(folders.map(replica))) as [Parley, Parley];
     });
     afterAll(async () => {
       await Promise.all([one?.stop(), other?.stop()]);
@@ -236,6 +284,14 @@ describeWithS3('an S3 server', () => {
       expect(removed.status).toBe(204);
       expect((await fetch(`${one.url}/api/files/${id}`, { headers: ann.headers })).status).toBe(404);
     });
+
+    killedUploads(() => ({
+      parley: one,
+      database,
+      dataDir: folders[0]!,
+      contents: () => server.objects,
+      restart: async () => void (one = await replica(folders[0]!)),
+    }));
 
     it('answers 503 while the server is away, and takes the upload once it is back', async () => {
       await server.stop();

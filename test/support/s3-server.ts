@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installOwnPackages } from '../../scripts/own-packages.mjs';
@@ -42,6 +42,13 @@ export class S3Server {
   /** Base URL without a trailing slash. */
   get endpoint(): string {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Number of objects that it has. */
+  get objects(): number {
+    const bucket = join(this.folder, 'buckets', S3_BUCKET);
+    const names = existsSync(bucket) ? readdirSync(bucket, { recursive: true, encoding: 'utf8' }) : [];
+    return names.filter((name) => name.endsWith('_S3rver_object')).length;
   }
 
   /** Variables of a service that keeps its files there. */
