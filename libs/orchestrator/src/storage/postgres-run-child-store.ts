@@ -1,11 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/postgres';
+import { BatchLoader, Database } from '#libs/postgres';
 import { TaskRetention } from '#libs/tasks';
 import { type MovedOnChild, type RunChild, RunChildStore } from '../run-child-store.js';
+
+/** Runs whose children are read with one query. */
+const RUNS_TOGETHER = 100;
+/** Such queries under way. */
+const QUERIES_AT_ONCE = 4;
 
 /** RunChildStore on PostgreSQL. */
 @Injectable()
 export class PostgresRunChildStore extends RunChildStore {
+  /** A replica that takes over many runs asks for the children of all of them. */
+  private readonly children = new BatchLoader(
+    (runIds: readonly string[]) => this.read(runIds),
+    RUNS_TOGETHER,
+    QUERIES_AT_ONCE,
+  );
+
   constructor(
     private readonly database: Database,
     retention: TaskRetention,
@@ -24,13 +36,7 @@ export class PostgresRunChildStore extends RunChildStore {
   }
 
   async of(runId: string): Promise<RunChild[]> {
-    const { rows } = await this.database.pool.query<RunChild>({
-      name: 'run-children',
-      text: `SELECT run_id AS "runId", node_id AS "nodeId", attempt, task_id AS "taskId", agent_url AS "agentUrl"
-             FROM run_child WHERE run_id = $1 ORDER BY node_id, attempt`,
-      values: [runId],
-    });
-    return rows;
+    return (await this.children.get(runId)) ?? [];
   }
 
   async movedOn(runId: string): Promise<MovedOnChild[]> {
@@ -40,5 +46,15 @@ export class PostgresRunChildStore extends RunChildStore {
       values: [runId],
     });
     return rows;
+  }
+
+  private async read(runIds: readonly string[]): Promise<Map<string, RunChild[]>> {
+    const { rows } = await this.database.pool.query<RunChild>({
+      name: 'children-of-runs',
+      text: `SELECT run_id AS "runId", node_id AS "nodeId", attempt, task_id AS "taskId", agent_url AS "agentUrl"
+             FROM run_child WHERE run_id = ANY($1::text[]) ORDER BY node_id, attempt`,
+      values: [runIds],
+    });
+    return Map.groupBy(rows, ({ runId }) => runId);
   }
 }

@@ -32,7 +32,7 @@ import {
   MARK,
   MARKED,
   REPLACE,
-  REVISION,
+  REVISIONS,
   SAVES,
   VERSION,
 } from './workflow-statements.js';
@@ -46,6 +46,7 @@ import {
 export class PostgresWorkflowStore extends WorkflowStore {
   private readonly newest = new BatchLoader((names: readonly string[]) => this.readNewest(names));
   private readonly versions = new BatchLoader(() => this.readVersion());
+  private readonly unread = new BatchLoader((saved: readonly string[]) => this.readSaved(saved), READ_AT_ONCE, 4);
   private readonly tenants = new LRUCache<string, PostgresWorkflowStore>({
     maxSize: MOST_TENANTS,
     sizeCalculation: () => 1,
@@ -269,8 +270,15 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private async saved(name: string, revision: string): Promise<WorkflowRevision | undefined> {
     const kept = this.kept({ name, revision });
     if (kept || !REVISION_NUMBER.test(revision)) return kept;
-    const { rows } = await this.sessions.query<Head & Saved>(REVISION, [this.tenant, name, revision]);
-    return rows[0] && this.keep(rows[0]);
+    return this.unread.get(`${name}/${revision}`);
+  }
+
+  /** Runs of one revision that are taken over together ask for it together. */
+  private async readSaved(keys: readonly string[]): Promise<Map<string, WorkflowRevision>> {
+    const pairs = keys.map((key) => key.split('/'));
+    const values = [this.tenant, pairs.map(([name]) => name), pairs.map(([, revision]) => revision)];
+    const { rows } = await this.sessions.query<Head & Saved>(REVISIONS, values);
+    return new Map(rows.map((row) => [`${row.name}/${row.revision}`, this.keep(row)]));
   }
 
   private keep(row: Head & Saved): WorkflowRevision {
@@ -311,6 +319,8 @@ interface Saved {
 const MOST_TENANTS = 1_000;
 /** Bytes of the definitions of one page that are in memory at once. */
 const MOST_LISTED_BYTES = 4 * 1024 * 1024;
+/** Revisions that are read with one query, of 256 KiB at most each. */
+const READ_AT_ONCE = 32;
 const REVISION_NUMBER = /^[1-9]\d{0,17}$/;
 
 /** The first ones, as far as their definitions fit; one at least. */

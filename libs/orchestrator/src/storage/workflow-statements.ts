@@ -34,13 +34,15 @@ export const DEFINITIONS = definitions('saved.definition');
 /** The same as texts. */
 export const DEFINITION_TEXTS = definitions('saved.definition::text');
 
-/** One saved revision, also of a deleted workflow. $1 tenant, $2 name, $3 revision. */
-export const REVISION = `
+/** Saved revisions, also of deleted workflows. $1 tenant, $2 names, $3 revisions, pair by pair. */
+export const REVISIONS = `
   SELECT saved.name, saved.revision::text, saved.definition, octet_length(saved.definition::text) AS bytes,
          saved.xmin::text AS version,
          least(workflow.created_at, saved.created_at) AS created_at, saved.created_at AS updated_at
-  FROM workflow_revision AS saved JOIN workflow USING (tenant, name)
-  WHERE saved.tenant = $1 AND saved.name = $2 AND saved.revision = $3`;
+  FROM unnest($2::text[], $3::bigint[]) AS wanted (name, revision)
+  JOIN workflow_revision AS saved
+    ON saved.tenant = $1 AND saved.name = wanted.name AND saved.revision = wanted.revision
+  JOIN workflow ON workflow.tenant = $1 AND workflow.name = wanted.name`;
 
 /** What was saved under a name, the newest first. $1 tenant, $2 name, $3 how many, $4 the revision after the first, or null. */
 export const SAVES = `
