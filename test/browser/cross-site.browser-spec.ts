@@ -9,7 +9,8 @@ import { Api, echo, input, linear, unique } from '../support/workflow.js';
 const KEY = 'a-key-of-thirty-two-characters-00';
 const WORKFLOW = unique('cross');
 
-const stage = useStage();
+// Beside another service on its database, a service stores files in a shared folder only.
+const stage = useStage({ env: { FILES_DIR_SHARED: 'true' } });
 const browser = useBrowser(['evil.example', 'rebind.example', 'app.example']);
 let site: WebSite;
 let canary: WebSite;
@@ -150,6 +151,43 @@ async function work({ base, key, workflow }: { base: string; key?: string; workf
 }
 
 const ownWorkflow = (): string => JSON.stringify(linear(unique('own'), input('in'), echo('a')));
+
+/** Pages that would call the canary, each in a file of its type. */
+const uploadedPages = (): [type: string, page: string][] => {
+  const run = `fetch('${canary.at('127.0.0.1')}', { mode: 'no-cors' })`;
+  const svg = 'xmlns="http://www.w3.org/2000/svg"';
+  return [
+    ['text/html', `<!doctype html><title>uploaded</title><script>${run}</script>`],
+    ['image/svg+xml', `<svg ${svg}><script>${run}</script></svg>`],
+    ['application/xhtml+xml', `<html xmlns="http://www.w3.org/1999/xhtml"><script>${run}</script></html>`],
+  ];
+};
+
+/** Uploads a file. @returns its URL, and a signed address of it */
+async function uploaded(type: string, content: string): Promise<string[]> {
+  const send = async <T>(path: string, init: RequestInit): Promise<T> =>
+    (await (await fetch(`${stage.parley.url}${path}`, { method: 'POST', ...init })).json()) as T;
+  const headers = { 'content-type': type };
+  const { files } = await send<{ files: { id: string; url: string }[] }>('/api/upload', { headers, body: content });
+  const { url } = await send<{ url: string }>(`/api/files/${files[0]!.id}/urls`, {});
+  return [files[0]!.url, url];
+}
+
+describe('a page that somebody uploaded as a file', () => {
+  inBrowser('is saved and never shown, by its URL and by a signed address', async () => {
+    const page = await browser.open(`${stage.parley.url}/docs`);
+    const shown = page.url();
+    for (const [type, content] of uploadedPages()) {
+      for (const address of await uploaded(type, content)) {
+        const saving = page.waitForEvent('download');
+        await page.evaluate(goTo, address);
+        await (await saving).cancel();
+        expect([type, page.url()]).toEqual([type, shown]);
+      }
+    }
+    expect(canary.hits).toBe(0);
+  });
+});
 
 describe('pages that may call', () => {
   inBrowser('the console calls by every name of this machine, and hears what happens', async () => {
