@@ -47,7 +47,7 @@ export interface AgentDefaults {
 }
 
 export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-const LONGEST_IDEA = 20_000;
+export const LONGEST_IDEA = 20_000;
 export const LONGEST_PROMPT = 50_000;
 export const LONGEST_NAME = 200;
 export const MOST_SKILLS = 20;

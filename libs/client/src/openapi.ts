@@ -1749,9 +1749,7 @@ export interface components {
              *       "target": "partner"
              *     }
              */
-            auth?: {
-                [key: string]: string;
-            };
+            auth?: components["schemas"]["ConversationCredentials"];
             /**
              * @description How agents elsewhere get the prompt of their turn, and what they have said themselves: `text`, as a text Part before the other side's text, or `none`. Agents of the service, and agents whose card declares the extension `urn:parley:extension:conversation:v1`, get both in the Message's metadata.
              * @default none
@@ -1780,6 +1778,14 @@ export interface components {
              * @default 60000
              */
             timeoutMs: number;
+        };
+        ConversationCredentials: {
+            /** @example partner */
+            announce?: string;
+            /** @example partner */
+            requester?: string;
+            /** @example partner */
+            target?: string;
         };
         ConversationDetail: {
             /** @enum {string} */

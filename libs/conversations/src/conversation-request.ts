@@ -1,8 +1,9 @@
 import { CONVERSATION_ENTRY } from '#libs/executor';
-import { unknownMembers, withMembers } from '#libs/http';
+import { ApiClosed, unknownMembers, withMembers } from '#libs/http';
 import { type FieldViolation, isJsonObject, type JsonObject } from '#libs/protocol';
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, Matches, ValidateIf, ValidateNested, type ValidationError, validateSync } from 'class-validator';
+import { IsOptional, Matches, ValidateNested, type ValidationError, validateSync } from 'class-validator';
 import {
   type CalledParty,
   type ConversationSettings,
@@ -28,12 +29,13 @@ const CREDENTIALS = 'must be an object: the names of credentials by requester, t
 const NO_CREDENTIAL = { message: 'must be the name of a credential' };
 
 /** The names of credentials by agent. A secret is for an agent elsewhere: ours know the caller anyway. */
+@ApiClosed()
 class ConversationCredentials {
   static readonly unknown = 'is none of requester, target, announce';
 
-  @IsGiven() @Matches(CREDENTIAL_NAME, NO_CREDENTIAL) requester?: string;
-  @IsGiven() @Matches(CREDENTIAL_NAME, NO_CREDENTIAL) target?: string;
-  @IsGiven() @Matches(CREDENTIAL_NAME, NO_CREDENTIAL) announce?: string;
+  @CredentialName() requester?: string;
+  @CredentialName() target?: string;
+  @CredentialName() announce?: string;
 }
 
 /** What a conversation is about, wherever it is asked for: at `/api`, over A2A, or by a node's config. */
@@ -85,8 +87,7 @@ export class ConversationRequest {
   instructions?: Instructions;
 
   @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
+    type: ConversationCredentials,
     description: 'The names of stored credentials, by `requester`, `target` and `announce`, for those that are URLs.',
     example: { target: 'partner' },
   })
@@ -132,8 +133,12 @@ export function settingsOf(body: JsonObject): ConversationSettings {
     timeoutMs: timeoutMs ?? DEFAULT_TURN_MS,
     ...(announce && { announce }),
     ...(words && { instructions: words }),
-    ...(auth && { auth }),
+    ...(auth && { auth: withoutNulls(auth) }),
   };
+}
+
+function withoutNulls<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, it]) => it !== null)) as T;
 }
 
 /** The first data Part of a Message that is an object. */
@@ -160,7 +165,7 @@ function misplacedCredentials(
 ): RequestProblem[] {
   const wrong = errors.find(({ property }) => property === 'auth')?.children ?? [];
   const named = CALLED_AGENTS.filter((agent) => {
-    if (!isJsonObject(auth) || auth[agent] === undefined) return false;
+    if (!isJsonObject(auth) || auth[agent] === undefined || auth[agent] === null) return false;
     return !wrong.some(({ property }) => property === agent);
   });
   return named.flatMap((agent) => {
@@ -170,6 +175,10 @@ function misplacedCredentials(
   });
 }
 
-function IsGiven(): PropertyDecorator {
-  return ValidateIf((_credentials, value) => value !== undefined);
+function CredentialName(): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({ type: String, pattern: CREDENTIAL_NAME.source, example: 'partner' }),
+    IsOptional(),
+    Matches(CREDENTIAL_NAME, NO_CREDENTIAL),
+  );
 }

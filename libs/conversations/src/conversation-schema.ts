@@ -43,7 +43,7 @@ export const CONVERSATION_SCHEMA: ConfigSchema = {
     auth: {
       type: ['object', 'null'],
       propertyNames: { enum: [...CALLED_AGENTS] },
-      additionalProperties: { type: 'string', pattern: CREDENTIAL_NAME.source },
+      additionalProperties: { type: ['string', 'null'], pattern: CREDENTIAL_NAME.source },
       description: 'The names of stored credentials for those agents that are named by their URL.',
     },
   },

@@ -1,10 +1,26 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiQuery,
+  ApiResponse,
+  ApiSchema,
+  type ApiSchemaOptions,
+  getSchemaPath,
+} from '@nestjs/swagger';
 
 /** The body of an error, in every answer that is one. */
 export const PROBLEM_RESPONSE = {
   content: { 'application/problem+json': { schema: { $ref: getSchemaPath('Problem') } } },
 };
+
+/** Documents that a body is refused with members that no rule knows; `unknown` of its class has the words. */
+export function ApiClosed(): ClassDecorator {
+  // Nest adds all that it is given to the schema, and declares the name and the description alone.
+  const more: object = { additionalProperties: false };
+  return ApiSchema(more as ApiSchemaOptions);
+}
 
 /** Documents an error of `/api`. */
 export function ApiProblem(status: number, description: string): MethodDecorator & ClassDecorator {

@@ -3,7 +3,14 @@ export { ServiceAddress } from './address/service-address.js';
 export { PacedSocket } from './answers/paced-socket.js';
 export { type PacedReader, ReaderPace } from './answers/reader-pace.js';
 export { ResponseBudget, ResponseBudgetExceeded } from './answers/response-budget.js';
-export { ApiEvents, ApiEventStream, ApiIdempotent, ApiProblem, PROBLEM_RESPONSE } from './api-documentation.js';
+export {
+  ApiClosed,
+  ApiEvents,
+  ApiEventStream,
+  ApiIdempotent,
+  ApiProblem,
+  PROBLEM_RESPONSE,
+} from './api-documentation.js';
 export { HttpModule } from './http.module.js';
 export { malformed, Problem, problem, type ProblemEntry, ProblemError } from './problems/problem.js';
 export { ProblemFilter, problemOf } from './problems/problem-filter.js';

@@ -1,11 +1,19 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Each, withMembers } from '#libs/http';
+import { ApiClosed, Each, withMembers } from '#libs/http';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { IsArray, IsInt, IsNumber, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import { LLM_RANGES, LLM_RULES } from '../core/llm-config.js';
-import { ROLES } from '../core/role.js';
+import { FEWEST_AGENTS, MOST_AGENTS, ROLES } from '../core/role.js';
 import { DEFAULT_ITERATIONS, MOST_ITERATIONS } from '../brainstorm-spec.js';
-import { LONGEST_TIMEOUT, type RequestedAgent, type RequestedBrainstorm } from '../requested-brainstorm.js';
+import {
+  LONGEST_IDEA,
+  LONGEST_NAME,
+  LONGEST_PROMPT,
+  LONGEST_TIMEOUT,
+  MOST_SKILLS,
+  type RequestedAgent,
+  type RequestedBrainstorm,
+} from '../requested-brainstorm.js';
 import { SKILL_NAMES } from '../core/skill-library.js';
 
 /** Entries that are looked at: a longer list is refused by its length. */
@@ -16,6 +24,7 @@ const [FEWEST_TOKENS, MOST_TOKENS] = LLM_RANGES.max_tokens;
 
 const TEXT = { message: 'must be a string' };
 
+@ApiClosed()
 export class LlmConfigBody {
   static readonly unknown = 'is not known here; a secret is named by credential_ref';
 
@@ -54,6 +63,7 @@ export class LlmConfigBody {
   max_tokens?: number;
 }
 
+@ApiClosed()
 export class BrainstormAgentBody {
   static readonly unknown = "is not a field of a brainstorm's agent";
 
@@ -64,7 +74,7 @@ export class BrainstormAgentBody {
   @IsString(TEXT)
   agent!: string;
 
-  @ApiPropertyOptional({ example: 'ann' })
+  @ApiPropertyOptional({ maxLength: LONGEST_NAME, example: 'ann' })
   @IsOptional()
   @IsString(TEXT)
   name?: string;
@@ -104,6 +114,7 @@ export class BrainstormAgentBody {
 
   @ApiPropertyOptional({
     type: [String],
+    maxItems: MOST_SKILLS,
     description: `Names of Parley's skills (${SKILL_NAMES}) or of skills of the agent's card, or what the agent shall know, in words.`,
     example: ['security'],
   })
@@ -125,14 +136,15 @@ export const BRAINSTORM_EXAMPLES = {
 };
 
 /** A brainstorm as callers ask for it. */
+@ApiClosed()
 export class BrainstormBody {
   static readonly unknown = 'is not a field of a brainstorm';
 
-  @ApiProperty({ example: 'A library that lends tools' })
+  @ApiProperty({ minLength: 1, maxLength: LONGEST_IDEA, example: 'A library that lends tools' })
   @IsString(TEXT)
   idea!: string;
 
-  @ApiProperty({ type: [BrainstormAgentBody], minItems: 2, maxItems: 20 })
+  @ApiProperty({ type: [BrainstormAgentBody], minItems: FEWEST_AGENTS, maxItems: MOST_AGENTS })
   @IsArray({ message: 'must be an array' })
   @Each((entry) => entry !== null, 'must be an object')
   @ValidateNested({ each: true })
@@ -144,6 +156,7 @@ export class BrainstormBody {
   maxIterations?: number;
 
   @ApiPropertyOptional({
+    maxLength: LONGEST_PROMPT,
     description: 'What every agent is told first, instead of our own words.',
     example: 'You develop an idea together with others.',
   })

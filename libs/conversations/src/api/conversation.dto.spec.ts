@@ -1,4 +1,5 @@
 import { ProblemError, readBody } from '#libs/http';
+import { disagreements } from '../../../../test/support/documented-body.js';
 import { ConversationBody, TurnBody } from './conversation.dto.js';
 
 function refusal(act: () => unknown): ProblemError {
@@ -42,6 +43,14 @@ describe('ConversationBody', () => {
     ]);
   });
 
+  it('takes null for left out, also among the credentials', () => {
+    const gaps = { requester: null, maxTurns: null, timeoutMs: null, announce: null, instructions: null };
+    const sent = { target: 'http://critic', message: 'x', ...gaps, auth: { requester: null, target: 'mine' } };
+    const { sent: _sent, ...body } = readBody(ConversationBody, sent);
+    const auth = { target: 'mine' };
+    expect(body).toEqual({ target: 'http://critic', message: 'x', maxTurns: 5, timeoutMs: 60_000, auth });
+  });
+
   it.each<[object, string]>([
     [{ target: null }, 'target: is required'],
     [{ target: ' ' }, 'target: must not be empty'],
@@ -78,6 +87,24 @@ describe('ConversationBody', () => {
       const body = readBody(ConversationBody, { target: 'critic', message: 'x', instructions });
       expect(body.instructions).toBe(instructions ?? undefined);
     }
+  });
+});
+
+describe('the documentation of ConversationBody', () => {
+  it('allows what is taken, and nothing else', async () => {
+    const url = 'http://agent.test/a2a';
+    const auth = { requester: 'mine', target: 'mine', announce: 'mine' };
+    const sample = { requester: url, target: url, announce: url, message: 'x', auth };
+    const refused = (body: object): string[] => {
+      try {
+        readBody(ConversationBody, body);
+        return [];
+      } catch (error) {
+        return error instanceof ProblemError ? error.errors.map(({ path }) => path) : [`${error}`];
+      }
+    };
+    expect(refused(sample)).toEqual([]);
+    expect(await disagreements(ConversationBody, { sample, refused })).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { PageQuery, ProblemError, QueryWord } from '#libs/http';
+import { ApiClosed, PageQuery, ProblemError, QueryWord } from '#libs/http';
 import type { JsonObject } from '#libs/protocol';
 import { Matches, NotContains } from 'class-validator';
 import type { ConversationOrigin as Origin, Outcome, Turn, TurnFailure } from '../conversation.js';
@@ -19,6 +19,7 @@ export const CONVERSATION_EXAMPLES = {
 };
 
 /** What a conversation is about, as the management API is sent it. */
+@ApiClosed()
 export class ConversationBody extends ConversationRequest {
   /** The very body that was sent: it is the conversation's first Message. */
   sent!: JsonObject;
