@@ -102,7 +102,12 @@ export class TaskRecovery {
    * executed, has been ended or let go, or could not be taken up.
    */
   async sweep(): Promise<number> {
-    const adopted = await this.look().finally(() => this.wakeBeside());
+    let adopted: number;
+    try {
+      adopted = await this.look();
+    } finally {
+      await this.wakeBeside();
+    }
     await this.queue.whenIdle();
     return adopted;
   }
