@@ -7,9 +7,14 @@ import type { PageAdmission } from '#libs/tasks';
 const MOST_PAGE_BYTES = 8 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = '5';
 
-/** Lets one call read large logs when there is room, which it gives back when its answer has gone. */
-export class AnswerAdmission implements PageAdmission {
+/**
+ * Lets one call read large logs when there is room, which it gives back when its answer has gone, or earlier where it says
+ * so. Room that the call has already is enough for another read of as many bytes.
+ */
+export class AnswerAdmission implements PageAdmission, Disposable {
   readonly bytes = MOST_PAGE_BYTES;
+  private admitted = 0;
+  private readonly leaves = new Set<() => void>();
 
   constructor(
     private readonly room: ResponseBudget | undefined,
@@ -19,13 +24,27 @@ export class AnswerAdmission implements PageAdmission {
   /** @throws A2AError with status 503 where there is no room in time, or nobody waits for the answer any more */
   async admit(bytes: number): Promise<void> {
     const { scope, whenAnswered } = this.call;
-    if (!this.room || !whenAnswered) return;
+    if (!this.room || !whenAnswered || bytes <= this.admitted) return;
+    // What waits for more than it has would wait for itself.
+    this[Symbol.dispose]();
     const leave = await this.room.enter(bytes, scope).catch((error: unknown) => {
       throw error instanceof ResponseBudgetExceeded ? overloaded(error.message) : error;
     });
-    if (whenAnswered(leave)) return;
-    leave();
+    this.admitted = bytes;
+    this.leaves.add(leave);
+    if (whenAnswered(() => this.leave(leave))) return;
+    this.leave(leave);
     throw overloaded('The caller has left');
+  }
+
+  /** Gives all of the room back. */
+  [Symbol.dispose](): void {
+    this.admitted = 0;
+    for (const leave of this.leaves) this.leave(leave);
+  }
+
+  private leave(leave: () => void): void {
+    if (this.leaves.delete(leave)) leave();
   }
 }
 

@@ -28,7 +28,7 @@ import {
 } from '#libs/protocol';
 import { forClient } from '#libs/postgres';
 import { PushConfigs } from '#libs/push';
-import { PremiseFailed, TaskFeed, type TaskFilter, type TaskHeader, TaskStore } from '#libs/tasks';
+import { type LogAdmission, PremiseFailed, TaskFeed, type TaskFilter, type TaskHeader, TaskStore } from '#libs/tasks';
 import { isFoundAt, MessageIntake, notFoundAt, ownerOf } from './message-intake.js';
 import type { Accepted } from './accepted.js';
 import { AnswerAdmission } from './answer-admission.js';
@@ -128,11 +128,12 @@ export class RequestHandler {
 
   /** Answers when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2). */
   async sendMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<SendMessageResponse> {
-    const accepted = await this.intake.accept(agent, request, call);
+    const admission = new AnswerAdmission(this.room, call);
+    const accepted = await this.intake.accept(agent, request, { ...call, admission });
     if ('reply' in accepted) return { message: accepted.reply };
     const { execution } = accepted;
     const { returnImmediately, historyLength } = request.configuration ?? {};
-    const task = returnImmediately ? (await execution.accepted).task : await this.settled(execution, call);
+    const task = returnImmediately ? (await execution.accepted).task : await this.settled(execution, call, admission);
     return { task: withHistoryLength(task, historyLength) };
   }
 
@@ -213,12 +214,16 @@ export class RequestHandler {
     call: CallContext,
     options: SubscriptionOptions = {},
   ): AsyncGenerator<StreamItem, void, undefined> {
-    return this.subscription.follow(async () => {
-      const at = await this.meant(agent, request, call);
-      const log = await this.tasks.log(request.id, call.scope, agent.premise);
-      if (!log || !isFoundAt(at, log.header)) throw notFoundAt(at, request.id);
-      return log;
-    }, options);
+    return this.subscription.follow(
+      async () => {
+        const at = await this.meant(agent, request, call);
+        const log = await this.tasks.log(request.id, call.scope, agent.premise);
+        if (!log || !isFoundAt(at, log.header)) throw notFoundAt(at, request.id);
+        return log;
+      },
+      options,
+      new AnswerAdmission(this.room, call),
+    );
   }
 
   /** What the caller may know of the agent beyond its public card (section 3.1.11). */
@@ -228,12 +233,13 @@ export class RequestHandler {
   }
 
   private async begun(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Beginning> {
-    const accepted = await this.intake.accept(agent, request, call);
+    const admission = new AnswerAdmission(this.room, call);
+    const accepted = await this.intake.accept(agent, request, { ...call, admission });
     if ('reply' in accepted) return { opening: [messageItem(accepted.reply)] };
     const { taskId, accepted: durable } = accepted.execution;
     const { task, sequence } = await durable;
     const opening = [taskItem(withHistoryLength(task, request.configuration?.historyLength), sequence)];
-    return { opening, log: { taskId, after: sequence, until: 'waiting' } };
+    return { opening, room: admission, log: { taskId, after: sequence, until: 'waiting' } };
   }
 
   private async find(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskHeader> {
@@ -246,7 +252,7 @@ export class RequestHandler {
    * Returns the Task in its next terminal or waiting state, also when another process brings it there.
    * @throws ClientLeft: nothing follows a Task for a caller that has gone
    */
-  private async settled(execution: Execution, call: CallContext): Promise<Task> {
+  private async settled(execution: Execution, call: CallContext, admission: LogAdmission): Promise<Task> {
     await execution.accepted;
     try {
       return await execution.settled;
@@ -258,7 +264,7 @@ export class RequestHandler {
     const events = this.feed.follow(execution.taskId, sequence, { until: 'waiting', signal });
     while (!(await events.next()).done);
     signal?.throwIfAborted();
-    const stored = await this.tasks.load(execution.taskId);
+    const stored = await this.tasks.load(execution.taskId, call.scope, admission);
     if (!stored) throw new Error(`Task ${execution.taskId} vanished`);
     return stored.task;
   }

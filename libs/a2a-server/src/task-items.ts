@@ -5,6 +5,8 @@ import { eventItem, type StreamItem } from './stream-item.js';
 export interface Beginning {
   /** What is known already. */
   opening: StreamItem[];
+  /** Room that the opening takes, given back once it has been taken. */
+  room?: Disposable;
   /** What follows in a Task's log; absent where nothing does. */
   log?: { taskId: string; after: number; until: 'terminal' | 'waiting'; reader?: TaskScope };
 }
@@ -42,8 +44,8 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   ) {}
 
   async open(): Promise<OpenItems> {
-    const { opening, log } = await this.begin();
-    return new FollowedItems(opening, log && this.feed.open(log.taskId, log.after, log.until, log.reader));
+    const { opening, room, log } = await this.begin();
+    return new FollowedItems(opening, room, log && this.feed.open(log.taskId, log.after, log.until, log.reader));
   }
 
   next(): Promise<Done> {
@@ -71,9 +73,13 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   }
 
   private async *iterate(): AsyncGenerator<StreamItem, void, undefined> {
-    const { opening, log } = await this.begin();
-    // Taken out: a stream may be open for hours, and keeps nothing of what it has sent.
-    for (let item = opening.shift(); item; item = opening.shift()) yield item;
+    const { opening, room, log } = await this.begin();
+    try {
+      // Taken out: a stream may be open for hours, and keeps nothing of what it has sent.
+      for (let item = opening.shift(); item; item = opening.shift()) yield item;
+    } finally {
+      room?.[Symbol.dispose]();
+    }
     if (!log) return;
     const { taskId, after, ...follow } = log;
     for await (const event of this.feed.follow(taskId, after, { signal: this.signal, ...follow }))
@@ -85,6 +91,7 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
 class FollowedItems implements OpenItems {
   constructor(
     private opening: readonly StreamItem[] | undefined,
+    private readonly room: Disposable | undefined,
     private readonly log: TaskFollower | undefined,
   ) {}
 
@@ -100,11 +107,13 @@ class FollowedItems implements OpenItems {
     const { opening } = this;
     this.opening = undefined;
     if (opening && opening.length > 0) return opening;
+    this.room?.[Symbol.dispose]();
     const events: readonly RecordedEvent[] | undefined = await this.log?.read();
     return events?.map(eventItem);
   }
 
   close(): void {
+    this.room?.[Symbol.dispose]();
     this.log?.close();
   }
 }

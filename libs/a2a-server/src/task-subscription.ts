@@ -1,5 +1,13 @@
 import { A2AError, invalidParams, isTerminalState, type Task } from '#libs/protocol';
-import { foldEvents, foldLog, type TaskFeed, type TaskHeader, type TaskLog, type TaskStore } from '#libs/tasks';
+import {
+  foldEvents,
+  foldLog,
+  type LogAdmission,
+  type TaskFeed,
+  type TaskHeader,
+  type TaskLog,
+  type TaskStore,
+} from '#libs/tasks';
 import { eventItem, type StreamItem, taskItem } from './stream-item.js';
 import { type Beginning, TaskItems } from './task-items.js';
 
@@ -29,12 +37,17 @@ export class TaskSubscription {
   ) {}
 
   /** @param find gives the Task's log; its refusal is thrown as the stream is opened */
-  follow(find: () => Promise<TaskLog>, options: SubscriptionOptions): TaskItems {
-    return new TaskItems(this.feed, async () => this.beginning(await find(), options), options.signal);
+  follow(find: () => Promise<TaskLog>, options: SubscriptionOptions, admission: LogAdmission & Disposable): TaskItems {
+    const begin = async (): Promise<Beginning> => this.beginning(await find(), options, admission);
+    return new TaskItems(this.feed, begin, options.signal);
   }
 
   /** Where the stream begins, and with what. */
-  private async beginning(log: TaskLog, options: SubscriptionOptions): Promise<Beginning> {
+  private async beginning(
+    log: TaskLog,
+    options: SubscriptionOptions,
+    room: LogAdmission & Disposable,
+  ): Promise<Beginning> {
     const { header, events = [] } = log;
     const { taskId, lastSequence, state } = header;
     const { since: cursor, sinceField: field = 'since' } = options;
@@ -45,26 +58,32 @@ export class TaskSubscription {
       throw invalidParams({ field, description: `is beyond the task's last event, ${lastSequence}` });
     }
     const opening = events.slice(since).map(eventItem);
-    if (since > 0) opening.unshift(await this.taskAt(log, since));
+    if (since > 0) opening.unshift(await this.taskAt(log, since, room));
     const reached = log.events ? lastSequence : since;
     const replayed = ended && reached === lastSequence;
     const reader = { tenant: header.tenant, owner: header.owner };
-    return replayed ? { opening } : { opening, log: { taskId, after: reached, until: 'terminal', reader } };
+    return replayed ? { opening, room } : { opening, room, log: { taskId, after: reached, until: 'terminal', reader } };
   }
 
-  private async taskAt({ header, events }: TaskLog, sequence: number): Promise<StreamItem> {
+  private async taskAt({ header, events }: TaskLog, sequence: number, admission: LogAdmission): Promise<StreamItem> {
     // A log begins with the Task.
     if (events?.[0] && sequence === 1) return eventItem(events[0]);
     const { taskId } = header;
-    const task = events ? foldEvents(events.slice(0, sequence))?.task() : await this.foldedTask(header, sequence);
+    const task = events
+      ? foldEvents(events.slice(0, sequence))?.task()
+      : await this.foldedTask(header, sequence, admission);
     if (!task) throw new Error(`The log of task ${taskId} ends before ${sequence}`);
     return taskItem(task, sequence);
   }
 
-  private async foldedTask({ taskId, lastSequence }: TaskHeader, sequence: number): Promise<Task | undefined> {
-    const stored = sequence === lastSequence ? await this.tasks.load(taskId) : undefined;
+  /** @param admission to the log, which is long */
+  private async foldedTask(header: TaskHeader, sequence: number, admission: LogAdmission): Promise<Task | undefined> {
+    const { taskId, tenant, owner, lastSequence, size } = header;
+    const reader = { tenant, owner };
+    const stored = sequence === lastSequence ? await this.tasks.load(taskId, reader, admission) : undefined;
     if (stored?.header.lastSequence === sequence) return stored.task;
-    return (await foldLog(this.tasks, taskId, sequence))?.task();
+    await admission.admit(size?.log ?? 0);
+    return (await foldLog(this.tasks, taskId, sequence, reader))?.task();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Job } from '#libs/jobs';
 import type { AgentCapabilities, JsonObject, Message, Part, SendMessageRequest, Task } from '#libs/protocol';
 import type { TraceContext } from '#libs/service';
-import type { LogPlace, RecordedEvent, TaskEvent, TaskScope } from '#libs/tasks';
+import type { LogAdmission, LogPlace, RecordedEvent, TaskEvent, TaskScope } from '#libs/tasks';
 import type { TurnTrace } from '#libs/tracing';
 import type { HeldParts, PartRestorer } from './part-keeper.js';
 import type { SpanStep } from './spans/span-step.js';
@@ -38,6 +38,8 @@ export interface CallContext {
    * process. @returns `false` where the caller has left already: nobody is called back then
    */
   whenAnswered?: (done: () => void) => boolean;
+  /** Lets large logs be read for the answer, each before it is. Absent where nothing limits them: inside of this process. */
+  admission?: LogAdmission;
   /** Tells when the client has gone before it was answered, where that is another moment; false where it has already. */
   whenGone?: (done: () => void) => boolean;
   /** Enqueued in the commit that takes the Message in; not at all where it is refused, or the repeat of another. */

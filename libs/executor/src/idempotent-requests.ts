@@ -10,7 +10,7 @@ import {
   type Task,
 } from '#libs/protocol';
 import { isDatabaseAway } from '#libs/postgres';
-import { foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
+import { foldEvents, foldLog, type Idempotency, type KeyedRequest, type TaskFeed, type TaskStore } from '#libs/tasks';
 import { isNotConfirmed } from './accepted-in-time.js';
 import { callerGone } from './caller-gone.js';
 import { BRAINSTORM_ENTRY } from './brainstorm-entry.js';
@@ -25,6 +25,8 @@ import { isTaskBusy } from './waiting-claim.js';
 /** For a Task that someone has claimed and not yet written to: how long in all, in milliseconds, and how often. */
 const CONTENDED_FOR_MS = 10_000;
 const CONTENDED_MS = 20;
+/** A Task as it was accepted is held beside the Task as its turn left it. */
+const BOTH_ENDS = 2;
 
 /** Begins executions that stand or fall with their key; as ExecutionRegistry does. */
 interface KeyedExecutions {
@@ -133,9 +135,9 @@ export class IdempotentRequests {
   }
 
   private async turn({ taskId, sequence }: KeyedRequest, call: CallContext): Promise<Execution> {
-    const task = await this.taskAt(taskId, sequence);
+    const task = await this.taskAt(taskId, sequence, call, BOTH_ENDS);
     const begunAs = { task, sequence };
-    const settled = (): Promise<Task> => this.settled(taskId, sequence, callerGone(call));
+    const settled = (): Promise<Task> => this.settled(taskId, sequence, call);
     return {
       taskId,
       contextId: task.contextId,
@@ -153,16 +155,26 @@ export class IdempotentRequests {
    * Returns the Task at the end of the turn that began with an event.
    * @throws the signal's reason: nothing follows a Task for a caller that has gone
    */
-  private async settled(taskId: string, begun: number, signal: AbortSignal | undefined): Promise<Task> {
+  private async settled(taskId: string, begun: number, call: CallContext): Promise<Task> {
+    const signal = callerGone(call);
     let last = begun;
     for await (const { sequence } of this.feed.follow(taskId, begun, { until: 'waiting', signal })) last = sequence;
     signal?.throwIfAborted();
-    return this.taskAt(taskId, last);
+    return this.taskAt(taskId, last, call, 1);
   }
 
-  /** The Task as it stood at a place in its log. */
-  private async taskAt(taskId: string, sequence: number): Promise<Task> {
-    const fold = await foldLog(this.store, taskId, sequence);
+  /**
+   * Returns the Task as it stood at a place in its log. A caller may ask for it as often as it likes, with a few bytes each
+   * time: a long log is read where there is room for the answer.
+   * @param times how often the Task is held at once
+   */
+  private async taskAt(taskId: string, sequence: number, call: CallContext, times: number): Promise<Task> {
+    const { admission, scope } = call;
+    const log = admission && sequence > 1 ? await this.store.log(taskId) : undefined;
+    if (log && !log.events) await admission?.admit(times * (log.header.size?.log ?? 0));
+    const short = log?.events?.slice(0, sequence);
+    const isWhole = short?.length === sequence;
+    const fold = isWhole ? foldEvents(short) : await foldLog(this.store, taskId, sequence, admission && scope);
     if (!fold) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
     return fold.task();
   }

@@ -1,7 +1,7 @@
 import type { Task } from '#libs/protocol';
 import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
-import type { TaskStore } from './task-store.js';
+import type { TaskScope, TaskStore } from './task-store.js';
 
 /** A Task as it began, with the metadata that it keeps; `undefined` where it is not there. Reads one event. */
 export async function begunTask(store: Pick<TaskStore, 'events'>, taskId: string): Promise<Task | undefined> {
@@ -14,15 +14,17 @@ const PAGE = 500;
 /**
  * A Task as it stood at a place in its log, folded page by page; `undefined` where the log ends before that.
  * @param sequence from 1 on
+ * @param reader a caller who reads many logs waits for its turn
  */
 export async function foldLog(
   store: Pick<TaskStore, 'events'>,
   taskId: string,
   sequence: number,
+  reader?: TaskScope,
 ): Promise<TaskFold | undefined> {
   let fold: TaskFold | undefined;
   for (let folded = 0; folded < sequence;) {
-    const events = await store.events(taskId, folded, Math.min(PAGE, sequence - folded));
+    const events = await store.events(taskId, folded, Math.min(PAGE, sequence - folded), reader);
     if (events.length === 0) return undefined;
     fold = foldEvents(events, fold);
     folded += events.length;

@@ -13,6 +13,7 @@ export {
   type Idempotency,
   type JournalEntry,
   type KeyedRequest,
+  type LogAdmission,
   type PageAdmission,
   type Premise,
   type StoredTask,

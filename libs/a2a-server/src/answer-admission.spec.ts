@@ -1,0 +1,50 @@
+import { ResponseBudget } from '#libs/http';
+import { Metrics } from '#libs/service';
+import { AnswerAdmission } from './answer-admission.js';
+import { TaskItems } from './task-items.js';
+
+/** One call, what it holds, and the end of its answer. */
+function oneCall() {
+  const metrics = new Metrics();
+  const room = new ResponseBudget({ memory: { answerBytes: 100 } } as never, metrics);
+  const answered: (() => void)[] = [];
+  const call = { scope: { tenant: '', owner: 'ann' }, whenAnswered: (done: () => void) => answered.push(done) > 0 };
+  const held = async (): Promise<number> => Number(/^parley_answer_bytes (\d+)/m.exec(await metrics.read())?.[1]);
+  return { admission: new AnswerAdmission(room, call), held, end: () => answered.forEach((done) => done()) };
+}
+
+describe('AnswerAdmission', () => {
+  it('has room for a second read that is as small, and gets more without waiting for its own', async () => {
+    const { admission, held, end } = oneCall();
+    await admission.admit(60);
+    await admission.admit(40);
+    expect(await held()).toBe(60);
+    await admission.admit(90);
+    expect(await held()).toBe(90);
+    end();
+    expect(await held()).toBe(0);
+  });
+
+  it('is over once the opening of a stream has been taken, which may last for hours', async () => {
+    const { admission, held, end } = oneCall();
+    await admission.admit(60);
+    const begin = async () => ({ opening: [{} as never], room: admission });
+    const open = await new TaskItems({} as never, begin).open();
+    expect(await open.read()).toHaveLength(1);
+    expect(await held()).toBe(60);
+    await open.read();
+    expect(await held()).toBe(0);
+    end();
+    expect(await held()).toBe(0);
+  });
+
+  it('is over where a stream is closed before', async () => {
+    const { admission, held } = oneCall();
+    await admission.admit(60);
+    const items = new TaskItems({} as never, async () => ({ opening: [{} as never], room: admission }));
+    await items.next();
+    expect(await held()).toBe(60);
+    await items.return();
+    expect(await held()).toBe(0);
+  });
+});
