@@ -103,13 +103,13 @@ describe('ProcessCalls', () => {
 
   describe('the time of a call', () => {
     const HOUR = 3_600_000;
-    /** Delays of the timers that end the call. */
+    /** Delays of the timers that end the call: the whole hour or what is left of it, without the moments until now. */
     async function timesOf(one: Execution, fields: Partial<PlannedCall> = {}): Promise<number[]> {
       const timers = jest.spyOn(globalThis, 'setTimeout');
       await one.made({ limit: HOUR, since: Date.now() - HOUR / 2, ...fields });
       const times = timers.mock.calls.map(([, ms = 0]) => ms).filter((ms) => ms > HOUR / 4);
       timers.mockRestore();
-      return times.map((ms) => (ms > HOUR / 2 ? ms : HOUR / 2));
+      return times.map((ms) => (ms > (3 / 4) * HOUR ? HOUR : HOUR / 2));
     }
 
     it('begins with it where this execution decided on it', async () => {

@@ -70,7 +70,7 @@ export class TaskDriver {
       }
       settle();
     } catch (error) {
-      if (!(error instanceof Killed)) throw error;
+      if (!(error instanceof Killed) && error !== dying.signal.reason) throw error;
     }
   }
 

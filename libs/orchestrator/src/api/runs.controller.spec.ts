@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
+import type { ApiCall } from '#libs/access';
 import { ApiValidationPipe, malformed, ProblemError, ProblemFilter, ServiceAddress } from '#libs/http';
 import { ProcessStreams } from '#libs/process';
 import { runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
@@ -50,9 +51,9 @@ class Fake {
   last = 3;
 
   runs = {
-    start: async (...call: unknown[]) => {
-      if (call[0] !== 'w') throw unknownWorkflow();
-      this.started.push(call);
+    start: async (workflow: string, inputs: unknown, { scope, baseUrl }: ApiCall) => {
+      if (workflow !== 'w') throw unknownWorkflow();
+      this.started.push([workflow, inputs, { scope, baseUrl }]);
       return header;
     },
     header: async (id: string) => {
