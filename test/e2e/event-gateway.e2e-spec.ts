@@ -173,7 +173,7 @@ describe('the event gateway', () => {
     expect(here.frames[0]).toEqual({ type: 'hello', cursor: expect.any(String) });
   });
 
-  it('a subscription that is not read holds up no other, and goes on from its cursor at the other replica', async () => {
+  it('a subscription that is not read holds up no other, and resumes from its cursor at the other replica', async () => {
     const start = (await watch(stage.parley.url, { streams: 'none' })).cursor;
     const slow = await watch(stage.parley.url, { streams: 'none' });
     const quick = await watch(second.url, { streams: 'none' });

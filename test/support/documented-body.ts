@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 
-/** As much of OpenAPI's schemas as bodies use. */
+/** Members of OpenAPI's schemas that bodies use. */
 interface Schema {
   $ref?: string;
   allOf?: Schema[];
@@ -44,7 +44,7 @@ export async function disagreements(type: abstract new () => object, read: ReadB
   return new Comparison(schemas, read).ofObject(schemas[type.name] ?? {}, []);
 }
 
-/** One value in place of a member's, and whether the document allows it. */
+/** A value in place of a member's, and whether the document allows it. */
 type Trial = [value: unknown, isAllowed: boolean];
 
 class Comparison {

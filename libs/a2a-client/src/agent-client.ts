@@ -71,7 +71,7 @@ export type CancelOutcome = 'acknowledged' | 'refused' | 'unreachable';
 export abstract class AgentClient {
   /** The agent's URL, as events and errors name it. */
   abstract readonly agentUrl: string;
-  /** What calls need of the agent's card; `AgentDirectory.card` gives all of it. */
+  /** The part of the agent's card that calls need; `AgentDirectory.card` gives all of it. */
   abstract readonly card: CalledCard | undefined;
 
   /** Returns the media types that the agent takes; `undefined` where nobody says so. Never throws. */

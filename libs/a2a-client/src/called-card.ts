@@ -5,7 +5,7 @@ import type { AgentCard, AgentExtension } from '#libs/protocol';
 const LONGEST = 2_048;
 const MOST = 100;
 
-/** What calls of an agent need of its card. A client keeps no more of it, however long the card is. */
+/** The part of an agent's card that calls need. A client keeps no more of it, however long the card is. */
 export interface CalledCard extends Pick<AgentCard, 'name'> {
   capabilities: { extensions?: Pick<AgentExtension, 'uri'>[] };
   /** Absent where the card names more media types than are kept. */

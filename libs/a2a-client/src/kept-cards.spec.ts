@@ -114,7 +114,7 @@ describe('the card of an agent that was called', () => {
     expect(clients).toHaveLength(10);
   });
 
-  it('is read in full by whoever asks for it', async () => {
+  it('is read in full where it is asked for', async () => {
     await called(MANY_SKILLS);
     expect((await directory.card(`${agent.url}/one`))?.skills).toHaveLength(10_000);
     expect((await directory.client(`${agent.url}/one`)).card).toEqual({

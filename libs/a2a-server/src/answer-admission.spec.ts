@@ -3,7 +3,7 @@ import { Metrics } from '#libs/service';
 import { AnswerAdmission } from './answer-admission.js';
 import { TaskItems } from './task-items.js';
 
-/** One call, what it holds, and the end of its answer. */
+/** Returns the admission of a call, the bytes that it holds, and the end of its answer. */
 function oneCall() {
   const metrics = new Metrics();
   const room = new ResponseBudget({ memory: { answerBytes: 100 } } as never, metrics);

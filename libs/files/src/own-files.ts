@@ -41,7 +41,7 @@ export class OwnFiles extends OutgoingFiles {
     );
   }
 
-  /** True if the URL of a Part is a signed address of a file of this service, whoever owns the file. */
+  /** True if the URL of a Part is a signed address of a file of this service, of any owner. */
   isSigned({ url }: Part): boolean {
     return this.signedUrl(url) !== undefined;
   }

@@ -68,7 +68,7 @@ export class CurrentDefinition {
     return { workflow, lost: nodes?.flatMap(({ node, lost }, index) => warnings(node, index, lost)) ?? [] };
   }
 
-  /** Of several nodes with one id, which no definition may have, only the first one is that node. */
+  /** Matches nodes by their ids. Of several with one id, which no definition may have, only the first is that node. */
   private changedNodes(nodes: JsonValue[]): ChangedNode[] {
     const ids = new Set(objectsIn(nodes).map(({ id }) => id));
     const gone = [...this.nodes.values()].filter(({ id, config }) => !ids.has(id) && hasInnerNames(config));

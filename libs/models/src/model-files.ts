@@ -37,7 +37,7 @@ export interface FileSources {
 /**
  * Files as a model takes them: by their bytes, or by their address where the provider reads such itself. A file of this
  * service is read from its storage: a provider has no key for it. What any other address leads to is read through the
- * guard of outbound calls, by nobody else. Parts are read one after the other.
+ * guard of outbound calls, and only there. Parts are read one after the other.
  */
 export function filesFor({ supportedUrls }: LanguageModelV4, modes: readonly string[], sources: FileSources): ReadFile {
   const files = new CallFiles(sources);

@@ -49,7 +49,7 @@ export interface ModelFailure {
 export interface ToolOutcome {
   result?: JsonValue;
   error?: string;
-  /** What the model reads in place of `error`, which names a credential. */
+  /** Text that the model reads in place of `error`, which names a credential. */
   errorForModel?: string;
   /** There was more. */
   truncated?: true;

@@ -125,7 +125,7 @@ export class ModelExecutor extends AgentExecutor {
       isOver = true;
       yield failedUpdate(context, `Error: ${error.message}`, error.note);
     } finally {
-      // A fault, or a limit of the Task: nobody else knows the Tasks of agents elsewhere.
+      // A fault, or a limit of the Task: only this execution knows the Tasks of agents elsewhere.
       if (!isOver && !context.signal.aborted) await calledAgents?.endAll();
       calledAgents?.abort();
     }

@@ -35,7 +35,7 @@ export const MESSAGE_SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** What a model is told of an agent that it may call. */
+/** The description of an agent that a model may call. */
 export interface OfferedAgent {
   description: string;
   inputSchema: JsonObject;
