@@ -1,45 +1,11 @@
-import { OutboundHttp } from '#libs/outbound';
-import type { JsonObject } from '#libs/protocol';
-import { ContentRoom, InFlight, loadConfig, Metrics } from '#libs/service';
-import { FakeLlm } from '../../../test/support/fake-llm.js';
-import type { Model, ModelCall, ModelEvent } from './model.js';
+import { ContentRoom, InFlight, Metrics } from '#libs/service';
+import type { ModelCall, ModelEvent } from './model.js';
 import { ModelError } from './model-error.js';
-import { KeySigner } from './model-signer.js';
-import { ProviderModel, type ProviderModelOptions } from './provider-model.js';
-
-const KEY = 'sk-a-key-of-this-test';
+import { TriedModel } from './testing/tried-model.js';
 
 describe('the files of a call of a model', () => {
-  let llm: FakeLlm;
-  const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
-  beforeAll(async () => (llm = await FakeLlm.start()));
-  beforeEach(() => {
-    llm.calls.splice(0);
-    llm.answer = () => 'bonjour';
-  });
-  afterAll(async () => {
-    await outbound.close();
-    await llm.stop();
-  });
-
-  const model = (more: Partial<ProviderModelOptions> = {}): Model =>
-    new ProviderModel({
-      name: 'small',
-      provider: 'openai-compatible',
-      model: 'small',
-      baseUrl: llm.url,
-      input: [],
-      signer: new KeySigner(KEY),
-      http: outbound.fetch,
-      files: outbound.fetch,
-      ...more,
-    });
-  const asked = (more: Partial<ModelCall> = {}): ModelCall => ({
-    messages: [{ role: 'user', parts: [{ text: 'hello' }] }],
-    signal: new AbortController().signal,
-    ...more,
-  });
-  const sent = (): JsonObject => llm.calls.at(-1)!.body;
+  const tried = new TriedModel();
+  const { model, asked, sent } = tried;
 
   it('gives a model the files that it takes, and a line about each other one', async () => {
     const raw = Buffer.from('bytes').toString('base64');
@@ -92,7 +58,7 @@ describe('the files of a call of a model', () => {
     const call = asked({ messages: [{ role: 'user', parts }], reader: { tenant: '', owner: '' } });
     const { message } = await failed(model({ input: ['text/csv'], ownFiles: { read } }).stream(call));
     expect(message).toMatch(/a file that the model was to read cannot be had from its URL$/);
-    expect(llm.calls).toEqual([]);
+    expect(tried.llm.calls).toEqual([]);
   });
 
   it('reads the files of one call one after the other, up to the limit of their sum, and asks no model beyond', async () => {
@@ -115,7 +81,7 @@ describe('the files of a call of a model', () => {
       'the files for a model have more than 100000 characters of base64 in one call (ARTIFACT_LIMIT)',
       undefined,
     ]);
-    expect([begun, most, llm.calls]).toEqual([3, 1, []]);
+    expect([begun, most, tried.llm.calls]).toEqual([3, 1, []]);
   });
 
   it('counts its files in flight while the call lasts, and may be called again where there is no room', async () => {
@@ -139,7 +105,7 @@ describe('the files of a call of a model', () => {
       expect(inFlight.total).toBe(160_000);
     }
     expect(inFlight.total).toBe(0);
-    llm.answer = () => ({ status: 500, error: 'upset' });
+    tried.llm.answer = () => ({ status: 500, error: 'upset' });
     await failed(small.stream(asked({ messages })));
     expect(inFlight.total).toBe(0);
   });

@@ -1,49 +1,18 @@
-import { type OutboundFetch, OutboundHttp } from '#libs/outbound';
+import { type OutboundFetch } from '#libs/outbound';
 import type { JsonObject } from '#libs/protocol';
-import { loadConfig, ReceivedAnswers } from '#libs/service';
+import { ReceivedAnswers } from '#libs/service';
 import { type FakeAnswer, FakeLlm } from '../../../test/support/fake-llm.js';
-import type { Model, ModelCall, ModelEvent } from './model.js';
+import type { ModelCall, ModelEvent } from './model.js';
 import { ModelError } from './model-error.js';
-import { KeySigner } from './model-signer.js';
-import { ProviderModel, type ProviderModelOptions } from './provider-model.js';
-
-const KEY = 'sk-a-key-of-this-test';
+import { KEY, TriedModel } from './testing/tried-model.js';
 
 describe('a model of an OpenAI-compatible endpoint', () => {
-  let llm: FakeLlm;
-  const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
-  beforeAll(async () => (llm = await FakeLlm.start()));
-  beforeEach(() => {
-    llm.calls.splice(0);
-    llm.answer = () => 'bonjour';
-  });
-  afterAll(async () => {
-    await outbound.close();
-    await llm.stop();
-  });
-
-  const model = (more: Partial<ProviderModelOptions> = {}): Model =>
-    new ProviderModel({
-      name: 'small',
-      provider: 'openai-compatible',
-      model: 'small',
-      baseUrl: llm.url,
-      input: [],
-      signer: new KeySigner(KEY),
-      http: outbound.fetch,
-      files: outbound.fetch,
-      ...more,
-    });
-  const asked = (more: Partial<ModelCall> = {}): ModelCall => ({
-    messages: [{ role: 'user', parts: [{ text: 'hello' }] }],
-    signal: new AbortController().signal,
-    ...more,
-  });
-  const sent = (): JsonObject => llm.calls.at(-1)!.body;
+  const tried = new TriedModel();
+  const { outbound, model, asked, sent } = tried;
 
   it('streams its text as it comes, then why it ended and what it used', async () => {
     const rest = Promise.withResolvers<void>();
-    llm.answer = () => ({ text: ['bon', 'jour'], ends: rest.promise, usage: { input: 7, output: 2 } });
+    tried.llm.answer = () => ({ text: ['bon', 'jour'], ends: rest.promise, usage: { input: 7, output: 2 } });
     const events: ModelEvent[] = [];
     for await (const event of model().stream(asked())) {
       events.push(event);
@@ -59,7 +28,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
 
   it('has one room for large answers with all other models, and may be called again where it found none', async () => {
     const room = new ReceivedAnswers({ bytes: 1, waitMs: 1 });
-    llm.answer = () => 'x'.repeat(100_000);
+    tried.llm.answer = () => 'x'.repeat(100_000);
     await expect(all(model({ room }).stream(asked()))).resolves.toHaveLength(2);
     const other = room.place({ tenant: '', owner: '' });
     await other.read(100_000);
@@ -74,7 +43,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
 
   it('gives its room to others that wait where the model does not go on', async () => {
     const room = new ReceivedAnswers({ bytes: 1, silentMs: 1 });
-    llm.answer = () => ({ text: 'x'.repeat(100_000), ends: new Promise(() => undefined) });
+    tried.llm.answer = () => ({ text: 'x'.repeat(100_000), ends: new Promise(() => undefined) });
     let waiting: Promise<void> | undefined;
     const read = async (): Promise<void> => {
       for await (const _event of model({ room }).stream(asked()))
@@ -90,7 +59,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
 
   it('says who calls, and nothing of this machine; takes further headers', async () => {
     await all(model().stream(asked({ headers: { traceparent: '00-a-b-01' }, temperature: 0.5, maxTokens: 50 })));
-    const [{ path, headers, body }] = llm.calls as [(typeof llm.calls)[0]];
+    const [{ path, headers, body }] = tried.llm.calls as [(typeof tried.llm.calls)[0]];
     expect(path).toBe('/v1/chat/completions');
     expect(headers).toMatchObject({ authorization: `Bearer ${KEY}`, traceparent: '00-a-b-01' });
     expect(JSON.stringify(headers)).not.toContain('ai-sdk');
@@ -128,7 +97,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   });
 
   it('gives calls of tools whole, several in one answer, and what was said instead of arguments', async () => {
-    llm.answer = () => ({
+    tried.llm.answer = () => ({
       text: 'let me see',
       toolCalls: [
         { id: 'a', name: 'x', args: { n: 1 } },
@@ -194,11 +163,11 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     ],
     ['an error in the middle', { text: 'bon', breaks: 'overloaded' }, { fallback: true }, /it broke off: overloaded$/],
   ])('%s: whether another model may answer', async (_, answer, expected, text) => {
-    llm.answer = () => answer;
+    tried.llm.answer = () => answer;
     const failure = await failed(model().stream(asked()));
     expect(failure).toMatchObject(expected);
     expect(failure.message).toMatch(text);
-    expect(llm.calls).toHaveLength(1);
+    expect(tried.llm.calls).toHaveLength(1);
   });
 
   it('another model may answer where nobody listens, too', async () => {
@@ -218,7 +187,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     ['before the first word', { begins: new Promise(() => undefined) }, { firstByteMs: 100 }],
     ['between two words', { text: 'bon', ends: new Promise(() => undefined) }, { idleMs: 100 }],
   ])('another model may answer where a time limit ends the wait %s', async (_, answer, limits) => {
-    llm.answer = () => answer;
+    tried.llm.answer = () => answer;
     const http: OutboundFetch = (url, init) => outbound.fetch(url, { ...init, ...limits });
     const failure = await failed(model({ http }).stream(asked()));
     expect([failure.fallback, failure.outage, failure.status, failure.message]).toEqual([
@@ -227,12 +196,12 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       undefined,
       'model "small" gave no answer: it took too long',
     ]);
-    expect(llm.calls).toHaveLength(1);
+    expect(tried.llm.calls).toHaveLength(1);
   });
 
   it('says of a refused key that it was refused, and nothing of the key', async () => {
     const error = `Incorrect API key provided: sk-ab***xy (${KEY}). See https://provider.example/account/api-keys`;
-    llm.answer = () => ({ status: 401, error });
+    tried.llm.answer = () => ({ status: 401, error });
     const { message, fallback } = await failed(model().stream(asked()));
     expect(message).toMatch(
       /^model "small" gave no answer: the provider refused the key \(HTTP 401\): Incorrect API key/,
@@ -243,16 +212,16 @@ describe('a model of an OpenAI-compatible endpoint', () => {
 
   it('asks for JSON by its schema, and by words alone where the endpoint knows no schemas', async () => {
     const output = { type: 'object', properties: { n: { type: 'integer' } } };
-    llm.answer = ({ response_format: format }) =>
+    tried.llm.answer = ({ response_format: format }) =>
       format === undefined ? '{"n":1}' : { status: 400, error: "unknown parameter 'response_format'" };
     expect(await all(model().stream(asked({ output })))).toMatchObject([{ text: '{"n":1}' }, { end: {} }]);
-    expect(llm.calls.map(({ body }) => body['response_format'])).toEqual([
+    expect(tried.llm.calls.map(({ body }) => body['response_format'])).toEqual([
       { type: 'json_schema', json_schema: { schema: output, strict: false, name: 'answer' } },
       undefined,
     ]);
     expect(JSON.stringify(sent()['messages'])).toContain(JSON.stringify(JSON.stringify(output)).slice(1, -1));
     await all(model().stream(asked({ output, tools: [{ name: 't', inputSchema: { type: 'object' } }] })));
-    expect(llm.calls).toHaveLength(3);
+    expect(tried.llm.calls).toHaveLength(3);
     expect(sent()).not.toHaveProperty('response_format');
   });
 
@@ -263,7 +232,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   });
 
   it('takes an answer for whole that ended with a word of the endpoint', async () => {
-    llm.answer = () => ({ text: 'bonjour', reason: 'eos' });
+    tried.llm.answer = () => ({ text: 'bonjour', reason: 'eos' });
     expect(await all(model().stream(asked()))).toMatchObject([{ text: 'bonjour' }, { end: { reason: 'other' } }]);
   });
 
@@ -272,7 +241,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       const body = { ...(JSON.parse(init?.body as string) as JsonObject), stream: false };
       return outbound.fetch(url, { ...init, body: JSON.stringify(body) });
     };
-    llm.answer = () => ({ text: 'hi', toolCalls: [{ id: 'a', name: 'x', args: { n: 1 } }] });
+    tried.llm.answer = () => ({ text: 'hi', toolCalls: [{ id: 'a', name: 'x', args: { n: 1 } }] });
     expect(await all(model({ http: whole }).stream(asked()))).toEqual([
       { text: 'hi' },
       { toolCall: { id: 'a', name: 'x', args: { n: 1 } } },
@@ -304,7 +273,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     const reason = new Error('canceled');
     await expect(all(model().stream(asked({ signal: AbortSignal.abort(reason) })))).rejects.toBe(reason);
     const ends = new Promise<void>(() => undefined);
-    llm.answer = () => ({ text: 'bon', ends });
+    tried.llm.answer = () => ({ text: 'bon', ends });
     const stop = new AbortController();
     const read = async (): Promise<void> => {
       for await (const event of model().stream(asked({ signal: stop.signal }))) if ('text' in event) stop.abort(reason);
