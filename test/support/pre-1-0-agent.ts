@@ -26,15 +26,15 @@ export interface Pre10AgentOptions {
   hasHost?: boolean;
   /** Path that calls go to; `/` unless set. */
   path?: string;
-  /** Answers a request; `echoes` unless set. It may be replaced while the agent serves. */
-  answer?: (request: Pre10Request) => Pre10Answer;
+  /** Answers a request, or never with `undefined`; `echoes` unless set. It may be replaced while the agent serves. */
+  answer?: (request: Pre10Request) => Pre10Answer | undefined;
 }
 
 /** An agent of the pre-1.0 dialect, written from its description: JSON-RPC, one method, and a card at `{url}/agent-card`. */
 export class Pre10Agent {
   readonly requests: Pre10Request[] = [];
   readonly reads: string[] = [];
-  answer: (request: Pre10Request) => Pre10Answer;
+  answer: (request: Pre10Request) => Pre10Answer | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -60,7 +60,8 @@ export class Pre10Agent {
         const body = JSON.parse(text) as Omit<Pre10Request, 'path' | 'headers'>;
         const request = { ...body, path, headers };
         agent.requests.push(request);
-        response.end(JSON.stringify({ jsonrpc: '2.0', id: body.id, ...agent.answer(request) }));
+        const answer = agent.answer(request);
+        if (answer) response.end(JSON.stringify({ jsonrpc: '2.0', id: body.id, ...answer }));
       });
     });
     server.listen(0, options.host ?? '127.0.0.1');

@@ -1,5 +1,11 @@
 import { isNativeError } from 'node:util/types';
-import { OutboundRefusedError, OutboundTimeoutError, OutboundTooLongError, requestedPause } from '#libs/outbound';
+import {
+  OutboundConnectError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  OutboundTooLongError,
+  requestedPause,
+} from '#libs/outbound';
 import {
   A2A_ERRORS,
   A2AError,
@@ -59,6 +65,15 @@ export function networkFailure(error: unknown): AgentCallError {
   const code = causes.map(codeOf).findLast((it) => it !== undefined);
   const unsent = code === 'ECONNREFUSED';
   return new AgentCallError('connect', `no connection (${code ?? 'network error'})`, { cause: error, unsent });
+}
+
+/** True if a call failed before it had a connection: nothing was sent. */
+export function isUnconnected({ unsent, cause }: AgentCallError): boolean {
+  return unsent || causesOf(cause).some(isConnectFailure);
+}
+
+function isConnectFailure(error: Error): boolean {
+  return error instanceof OutboundTimeoutError ? error.phase === 'connect' : error instanceof OutboundConnectError;
 }
 
 function isNetworkError(error: Error): boolean {

@@ -1,3 +1,4 @@
+import { OutboundTimeoutError } from '#libs/outbound';
 import { type Part, type StreamResponse, type Task, userMessage } from '#libs/protocol';
 import {
   echoes,
@@ -277,5 +278,62 @@ describe('the dialect of an agent', () => {
     const agent = await agentOf({ path: '/nodes/n', cardAt: '/nodes/n/agent-card', hasHost: true });
     expect(await textOf(agent.url)).toBe('hello');
     expect(agent.methods).toEqual(['a2a.sendMessage']);
+  });
+});
+
+describe('a Message that an agent receives and does not answer', () => {
+  const METHOD_NOT_FOUND = refusing(-32601, 'Method not found');
+  const cards: [string, Pre10AgentOptions, string][] = [
+    ['without a card', {}, 'SendMessage'],
+    ['with a card of the pre-1.0 dialect', { cardAt: '/agent-card' }, 'a2a.sendMessage'],
+  ];
+
+  /** Lets an agent receive its nth request and never answer it, which then times out. */
+  function timingOut(agent: Pre10Agent, nth: number): HttpAgentDirectory {
+    const { answer } = agent;
+    const timeout = Promise.withResolvers<never>();
+    agent.answer = (request) => {
+      if (agent.requests.length !== nth) return answer(request);
+      timeout.reject(new OutboundTimeoutError('first-byte'));
+      return undefined;
+    };
+    const limited: typeof fetch = (input, init) => {
+      const isNth = init?.method === 'POST' && agent.requests.length === nth - 1;
+      return isNth ? Promise.race([fetch(input, init), timeout.promise]) : fetch(input, init);
+    };
+    return new HttpAgentDirectory({ http: { fetch: limited, cachedFetch: fetch }, onCardless: () => undefined });
+  }
+
+  it.each(cards)('A6 is the only request to an agent %s', async (_how, options, method) => {
+    const agent = await agentOf(options);
+    directory = timingOut(agent, 1);
+    const failed = send(agent.url, undefined, undefined, { resends: 0 });
+    await expect(failed).rejects.toMatchObject({ kind: 'timeout' });
+    expect(agent.methods).toEqual([method]);
+  });
+
+  it.each(cards)(
+    'A6 is not sent in another dialect to an agent %s, even if refused later',
+    async (_how, options, method) => {
+      const agent = await agentOf({ ...options, answer: METHOD_NOT_FOUND });
+      directory = timingOut(agent, 1);
+      await expect(send(agent.url)).rejects.toMatchObject({ kind: 'rpc-error', code: -32601 });
+      expect(agent.methods).toEqual([method, method]);
+    },
+  );
+
+  const bare = (request: Pre10Request): Pre10Answer =>
+    'messageId' in (request.params.message as object) ? refusing(-32602, 'no ids')() : echoes(request);
+
+  it.each([
+    ['pre-1.0', strict(echoes), 1],
+    ['bare pre-1.0', strict(bare), 2],
+  ])('A6 is repeated in the dialect that was found for it: %s', async (_dialect, answer, refusals) => {
+    const agent = await agentOf({ answer });
+    directory = timingOut(agent, refusals + 1);
+    expect(await textOf(agent.url)).toBe('hello');
+    expect(agent.methods).toEqual(['SendMessage', ...Array(refusals + 1).fill('a2a.sendMessage')]);
+    const [tried, repeated] = agent.requests.slice(-2).map(({ params }) => params);
+    expect(repeated).toEqual(tried);
   });
 });

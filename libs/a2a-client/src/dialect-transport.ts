@@ -1,7 +1,7 @@
 import { A2A_ERRORS, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
-import { toAgentCallError } from './call-failure.js';
+import { isUnconnected, toAgentCallError } from './call-failure.js';
 import type { JsonRpcDialect, JsonRpcTransport } from './json-rpc-transport.js';
 import { pre10Dialect, undeclaredDialect } from './pre-1-0-dialect.js';
 import type { SpokenDialect, SpokenDialects } from './spoken-dialects.js';
@@ -16,10 +16,19 @@ export interface UndeclaredAgent {
   open: (dialect: JsonRpcDialect) => JsonRpcTransport;
 }
 
+/** State of one request over its attempts. */
+interface Sending {
+  /** Dialect of the newest attempt. */
+  dialect: SpokenDialect;
+  /** True if the agent may have carried it out: an attempt was sent and not answered. */
+  isUncertain: boolean;
+}
+
 /**
  * Reaches an agent over JSON-RPC whose card does not say that it speaks A2A 1.0.
  * - A Message that was refused for its method or its shape, so that nothing ran, is sent again in another dialect under the
- *   same messageId. Nothing is sent again after a Task, a lost connection or a time-out.
+ *   same messageId. Nothing is sent in another dialect after a Task, a lost connection or a time-out.
+ * - A retry begins with the dialect of the attempt before. After a time-out it stays there, whatever the agent answers.
  * - The dialect that an agent answered in is remembered, and forgotten when the agent does not know its method.
  * - The pre-1.0 dialect sends Messages and nothing else: GetTask and CancelTask fail without a request.
  */
@@ -27,6 +36,7 @@ export class DialectTransport implements AgentTransport {
   readonly streaming = false;
   readonly timeouts = {};
   readonly #transports = new Map<SpokenDialect, JsonRpcTransport>();
+  readonly #sendings = new WeakMap<SendMessageRequest, Sending>();
 
   constructor(
     private readonly agent: UndeclaredAgent,
@@ -58,18 +68,30 @@ export class DialectTransport implements AgentTransport {
 
   async #send(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
     const refusals = new Map<SpokenDialect, AgentCallError>();
-    for (let dialect = this.#spoken; ;) {
+    const sending = this.#sendingOf(request);
+    for (;;) {
+      const { dialect, isUncertain } = sending;
+      sending.isUncertain = true;
       try {
         return await this.#sendAs(dialect, request, options);
       } catch (error) {
         const refusal = toAgentCallError(error);
+        sending.isUncertain = isUncertain || !(isUnconnected(refusal) || isAnswer(refusal));
         if (isUnknownMethod(refusal)) this.dialects.delete(this.agent.endpoint);
         refusals.set(dialect, refusal);
-        const next = nextDialect(dialect, refusal);
+        const next = isUncertain ? undefined : nextDialect(dialect, refusal);
         if (next === undefined || refusals.has(next)) throw informative(refusals);
-        dialect = next;
+        sending.dialect = next;
       }
     }
+  }
+
+  #sendingOf(request: SendMessageRequest): Sending {
+    const kept = this.#sendings.get(request);
+    if (kept) return kept;
+    const made = { dialect: this.#spoken, isUncertain: false };
+    this.#sendings.set(request, made);
+    return made;
   }
 
   async #sendAs(
@@ -107,6 +129,11 @@ function nextDialect(refused: SpokenDialect, refusal: AgentCallError): SpokenDia
 
 /** Names of what the pre-1.0 dialect writes otherwise. */
 const SHAPE = /\b(role|parts?)\b/i;
+
+/** True if the agent has answered with an error, of its protocol or of HTTP. */
+function isAnswer({ code }: AgentCallError): boolean {
+  return code !== undefined;
+}
 
 function isUnknownMethod({ code }: AgentCallError): boolean {
   return code === A2A_ERRORS.METHOD_NOT_FOUND.code;
