@@ -12,6 +12,7 @@ import {
   ruled,
   script,
   says,
+  textOf,
   unique,
   type WorkflowNode,
 } from '../support/workflow.js';
@@ -230,5 +231,32 @@ describe('a Parley that calls the alias of another one', () => {
     expect(await answered(alias, {})).toEqual([completed, false, 'hello']);
     expect(await answered(`${alias}/agent-card`, {})).toEqual([completed, false, 'hello']);
     expect(await answered(alias, { protocol: 'founding' })).toEqual([completed, true, 'hello']);
+  });
+
+  /** Hosts of this service: the one that it knows as its own and calls without a socket, and one that it does not know. */
+  const hosts = ['127.0.0.1', 'localhost'] as const;
+  const ways = hosts.flatMap((host) => [
+    { host, words: 'those of its card', config: {} },
+    { host, words: 'those of the pre-1.0 dialect', config: { protocol: 'founding' } },
+  ]);
+
+  it.each(ways)('A6 calls its own one from an external node, at $host in words: $words', async ({ host, config }) => {
+    const asks = [{ when: { turn: 1 }, steps: [{ ask: 'Which?' }] }];
+    const told = await place((name) => echo(name));
+    const asking = await place((name) => ruled(name, asks, says('[{{text}}]')));
+    const node = (id: string, { alias }: Place, prompt: string): WorkflowNode =>
+      external(id, alias.replace('127.0.0.1', host), { prompt, ...config });
+    const flow = await stage.api.save(
+      linear(unique('own'), node('one', told, 'hello'), node('two', asking, 'got {{one}}')),
+    );
+    const runId = await stage.api.start(flow.name);
+    await stage.api.reached(runId, ['input-required']);
+    const answer = { node: 'two', parts: [{ text: 'red' }] };
+    expect((await stage.api.call('POST', `/runs/${runId}/answers`, answer)).status).toBe(202);
+    const { status, nodes } = await stage.api.ended(runId);
+    const said = [nodes.one, nodes.two].map((it) => textOf(it?.artifacts));
+    expect([status, said, nodes.one?.attempts]).toEqual(['completed', ['hello', '[red]'], 1]);
+    const isOfDialect = host === 'localhost' && 'protocol' in config;
+    expect(nodes.one?.taskId?.startsWith('task-')).toBe(isOfDialect);
   });
 });
