@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { ProblemError } from '#libs/http';
 import { ModelError, type ModelEvent } from '#libs/models';
 import type { JsonObject } from '#libs/protocol';
@@ -80,6 +81,39 @@ describe('the generation of a workflow', () => {
   it('is content with warnings', async () => {
     const result = await played([JSON.stringify({ ...GOOD, mood: 'loud' })]);
     expect(doneOf(result)).toMatchObject({ attempts: 1, problems: [{ severity: 'warning', code: 'UNKNOWN_KEY' }] });
+  });
+
+  describe('reports what a model writes', () => {
+    beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+    afterEach(() => void jest.useRealTimers());
+
+    it('at most once in 250 ms, and the rest with its end', async () => {
+      const answer = JSON.stringify(GOOD);
+      async function* slowly(): AsyncIterable<ModelEvent> {
+        for (const text of answer) {
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          yield { text };
+        }
+        yield* saying('');
+      }
+      const generator = await generatorOver(new ScriptedModels([slowly]));
+      const { signal } = new AbortController();
+      const generation = await generator.begin({ description: 'Say it loudly.' }, { tenant: '', signal });
+      const reports: { text: string; at: number }[] = [];
+      const began = Date.now();
+      const reading = (async () => {
+        for await (const { type, data } of generation.events())
+          if (type === 'generate.progress') reports.push({ text: data.text, at: Date.now() - began });
+      })();
+      await jest.advanceTimersByTimeAsync(answer.length * 10);
+      await reading;
+      const last = reports.pop();
+      const pauses = reports.map(({ at }, index) => at - (reports[index - 1]?.at ?? 0));
+      expect(pauses.length).toBeGreaterThan(3);
+      expect(pauses.filter((pause) => pause < 250 || pause > 260)).toEqual([]);
+      expect(last?.at).toBe(answer.length * 10);
+      expect(reports.map(({ text }) => text).join('') + last?.text).toBe(answer);
+    });
   });
 
   it.each([
