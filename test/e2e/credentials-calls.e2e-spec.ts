@@ -3,14 +3,16 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '#libs/protocol';
 import { firstText, sendTask } from '../support/a2a.js';
+import { BrainstormApi, transforms } from '../support/brainstorm.js';
 import { asksFor, keepCredential, newSecret } from '../support/credentials.js';
 import { databaseText } from '../support/database-text.js';
 import type { FakeAgent, FakeCall } from '../support/fake-agent.js';
 import { answers, holds } from '../support/fake-behaviour.js';
 import { callingInTurn, keepModel } from '../support/kept-model.js';
+import { startParley } from '../support/parley.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
-import { echo, external, linear, type Run, textOf, unique } from '../support/workflow.js';
+import { Api, echo, external, linear, type Run, textOf, unique } from '../support/workflow.js';
 
 const stage = useStage({ env: { LOG_LEVEL: 'trace' } });
 const secrets: string[] = [];
@@ -249,6 +251,36 @@ describe('a node that names a credential', () => {
     });
     expect(Date.now() - Date.parse(used.lastUsedAt ?? '')).toBeLessThan(60_000);
     expect(used.lastError).toBeUndefined();
+  });
+
+  it('A7 uses a replaced credential in what another replica resumes after a kill', async () => {
+    const [old, now] = [secret(), secret()];
+    const agents = await Promise.all(Array.from({ length: 4 }, () => stage.fake()));
+    const [first, cut, builder, reviewer] = agents as [FakeAgent, FakeAgent, FakeAgent, FakeAgent];
+    const hosts = agents.map(({ url }) => url);
+    const auth = await keepCredential(stage.api, { kind: 'bearer', token: old, hosts });
+    expect((await runWith(auth, first.url)).status).toBe('completed');
+    const doomed = await startParley({ databaseUrl: stage.database.url, env: { LOG_LEVEL: 'trace' } });
+    stage.defer(() => doomed.kill9());
+    cut.next({ hang: true });
+    builder.always(transforms({}));
+    reviewer.next({ hang: true }).always(transforms({}));
+    const nodes = [external('a', first.url, { auth }), external('b', cut.url, { auth })];
+    const runId = await new Api(doomed.url).start((await stage.api.save(linear(unique('w'), ...nodes))).name);
+    const roles = [builder, reviewer].map(({ url }) => ({ agent: url, credential_ref: auth }));
+    const brainstormId = await new BrainstormApi(new Api(doomed.url)).start(roles, { maxIterations: 1 });
+    await Promise.all([cut.sent(), reviewer.sent()]);
+    await stage.api.call('PUT', `/credentials/${auth}`, { kind: 'bearer', token: now, hosts });
+    await doomed.kill9();
+    const run = await stage.api.ended(runId);
+    const brainstorm = await new BrainstormApi(stage.api).rested(brainstormId);
+    expect([run.status, brainstorm.status]).toEqual(['completed', 'converged']);
+    const sent = agents.map(({ sends }) => sends.map(({ headers }) => headers.authorization));
+    const [before, after] = [`Bearer ${old}`, `Bearer ${now}`];
+    expect(sent).toEqual([[before, before], [before, after], [before], [before, after]]);
+    const bodies = agents.flatMap(({ calls }) => calls.map(({ body }) => body));
+    const told = JSON.stringify([bodies, run, brainstorm, doomed.logs()]);
+    expect([old, now].filter((it) => told.includes(it))).toEqual([]);
   });
 });
 
