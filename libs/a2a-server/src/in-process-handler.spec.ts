@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { A2AError, type Task } from '#libs/protocol';
+import { A2AError, statusUpdate, type Task } from '#libs/protocol';
+import { ANONYMOUS_SCOPE, type StoredTask } from '#libs/tasks';
 import { callTo, type FakeService, fakeService, textRequest } from './testing/fake-service.js';
 
 let service: FakeService;
@@ -57,6 +58,36 @@ describe('a call in the process', () => {
     await expect(service.inProcess.getTask(agent, { id: 't' }, call)).rejects.toMatchObject(unknown);
     await expect(service.inProcess.cancelTask(agent, { id: 't' }, call)).rejects.toMatchObject(unknown);
     await expect(collect(service.inProcess.subscribeToTask(agent, { id: 't' }, call))).rejects.toMatchObject(unknown);
+  });
+
+  describe('that follows a task which this process executes', () => {
+    /** A Task of the echo agent that is at work, as its execution knows it; what it reads from then on is counted. */
+    async function underWay(scope = ANONYMOUS_SCOPE): Promise<StoredTask> {
+      const stream = sent('workflows/hang');
+      const { value: first } = await stream.next();
+      await stream.return();
+      const { id } = (first as { task: Task }).task;
+      const stored = (await service.store.load(id))!;
+      const standing = { ...stored, header: { ...stored.header, ...scope } };
+      service.executions.underWay.set(id, standing);
+      service.store.log = jest.fn(service.store.log.bind(service.store));
+      return standing;
+    }
+
+    it.each([
+      ['is told of it as it stands, and of what follows, without a read', ANONYMOUS_SCOPE, 0],
+      ["reads it where it is not the caller's", { tenant: 'another', owner: '' }, 1],
+    ])('%s', async (_title, scope, read) => {
+      const { header, task } = await underWay(scope);
+      const call = callTo('workflows/hang');
+      const agent = await service.inProcess.agent(call);
+      const followed = service.inProcess.subscribeToTask(agent, { id: task.id }, call);
+      expect((await followed.next()).value).toMatchObject({ response: { task: { id: task.id } } });
+      expect(service.store.log).toHaveBeenCalledTimes(read);
+      service.record(task.id, statusUpdate({ taskId: task.id, contextId: header.contextId }, 'TASK_STATE_COMPLETED'));
+      const rest = await collect(followed);
+      expect(rest).toHaveLength(1);
+    });
   });
 
   describe('while the database is out of reach', () => {

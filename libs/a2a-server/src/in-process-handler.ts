@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type CallContext,
   type Execution,
+  ExecutionRegistry,
   type LocalRequestHandler,
   type ServedAgent,
   UnknownAgent,
@@ -17,8 +18,9 @@ import {
   type SubscribeToTaskRequest,
   type Task,
 } from '#libs/protocol';
-import { type RecordedEvent, TaskFeed, toStreamResponse } from '#libs/tasks';
+import { type RecordedEvent, type StoredTask, TaskFeed, toStreamResponse } from '#libs/tasks';
 import type { Accepted } from './accepted.js';
+import { isFoundAt } from './message-intake.js';
 import { publicError } from './public-error.js';
 import { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './stream-item.js';
@@ -36,6 +38,7 @@ export class InProcessHandler implements LocalRequestHandler {
   constructor(
     private readonly handler: RequestHandler,
     private readonly feed: TaskFeed,
+    private readonly executions: ExecutionRegistry,
   ) {}
 
   agent(call: CallContext, signal = NEVER): Promise<ServedAgent> {
@@ -71,7 +74,9 @@ export class InProcessHandler implements LocalRequestHandler {
     request: SubscribeToTaskRequest,
     call: CallContext,
     options: { signal?: AbortSignal } = {},
-  ): AsyncGenerator<StreamItem, void, undefined> {
+  ): AsyncGenerator<Pick<StreamItem, 'response'>, void, undefined> {
+    const standing = this.standing(agent, request.id, call);
+    if (standing) return yield* this.followed(standing, options.signal);
     // Only until it begins: what follows waits by itself.
     const opened = async () => {
       const items = this.handler.subscribeToTask(agent, request, call, options);
@@ -83,6 +88,24 @@ export class InProcessHandler implements LocalRequestHandler {
     } finally {
       await items.return();
     }
+  }
+
+  /** The Task where this process executes it: a run that is taken up finds those that it called so, and reads nothing. */
+  private standing(agent: ServedAgent, taskId: string, { scope }: CallContext): StoredTask | undefined {
+    const standing = this.executions.executing(taskId)?.standing;
+    if (!standing || agent.gone || !isFoundAt(agent, standing.header)) return undefined;
+    const { tenant, owner } = standing.header;
+    return tenant === scope.tenant && owner === scope.owner ? standing : undefined;
+  }
+
+  private async *followed(
+    { header, task }: StoredTask,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Pick<StreamItem, 'response'>, void, undefined> {
+    const { taskId, lastSequence } = header;
+    yield { response: { task } };
+    for await (const { event } of this.feed.follow(taskId, lastSequence, { signal }))
+      yield { response: toStreamResponse(event) };
   }
 
   getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext, signal = NEVER): Promise<Task> {

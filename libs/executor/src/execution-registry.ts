@@ -90,6 +90,12 @@ export class ExecutionRegistry {
     return this.executions.has(taskId);
   }
 
+  /** The execution of a Task in this process, unless it can no longer write. */
+  executing(taskId: string): TaskExecution | undefined {
+    const execution = this.executions.get(taskId);
+    return execution?.failure ? undefined : execution;
+  }
+
   /** The claims of the executions under way, as far as the store knows of them. */
   claims(): TaskClaim[] {
     return this.executions
@@ -232,7 +238,7 @@ export class ExecutionRegistry {
    * Task at work, also one that asks something and is due all the same.
    */
   recover(turn: RecoveredTurn): Execution {
-    const recording = this.recorder.continue(turn.stored, turn.token, { waited: turn.acceptedAt > 1 });
+    const recording = this.recorder.continue(turn.stored, turn.token, { waited: turn.acceptedAt > 1, atWork: true });
     const log = [...turn.log];
     if (isWaitingState(turn.stored.header.state))
       log.push(recording.record(statusUpdate(recording, 'TASK_STATE_WORKING')).event);
@@ -323,12 +329,6 @@ export class ExecutionRegistry {
     if (execution.breakage) await this.failBroken(recording);
     else execution.traceEnd();
     if (this.executions.get(execution.taskId) === execution) this.executions.delete(execution.taskId);
-  }
-
-  /** The execution of a Task in this process, unless it can no longer write. */
-  private executing(taskId: string): TaskExecution | undefined {
-    const execution = this.executions.get(taskId);
-    return execution?.failure ? undefined : execution;
   }
 
   private async failBroken(recording: TaskRecording): Promise<void> {

@@ -17,6 +17,7 @@ import {
   placeOfEvent,
   PremiseFailed,
   type RecordedEvent,
+  type StoredTask,
   type TaskClaim,
   type TaskEvent,
   type TaskRecording,
@@ -122,6 +123,11 @@ export class TaskExecution implements Execution {
   get isParked(): boolean {
     const { settled, state } = this.recording;
     return settled && state !== undefined && isActiveState(state);
+  }
+
+  /** The Task as it stands in its log, where this process writes it and has nothing to add. */
+  get standing(): StoredTask | undefined {
+    return this.recording.standing;
   }
 
   get traceId(): string | undefined {

@@ -10,6 +10,10 @@ import type { ExecutionRegistry } from './execution-registry.js';
 import { TaskRecovery } from './task-recovery.js';
 
 const HOUR_MS = 3_600_000;
+/** Whatever else is asked of a replica that is gone. */
+const GONE = { unknownReplicas: async () => [], succeed: async () => undefined, onLoss: () => undefined };
+/** Nothing is claimed or due. */
+const NOTHING = { claimants: async () => [], claims: async () => [], overdue: async () => [] };
 
 let errors: jest.SpiedFunction<Logger['error']>;
 let warnings: jest.SpiedFunction<Logger['warn']>;
@@ -177,7 +181,7 @@ it.each([
   ['says nothing of that where its own end has closed the sessions', true, 0],
 ])('%s', async (_, ends, times) => {
   const succeeding = Promise.withResolvers<void>();
-  const store = { adopt: async () => [], claimants: async () => [], claims: async () => [], overdue: async () => [] };
+  const store = { ...NOTHING, adopt: async () => [] };
   const replica = { deadReplicas: async () => ['dead'], unknownReplicas: async () => [], onLoss: () => undefined };
   const recovery = recoveryOf(store, { ...replica, succeed: () => succeeding.promise });
   recovery.start();
@@ -188,19 +192,26 @@ it.each([
   recovery.stop();
 });
 
+it('takes up the newest Tasks of a dead replica first, children before the parents that look for them', async () => {
+  const read: string[] = [];
+  const store = {
+    adopt: async () => ['1', '3', '2'].map((taskId) => ({ taskId, token: 't' })),
+    log: async (taskId: string) => void read.push(taskId),
+    release: async () => undefined,
+    ...NOTHING,
+  };
+  await recoveryOf(store, { ...GONE, deadReplicas: async () => ['dead'], forget: async () => true }).sweep();
+  expect(read).toEqual(['3', '2', '1']);
+});
+
 it('looks for dead replicas while an overdue Task is being woken, however long that takes', async () => {
   let looks = 0;
   const store = {
     claim: () => new Promise(() => undefined),
-    claimants: async () => [],
-    claims: async () => [],
+    ...NOTHING,
     overdue: async () => ['slow'],
   };
-  const replica = {
-    deadReplicas: async () => (looks++, []),
-    unknownReplicas: async () => [],
-    onLoss: () => undefined,
-  };
+  const replica = { ...GONE, deadReplicas: async () => (looks++, []) };
   const recovery = recoveryOf(store, replica);
   recovery.start();
   await jest.advanceTimersByTimeAsync(5_000);
@@ -212,18 +223,15 @@ it('looks again at once for the Task of a dead replica that its last commit hold
   const forgotten: string[] = [];
   let adoptions = 0;
   const store = {
+    ...NOTHING,
     // Its row is locked at the first look.
     adopt: async () => (adoptions++, []),
     claimants: async () => (adoptions < 2 ? ['dead', 'alive'] : ['alive']),
-    claims: async () => [],
-    overdue: async () => [],
   };
   const replica = {
+    ...GONE,
     deadReplicas: async () => (forgotten.length > 0 ? [] : ['dead']),
-    unknownReplicas: async () => [],
-    succeed: async () => undefined,
     forget: async (replicaId: string) => forgotten.push(replicaId),
-    onLoss: () => undefined,
   };
   const recovery = recoveryOf(store, replica);
   recovery.start();
@@ -239,21 +247,14 @@ it.each([
   const reported: unknown[] = [];
   const facts = { emit: (...fact: unknown[]) => reported.push(fact) } as unknown as Facts;
   let dead = ['dead'];
-  const store = {
-    adopt: async () => [],
-    claimants: async () => [],
-    claims: async () => [],
-    overdue: async () => [],
-  };
+  const store = { ...NOTHING, adopt: async () => [] };
   const replica = {
+    ...GONE,
     deadReplicas: async () => dead,
-    unknownReplicas: async () => [],
-    succeed: async () => undefined,
     forget: async () => {
       dead = [];
       return removed;
     },
-    onLoss: () => undefined,
   };
   const recovery = recoveryOf(store, replica, facts);
   recovery.start();

@@ -8,6 +8,7 @@ import {
   ClaimLost,
   readWakePayload,
   type StoredTask,
+  type TaskClaim,
   type TaskLog,
   TaskEventRefused,
   TaskRecorder,
@@ -181,7 +182,7 @@ export class TaskRecovery {
     for (let more = gone.length > 0; more && !this.stopped;) {
       const claims = await this.store.adopt(this.replica.replicaId, gone, ADOPTED_AT_ONCE);
       this.ownClaims.pending(claims);
-      this.takeUpAll(claims.map((claim) => ({ ...claim, failures: 0 })));
+      this.takeUpAll(claims.toSorted(newestFirst).map((claim) => ({ ...claim, failures: 0 })));
       adopted += claims.length;
       more = claims.length === ADOPTED_AT_ONCE;
     }
@@ -320,4 +321,9 @@ export class TaskRecovery {
 /** Whether the log itself is at fault, which no database that comes back mends. */
 function isLasting(error: unknown): boolean {
   return error instanceof TaskEventRefused || error instanceof SyntaxError || error instanceof TypeError;
+}
+
+/** Children before their parents, who find them at work then: ids tell when a Task was made. */
+function newestFirst(a: TaskClaim, b: TaskClaim): number {
+  return a.taskId < b.taskId ? 1 : -1;
 }

@@ -14,6 +14,8 @@ const MESSAGE = derivedId('process-1', 'step', 1);
 class Execution {
   /** How often the store was asked for the Tasks of earlier executions. */
   lookups = 0;
+  /** The same of the Tasks that agents elsewhere made. */
+  looksElsewhere = 0;
   admitted = 0;
   readonly calls: ProcessCalls;
   private readonly controller = new AbortController();
@@ -30,6 +32,10 @@ class Execution {
       if (made instanceof Error) throw made;
       return Object.entries(made).map(([parentReference, taskId]) => ({ parentReference, taskId }) as TaskHeader);
     };
+    const remembered = async (): Promise<[string, string][]> => {
+      this.looksElsewhere += 1;
+      return Object.entries(elsewhere);
+    };
     const context = {
       taskId: 'process-1',
       contextId: 'context-1',
@@ -40,7 +46,7 @@ class Execution {
     } as unknown as RequestContext;
     this.calls = new ProcessCalls(
       { directory, tasks: { recordedChildren }, chains: new CallChains(Buffer.from('a secret')) },
-      { context, links: [], remembered: async () => Object.entries(elsewhere) },
+      { context, links: [], remembered },
     );
   }
 
@@ -176,6 +182,15 @@ describe('ProcessCalls', () => {
       expect(await second.made(seen === undefined ? {} : { seen })).toBe('of the first');
       expect(agent.sends).toHaveLength(1);
       expect(second.admitted).toBe(0);
+    });
+
+    it('of an agent of ours is found without a look at those elsewhere', async () => {
+      const taskId = await left();
+      const one = new Execution(agent, { 'step#1': taskId }, { 'other#1': 'task' });
+      expect(await one.calls.find(one.called())).toBe(taskId);
+      expect(one.looksElsewhere).toBe(0);
+      expect(await one.calls.find(one.called({ reference: 'other#1' }))).toBe('task');
+      expect([one.lookups, one.looksElsewhere]).toEqual([1, 1]);
     });
 
     it('that nobody knows to be made goes out again, under the same id', async () => {

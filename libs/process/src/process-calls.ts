@@ -8,13 +8,12 @@ import {
   cancelTask,
 } from '#libs/agent-calls';
 import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
-import { throughOutage } from '#libs/postgres';
-import type { TaskStore } from '#libs/tasks';
+import { EarlierTasks, type EarlierTaskSources } from './earlier-tasks.js';
 
 /** What every process needs of the service it runs in. */
 export interface ProcessServices {
   directory: AgentDirectory;
-  tasks: Pick<TaskStore, 'recordedChildren'>;
+  tasks: EarlierTaskSources['tasks'];
   chains: CallChains;
 }
 
@@ -25,8 +24,7 @@ interface CallingProcess {
   links: readonly ChainLink[];
   /** Its agent, where that is not the one that was asked for it. */
   agent?: string;
-  /** The Tasks that agents elsewhere made for earlier executions, by reference, where they are kept beside the log. */
-  remembered?: (signal: AbortSignal) => Promise<Iterable<readonly [reference: string, taskId: string]>>;
+  remembered?: EarlierTaskSources['remembered'];
 }
 
 /** Whom a process calls, and what for: the same in every execution. */
@@ -77,12 +75,16 @@ export class ProcessCalls {
   private readonly calls = new Map<string, AgentCall>();
   /** When this execution decided on calls (`performance.now()`), before it recorded that. */
   private readonly announced = new Map<string, number>();
-  private earlier: Promise<ReadonlyMap<string, string>> | undefined;
+  /** The Tasks of calls that earlier executions made: those of this service, and those elsewhere. */
+  private readonly earlier: EarlierTasks;
 
   constructor(
     private readonly services: ProcessServices,
     private readonly process: CallingProcess,
-  ) {}
+  ) {
+    const { context, remembered } = process;
+    this.earlier = new EarlierTasks({ tasks: services.tasks, ...(remembered && { remembered }) }, context.taskId);
+  }
 
   /** This execution decides on the call, with an event that it has yet to yield: nobody can have made it before. */
   announce(reference: string): void {
@@ -112,7 +114,7 @@ export class ProcessCalls {
   async find({ reference, seen }: Pick<CalledAgent, 'reference' | 'seen'>): Promise<string | undefined> {
     const known = this.calls.get(reference)?.taskId ?? seen;
     if (known !== undefined || this.announced.has(reference)) return known;
-    return this.madeBefore(reference, AbortSignal.timeout(FINDING_MS)).catch(() => undefined);
+    return this.earlier.find(reference, AbortSignal.timeout(FINDING_MS)).catch(() => undefined);
   }
 
   /** The Task that an open call is known to have made. */
@@ -140,7 +142,7 @@ export class ProcessCalls {
     const canceled = await open?.cancel();
     if (canceled?.taskId !== undefined) return canceled;
     try {
-      const taskId = seen ?? (isNew ? undefined : await this.madeBefore(reference, AbortSignal.timeout(FINDING_MS)));
+      const taskId = seen ?? (isNew ? undefined : await this.earlier.find(reference, AbortSignal.timeout(FINDING_MS)));
       if (taskId !== undefined) return { taskId, outcome: await this.cancelTask(called, taskId) };
     } catch {
       return { outcome: 'unknown' };
@@ -183,23 +185,7 @@ export class ProcessCalls {
 
   private async known({ reference, seen, request }: PlannedCall): Promise<string | undefined> {
     if (this.announced.has(reference)) return undefined;
-    return seen ?? request.message.taskId ?? this.madeBefore(reference, this.process.context.signal);
-  }
-
-  /** The Task of a call that the log does not name, as far as anybody knew when this was first asked. */
-  private async madeBefore(reference: string, signal: AbortSignal): Promise<string | undefined> {
-    this.earlier ??= this.findEarlier(signal).catch((error: unknown) => {
-      this.earlier = undefined;
-      throw error;
-    });
-    return (await this.earlier).get(reference);
-  }
-
-  private async findEarlier(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    const { context, remembered } = this.process;
-    const own = throughOutage(() => this.services.tasks.recordedChildren(context.taskId), signal);
-    const [children, elsewhere = []] = await Promise.race([Promise.all([own, remembered?.(signal)]), aborted(signal)]);
-    return new Map([...children.map((it) => [it.parentReference ?? '', it.taskId] as const), ...elsewhere]);
+    return seen ?? request.message.taskId ?? this.earlier.find(reference, this.process.context.signal);
   }
 
   private identity({ reference, identity }: CalledAgent): CallIdentity {
@@ -207,10 +193,4 @@ export class ProcessCalls {
     // Last, so that nothing replaces them: the journal keeps the order of each caller's Tasks alone (ADR 7).
     return { ...identity, scope: call.scope, parent: { taskId, reference, token } };
   }
-}
-
-/** Rejects once the signal is aborted: a statement under way does not look at it. */
-async function aborted(signal: AbortSignal): Promise<never> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-  throw signal.reason;
 }

@@ -28,6 +28,19 @@ describe('RecentEvents', () => {
     expect(recent.isCurrent('t', 2)).toBe(false);
   });
 
+  it('is current at the end of the log of a task that this process takes up, before it writes anything', () => {
+    const recent = new RecentEvents();
+    recent.begin('t', 4);
+    expect([3, 4, 5].map((sequence) => recent.isCurrent('t', sequence))).toEqual([false, true, true]);
+    recent.add([event(5)]);
+    expect(recent.after('t', 4)).toHaveLength(1);
+    recent.begin('t', 5);
+    expect(recent.after('t', 4)).toHaveLength(1);
+    recent.begin('t', 8);
+    expect([7, 8].map((sequence) => recent.isCurrent('t', sequence))).toEqual([false, true]);
+    expect(recent.after('t', 4)).toBeUndefined();
+  });
+
   it('is not current of a task that was parked: whoever wakes it writes it', () => {
     const recent = new RecentEvents();
     recent.add([{ ...event(1), event: { ...statusUpdate(REFERENCE, 'TASK_STATE_WORKING'), parks: new Date() } }]);

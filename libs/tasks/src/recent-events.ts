@@ -35,6 +35,14 @@ export class RecentEvents {
     (settles(last) ? this.settled : this.open).put(last.taskId, tail);
   }
 
+  /** Takes that this process writes a Task from now on, whose log ends at the sequence. */
+  begin(taskId: string, last: number): void {
+    const known = this.open.get(taskId);
+    if (known && known.last >= last) return;
+    this.close(taskId);
+    this.open.put(taskId, { last, events: [], characters: 0 });
+  }
+
   /** The events after a sequence, if the first of them is here; `undefined`: ask the store. */
   after(taskId: string, sequence: number): readonly RecordedEvent[] | undefined {
     const events = this.tail(taskId)?.events;

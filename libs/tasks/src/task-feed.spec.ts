@@ -140,6 +140,28 @@ describe('TaskFeed beside other replicas', () => {
     await reader.return(undefined);
   });
 
+  it('who follows a Task from the end that this process takes it up at reads nothing', async () => {
+    log.add('TASK_STATE_WORKING');
+    feed.begun('t', 2);
+    const reader = feed.follow('t', 2);
+    const next = sequence(reader);
+    await turns();
+    expect([log.reads, signals.watched]).toEqual([0, []]);
+    feed.publish([log.add('TASK_STATE_WORKING')]);
+    expect(await next).toBe(3);
+    expect(log.reads).toBe(0);
+  });
+
+  it('who is behind where this process takes the Task up reads what another one wrote, without a signal', async () => {
+    const reader = feed.follow('t', 0);
+    expect(await sequence(reader)).toBe(1);
+    const next = sequence(reader);
+    await turns();
+    log.add('TASK_STATE_WORKING');
+    feed.begun('t', 2);
+    expect(await next).toBe(2);
+  });
+
   it('a signal that comes while the log is read is not lost', async () => {
     const reader = feed.follow('t', 1);
     const { events } = log.store;

@@ -58,6 +58,16 @@ export class TaskFeed implements OnModuleDestroy {
     this.signals?.send(TASK_PROGRESS, taskId);
   }
 
+  /**
+   * This process writes the Task from now on, whose log ends at the sequence: who follows it from there needs no query.
+   * Called by recordings alone, which tell as well when that is over.
+   */
+  begun(taskId: string, lastSequence: number): void {
+    this.recent.begin(taskId, lastSequence);
+    // Who follows it heard of what came before from others, if at all.
+    this.wake(taskId);
+  }
+
   /** The Task is written elsewhere from now on. Called by recordings alone. */
   lost(taskId: string): void {
     this.recent.close(taskId);

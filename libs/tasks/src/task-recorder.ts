@@ -9,6 +9,12 @@ import type { TaskLimits } from './log-size.js';
 import { TaskMetrics } from './task-metrics.js';
 import type { Idempotency, JournalEntry, StoredTask, TaskHeader } from './task-store.js';
 
+export interface ContinuedRecording {
+  idempotency?: Idempotency | undefined;
+  waited?: boolean;
+  atWork?: boolean;
+}
+
 /** The only writer of Tasks: every change of every Task goes through a recording that it opened. */
 @Injectable()
 export class TaskRecorder {
@@ -51,11 +57,12 @@ export class TaskRecorder {
    * Goes on with the log of a Task that was claimed with this token.
    * @param idempotency the key of the follow-up Message that the first event takes in
    * @param waited whether it has waited before, and another process went on with it then
+   * @param atWork whether an executor goes on with it, until the recording settles or fails
    */
   continue(
     stored: StoredTask,
     token: string,
-    { idempotency, waited = false }: { idempotency?: Idempotency | undefined; waited?: boolean } = {},
+    { idempotency, waited = false, atWork = false }: ContinuedRecording = {},
   ): TaskRecording {
     return new TaskRecording(this.services, {
       header: stored.header,
@@ -63,6 +70,7 @@ export class TaskRecorder {
       fold: TaskFold.from(stored.task),
       bytes: stored.bytes,
       waited,
+      atWork,
       ...(idempotency && { keyed: { header: stored.header, idempotency } }),
     });
   }

@@ -18,7 +18,7 @@ const BEGINNING = {
 const SERVICES = {
   journal: { enqueue: () => undefined },
   inFlight: { add: () => undefined },
-  feed: { publish: () => undefined, lost: () => undefined },
+  feed: { publish: () => undefined, lost: () => undefined, begun: () => undefined },
   limits: { event: Infinity, artifact: Infinity, log: Infinity },
 };
 
@@ -229,5 +229,34 @@ describe('A Task whose claim is lost', () => {
     recording.abandon();
     recording.settle(entry, 'written');
     expect(reported).toEqual(['lost t', 'published', 'lost t']);
+  });
+});
+
+describe('A Task as it stands', () => {
+  const header = { ...REFERENCE, ...SCOPE, ...BEGINNING };
+
+  it('is known as long as nothing of it is under way, and this process writes it', () => {
+    const recording = new TaskRecording(SERVICES as never, { header, token: 'k' });
+    recording.record({ task: submittedTask(REFERENCE, userMessage('hi')) });
+    recording.settle(recording.drain()!, 'written');
+    recording.record(statusUpdate(REFERENCE, 'TASK_STATE_WORKING'));
+    expect(recording.standing).toBeUndefined();
+    recording.settle(recording.drain()!, 'written');
+    const { task } = recording.standing!;
+    expect(recording.standing!.header).toMatchObject({ taskId: 't', state: 'TASK_STATE_WORKING', lastSequence: 2 });
+    expect(task.status.state).toBe('TASK_STATE_WORKING');
+    recording.abandon();
+    expect(recording.standing).toBeUndefined();
+  });
+
+  it('is told to those who follow it by who takes it up, as far as its log goes', () => {
+    const begun: unknown[] = [];
+    const feed = { ...SERVICES.feed, begun: (...reported: unknown[]) => begun.push(reported) };
+    const fold = TaskFold.begin({ task: submittedTask(REFERENCE, userMessage('hi')) });
+    const start = { header: { ...header, lastSequence: 3 }, token: 'k', fold };
+    expect(new TaskRecording({ ...SERVICES, feed } as never, start).standing).toMatchObject({ task: { id: 't' } });
+    expect(begun).toEqual([]);
+    expect(new TaskRecording({ ...SERVICES, feed } as never, { ...start, atWork: true }).lastSequence).toBe(3);
+    expect(begun).toEqual([['t', 3]]);
   });
 });

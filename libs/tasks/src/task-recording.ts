@@ -13,7 +13,7 @@ import { eventBytes, LogSize, type TaskLimits } from './log-size.js';
 import { isWorthSnapshot, snapshotBytes, type TaskSnapshot, toSnapshot } from './task-snapshot.js';
 import type { TaskFacts } from './task-facts.js';
 import type { TaskJournal } from './task-journal.js';
-import type { JournalEntry, JournalOutcome, TaskHeader } from './task-store.js';
+import type { JournalEntry, JournalOutcome, StoredTask, TaskHeader } from './task-store.js';
 import { wakeJob } from './wake-job.js';
 
 interface RecordingStart {
@@ -24,6 +24,8 @@ interface RecordingStart {
   fold?: TaskFold;
   /** Of the log so far. */
   bytes?: number;
+  /** Whether the Task is at work: this recording goes on until that is over, or fails. */
+  atWork?: boolean;
   /** Whether it has waited before, and another process went on with it then: whether it was parked is not known any more. */
   waited?: boolean;
 }
@@ -98,6 +100,7 @@ export class TaskRecording implements JournalSource {
     this.sequence = start.create ? 0 : start.header.lastSequence;
     this.durable = this.sequence;
     this.drained = { state: start.header.state, updatedAt: start.header.updatedAt };
+    if (start.atWork) services.feed.begun(this.taskId, this.sequence);
   }
 
   get lastSequence(): number {
@@ -204,6 +207,13 @@ export class TaskRecording implements JournalSource {
     if (!isTerminalState(fold.state) || !isWorthSnapshot(this.sequence, this.size.total)) return 0;
     this.snapshot = toSnapshot(fold.task());
     return snapshotBytes(this.snapshot);
+  }
+
+  /** The Task as it stands in its log, unless this recording knows more, or writes it no longer. */
+  get standing(): StoredTask | undefined {
+    if (!this.claims || this.backlog > 0) return undefined;
+    const header = { ...this.header, ...this.drained, lastSequence: this.sequence };
+    return { header, task: this.task(), bytes: this.logBytes };
   }
 
   /** The Task as recorded so far, durable or not. */

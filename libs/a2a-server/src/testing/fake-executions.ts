@@ -8,7 +8,7 @@ import {
   type Task,
 } from '#libs/protocol';
 import type { CallContext, Execution, RequestContext, ServedAgent } from '#libs/executor';
-import { type TaskEvent, type TaskFeed } from '#libs/tasks';
+import type { StoredTask, TaskEvent, TaskFeed } from '#libs/tasks';
 import { type MemoryTaskStore, taskHeader } from './memory-task-store.js';
 
 /** Executes agents against a MemoryTaskStore; stands in for ExecutionRegistry. */
@@ -17,10 +17,17 @@ export class FakeExecutions {
   interruptWith: Error | undefined;
   readonly files = { keep: async (request: SendMessageRequest): Promise<SendMessageRequest> => request };
 
+  /** Tasks that are said to be executed here. */
+  readonly underWay = new Map<string, StoredTask>();
+
   constructor(
     private readonly store: MemoryTaskStore,
     private readonly feed: TaskFeed,
   ) {}
+
+  executing(taskId: string): { standing: StoredTask | undefined } {
+    return { standing: this.underWay.get(taskId) };
+  }
 
   begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Execution {
     const taskId = call.newTaskId?.() ?? randomUUID();
