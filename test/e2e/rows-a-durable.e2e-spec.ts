@@ -44,14 +44,15 @@ describe('kill -9 of the replica that a conversation runs in', () => {
     expect((await new Talks(stage.api).get(id)).turns).toHaveLength(6);
   });
 
-  it('a turn whose answer was never seen is asked for again under the same messageId', async () => {
+  it('a turn whose answer was never seen is asked for again under the same messageId, within the stored limit', async () => {
     const { parley, talks } = await mortal();
     const b = await stage.fake({ name: 'b' });
     b.next({ hang: true }).always(answers('second time'));
-    const id = await talks.start({ target: b.url, message: 'hello' });
+    const id = await talks.start({ target: b.url, message: 'hello', timeoutMs: 90_000 });
     await b.sent();
     await parley.kill9();
     const done = await new Talks(stage.api).ended(id);
+    expect(done.timeoutMs).toBe(90_000);
     expect(done.turns.map(({ text }) => text)).toEqual(['hello', 'second time']);
     expect(b.sends).toHaveLength(2);
     expect(b.sends[1]?.message?.messageId).toBe(b.sends[0]?.message?.messageId);

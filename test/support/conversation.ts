@@ -23,6 +23,7 @@ export interface Conversation {
   outcome?: string;
   paused?: boolean;
   maxTurns: number;
+  timeoutMs: number;
   turns: { turn: number; fromAgent: string; toAgent: string; text: string; ts: number }[];
   error?: { turn: number; code: string; message: string; retryable: boolean };
   announcement?: string;
