@@ -21,6 +21,10 @@ import { endUpkeep, openUpload } from '../support/uploads.js';
 import { fileStorageContract } from './file-storage.contract.js';
 
 const MEBIBYTE = 1024 ** 2;
+/** Mebibytes that the heap may keep of a large file that passes through; its young generation has 16 more. */
+const MOST_KEPT = 4;
+/** Mebibytes of a file between two looks at the heap. */
+const BETWEEN_LOOKS = 8;
 /** What the first upload may make grow for good: the young generation, code, connections. */
 const FIRST = 8;
 const [ann, eve] = [testCaller('ann'), testCaller('eve')];
@@ -51,26 +55,35 @@ interface SentFile {
   sha256: string;
 }
 
+/** Looks at a service while it sends or takes a file. */
+type Look = () => Promise<void>;
+const noLook: Look = async () => undefined;
+
 /** A content that is not in memory: blocks of one mebibyte, each of them another one. */
-async function* blocks(count: number): AsyncGenerator<Buffer> {
+async function* blocks(count: number, look = noLook): AsyncGenerator<Buffer> {
   for (let index = 0; index < count; index += 1) {
+    if (index % BETWEEN_LOOKS === 0) await look();
     const block = Buffer.alloc(MEBIBYTE, `block ${index};`);
     for (let offset = 0; offset < MEBIBYTE; offset += 64 * 1024) yield block.subarray(offset, offset + 64 * 1024);
   }
 }
 
-async function digestOf(content: AsyncIterable<Uint8Array>): Promise<{ sha256: string; size: number }> {
+async function digestOf(content: AsyncIterable<Uint8Array>, look = noLook): Promise<{ sha256: string; size: number }> {
   const hash = createHash('sha256');
   let size = 0;
+  let looks = 0;
   for await (const chunk of content) {
     size += chunk.byteLength;
     hash.update(chunk);
+    if (size < looks * BETWEEN_LOOKS * MEBIBYTE) continue;
+    looks += 1;
+    await look();
   }
   return { sha256: hash.digest('hex'), size };
 }
 
 /** Uploads a content as one body, of a length that is told or not. */
-async function upload({ url }: Parley, count: number, isLengthKnown = true): Promise<SentFile> {
+async function upload({ url }: Parley, count: number, isLengthKnown = true, look = noLook): Promise<SentFile> {
   const length = isLengthKnown ? { 'content-length': String(count * MEBIBYTE) } : {};
   const sending = request(`${url}/api/files`, {
     method: 'POST',
@@ -83,15 +96,15 @@ async function upload({ url }: Parley, count: number, isLengthKnown = true): Pro
       answer.once('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
     });
   });
-  const [{ status, text }] = await Promise.all([answered, pipeline(Readable.from(blocks(count)), sending)]);
+  const [{ status, text }] = await Promise.all([answered, pipeline(Readable.from(blocks(count, look)), sending)]);
   if (status !== 201) throw new Error(`The upload failed: ${status} ${text}`);
   return (JSON.parse(text) as { files: SentFile[] }).files[0]!;
 }
 
-async function download({ url }: Parley, id: string): Promise<{ sha256: string; size: number }> {
+async function download({ url }: Parley, id: string, look = noLook): Promise<{ sha256: string; size: number }> {
   const reply = await fetch(`${url}/api/files/${id}`, { headers: ann.headers });
   expect(reply.status).toBe(200);
-  return digestOf(reply.body as unknown as AsyncIterable<Uint8Array>);
+  return digestOf(reply.body as unknown as AsyncIterable<Uint8Array>, look);
 }
 
 /** @returns bytes by which the memory of a service grew at most, and the outcome of the work */
@@ -102,17 +115,36 @@ async function growthDuring<T>(pid: number, work: () => Promise<T>): Promise<{ g
   return { growth: peakBytes(pid) - before, outcome };
 }
 
+/** Returns the bytes of the heap without its young generation, which is mostly garbage. */
+async function keptHeap({ url }: Parley): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const spaces = [...text.matchAll(/^nodejs_heap_space_size_used_bytes\{space="(\w+)".*\} (\d+)$/gm)];
+  const kept = spaces.filter(([, space = '']) => !space.startsWith('new'));
+  expect(kept.map(([, space]) => space)).toEqual(expect.arrayContaining(['old', 'large_object']));
+  return kept.reduce((sum, [, , bytes]) => sum + Number(bytes), 0);
+}
+
 /** An upload and a download of so many mebibytes in a row, by one service. */
-function largeFiles(count: number, most: number, parley: () => Parley): void {
-  it(`takes and gives ${count} MiB within ${most} MiB of memory`, async () => {
-    const first = await upload(parley(), FIRST, false);
-    expect(await download(parley(), first.id)).toEqual(await digestOf(blocks(FIRST)));
-    const roundTrip = async (): Promise<unknown> => download(parley(), (await upload(parley(), count)).id);
+function largeFiles(count: number, most: number, service: () => Parley): void {
+  it(`takes and gives ${count} MiB within ${most} MiB of memory, of which its heap keeps ${MOST_KEPT} MiB`, async () => {
+    const parley = service();
+    const first = await upload(parley, FIRST, false);
+    expect(await download(parley, first.id)).toEqual(await digestOf(blocks(FIRST)));
+    const heaps: number[] = [];
+    const look: Look = async () => void heaps.push(await keptHeap(parley));
+    await look();
+    const roundTrip = async (): Promise<unknown> => {
+      const { id } = await upload(parley, count, true, look);
+      return download(parley, id, look);
+    };
     const { growth, outcome } = TELLS_PEAKS
-      ? await growthDuring(parley().pid, roundTrip)
+      ? await growthDuring(parley.pid, roundTrip)
       : { growth: 0, outcome: await roundTrip() };
     expect(outcome).toEqual(await digestOf(blocks(count)));
     expect(growth).toBeLessThan(most * MEBIBYTE);
+    const [before = NaN, ...during] = heaps;
+    expect(during.length).toBeGreaterThan((2 * count) / BETWEEN_LOOKS - 2);
+    expect(Math.max(...during) - before).toBeLessThan(MOST_KEPT * MEBIBYTE);
   });
 }
 
