@@ -1,4 +1,5 @@
 import { type Database, takeMigrationLock } from '#libs/postgres';
+import type { Pool } from 'pg';
 import { jobLog } from './job-log.js';
 
 /** The revision of its schema that the queue brings about. */
@@ -6,17 +7,37 @@ const REVISION = 20;
 
 /** Brings the queue's own schema (`graphile_worker`) up to date where it is not, one process at a time. */
 export async function migrateJobQueue(database: Database): Promise<void> {
-  if ((await revisionOf(database)) === REVISION) return;
+  const isCurrent = (await revisionOf(database)) === REVISION;
+  if (isCurrent && (await hasTurnIndex(database.pool))) return;
   const { runMigrations } = await import('graphile-worker');
   const session = database.session('migration');
   await session.connect();
   try {
     await takeMigrationLock(session);
     const unlimited = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' };
-    await runMigrations({ pgPool: database.tunedPool('job-migration', 1, unlimited), logger: await jobLog() });
+    const pgPool = database.tunedPool('job-migration', 1, unlimited);
+    await runMigrations({ pgPool, logger: await jobLog() });
+    // Another process may have made it meanwhile.
+    if (!(await hasTurnIndex(pgPool))) await indexTurns(pgPool);
   } finally {
     await session.end().catch(() => undefined);
   }
+}
+
+/** The way to the jobs of each caller (see JobTurns); made while others go on writing. */
+async function indexTurns(sessions: Pool): Promise<void> {
+  await sessions.query('DROP INDEX CONCURRENTLY IF EXISTS graphile_worker.job_turn');
+  await sessions.query(`
+    CREATE INDEX CONCURRENTLY job_turn ON graphile_worker._private_jobs
+      ((coalesce(flags::text, '-') COLLATE "C"), priority, run_at) WHERE is_available`);
+}
+
+/** True if the index is there as a whole: one whose making was cut short is not. */
+async function hasTurnIndex(sessions: Pool): Promise<boolean> {
+  const { rows } = await sessions.query(
+    `SELECT FROM pg_index WHERE indexrelid = to_regclass('graphile_worker.job_turn') AND indisvalid`,
+  );
+  return rows.length > 0;
 }
 
 /** Of the schema that there is, if any. */

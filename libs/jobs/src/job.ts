@@ -1,3 +1,5 @@
+import type { JobCaller } from './job-caller.js';
+
 /** Work for later. It lies in PostgreSQL until some replica has done it, at least once. */
 export interface Job {
   /** The handler's. */
@@ -12,8 +14,10 @@ export interface Job {
   runAt?: Date;
   /** How often it is tried in all; `DEFAULT_ATTEMPTS` unless set otherwise. */
   maxAttempts?: number;
-  /** Jobs with a smaller number go first; 0 unless set otherwise. */
+  /** Jobs of one caller with a smaller number go first; 0 unless set otherwise. */
   priority?: number;
+  /** Whose work it is: among many due jobs, callers take turns. Jobs without one are of one caller together. */
+  caller?: JobCaller;
 }
 
 /** The tenth attempt comes about three and a half hours after the first. */

@@ -8,6 +8,7 @@ import type { CronEntry, Job, JobHandler, JobPurpose } from './job.js';
 import { ignoreSecondRelease } from './forgiving-release.js';
 import { JobMetrics } from './job-metrics.js';
 import { JOB_PURPOSES, JOB_SESSIONS, JobPool } from './job-pool.js';
+import { JOB_SESSION_SETTINGS, JobTurns } from './job-turns.js';
 import { JobWorkers } from './job-workers.js';
 
 const RESTART_MS = 1_000;
@@ -40,7 +41,8 @@ export class Jobs {
   ) {
     this.workers = new JobWorkers(database, replica);
     this.metrics = new JobMetrics(metrics, () => this.waiting());
-    this.sessions = ignoreSecondRelease(database.tunedPool('jobs', JOB_SESSIONS, {}));
+    this.sessions = ignoreSecondRelease(database.tunedPool('jobs', JOB_SESSIONS, JOB_SESSION_SETTINGS));
+    new JobTurns().useIn(this.sessions);
     this.sessions.on('connect', (session) => session.once('error', () => this.eachPool((it) => it.sessionBroke())));
     database.onSessionsRenewed(() => this.eachPool((it) => it.listenAnew()));
     replica.onDeath((replicaId) => this.workers.freeDead(replicaId));

@@ -43,6 +43,7 @@ export function cancelJob(cancel: Omit<ChildCancel, 'until'>): Job {
     runAt: new Date(now + FIRST_PAUSE_MS),
     maxAttempts: MOST_ATTEMPTS,
     priority: PRIORITY,
+    caller: cancel.scope,
   };
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Jobs } from '#libs/jobs';
+import { callerFlagSql, Jobs } from '#libs/jobs';
 import { Database } from '#libs/postgres';
 import { LOOK_AGAIN, type LastSequences, type LookAgain, readLookAgain } from './look-again-job.js';
 
@@ -54,6 +54,7 @@ export const MAKE_DUE = `
   WITH due AS (
     UPDATE task SET wake_at = least(wake_at, now())
     WHERE task_id = $1 AND state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')
-    RETURNING task_id)
-  SELECT graphile_worker.add_job('tasks.wake', json_build_object('taskId', task_id), job_key => 'tasks.wake/' || task_id)
+    RETURNING task_id, tenant, owner)
+  SELECT graphile_worker.add_job('tasks.wake', json_build_object('taskId', task_id), job_key => 'tasks.wake/' || task_id,
+                                 flags => ARRAY[${callerFlagSql('tenant', 'owner')}])
   FROM due`;

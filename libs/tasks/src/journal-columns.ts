@@ -1,3 +1,4 @@
+import { callerFlag } from '#libs/jobs';
 import { isTerminalState, isWaitingState } from '#libs/protocol';
 import { BinaryArray } from './binary-array.js';
 import type { LogRow } from './log-row.js';
@@ -60,6 +61,7 @@ export const JOB_COLUMNS = {
   runAt: 'timestamp',
   maxAttempts: 'integer',
   priority: 'integer',
+  caller: 'text',
 } as const;
 
 export const SNAPSHOT_COLUMNS = { taskId: 'text', sequence: 'integer', task: 'json', artifacts: 'json' } as const;
@@ -250,6 +252,7 @@ export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB
       columns.runAt.add(job.runAt);
       columns.maxAttempts.add(job.maxAttempts);
       columns.priority.add(job.priority);
+      columns.caller.optional(job.caller && callerFlag(job.caller));
     }
   }
   return columns;

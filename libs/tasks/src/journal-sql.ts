@@ -1,4 +1,4 @@
-import { enqueueFrom } from '#libs/jobs';
+import { enqueueForCallersFrom } from '#libs/jobs';
 
 /** The session setting that names who writes the commits of a process (see COMMITTED). */
 export const WRITER_SETTING = 'parley.writer';
@@ -47,7 +47,7 @@ export function batchText({
   };
   from.children = from.keys + (keyed ? 7 : 0);
   from.jobs = from.children + (children ? 3 : 0);
-  from.snapshots = from.jobs + (jobs ? 7 : 0);
+  from.snapshots = from.jobs + (jobs ? 8 : 0);
   from.questions = from.snapshots + (snapshots ? 4 : 0);
   from.premises = from.questions + (questions ? 8 : 0);
   const ofPremises = one ? 3 : 5;
@@ -281,9 +281,9 @@ used AS (
 
 // Only of Tasks that were written.
 const QUEUED = (at: number): string => `
-queued AS MATERIALIZED (${enqueueFrom(`(
-  SELECT name, payload, key, run_at, max_attempts, priority
+queued AS MATERIALIZED (${enqueueForCallersFrom(`(
+  SELECT name, payload, key, run_at, max_attempts, priority, caller
   FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::json[], $${at + 3}::text[], $${at + 4}::timestamptz[],
-              $${at + 5}::int[], $${at + 6}::int[])
-    AS wanted (task_id, name, payload, key, run_at, max_attempts, priority)
+              $${at + 5}::int[], $${at + 6}::int[], $${at + 7}::text[])
+    AS wanted (task_id, name, payload, key, run_at, max_attempts, priority, caller)
   WHERE (wanted.task_id IN (SELECT task_id FROM written)) IS TRUE)`)})`;

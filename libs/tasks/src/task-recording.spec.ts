@@ -151,7 +151,8 @@ describe('A Task that is parked', () => {
     expect(() => recording.record(chunk('a'))).toThrow('takes no more events');
     const { wakeAt, jobs, state } = recording.drain()!;
     expect({ wakeAt, state }).toEqual({ wakeAt: until, state: 'TASK_STATE_WORKING' });
-    expect(jobs).toEqual([{ name: 'tasks.wake', payload: { taskId: 't' }, key: 'tasks.wake/t', runAt: until }]);
+    const job = { name: 'tasks.wake', payload: { taskId: 't' }, key: 'tasks.wake/t', runAt: until };
+    expect(jobs).toEqual([{ ...job, caller: { tenant: '', owner: '' } }]);
     expect(json).not.toContain('2031');
   });
 

@@ -280,7 +280,7 @@ export class TaskRecording implements JournalSource {
     this.drained = { state, updatedAt };
     const last = events.at(-1);
     const wakeAt = last && parkedUntil(last.event);
-    const jobs = jobsOf(events, this.uselessJob(state, wakeAt));
+    const jobs = jobsOf(events, this.uselessJob(state, wakeAt), this.header);
     const questions = last && this.questionsAfter(last.event);
     const files = filesNamedIn(events);
     return {
@@ -373,14 +373,19 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
   return { state, updatedAt: timestamp === undefined ? new Date() : timeOf(timestamp) };
 }
 
-function jobsOf(events: readonly RecordedEvent[], more: Job | undefined): Job[] | undefined {
+/** Returns the jobs of events as those of the Task's caller, if there are any. */
+function jobsOf(
+  events: readonly RecordedEvent[],
+  more: Job | undefined,
+  { tenant, owner }: TaskHeader,
+): Job[] | undefined {
   let jobs: Job[] | undefined = more && [more];
   for (const { taskId, event } of events) {
     if (event.jobs) (jobs ??= []).push(...event.jobs);
     const until = parkedUntil(event);
     if (until) (jobs ??= []).push(wakeJob(taskId, until));
   }
-  return jobs;
+  return jobs?.map((job) => ({ ...job, caller: { tenant, owner } }));
 }
 
 function asError(failed: unknown): Error {

@@ -41,7 +41,8 @@ class Paused {
 it('leaves a command to a job where another request holds the conversation', async () => {
   const paused = new Paused(BUSY);
   await paused.waking.wakeFor(4, 'c', CALL);
-  expect(paused.enqueued).toEqual([{ name: WAKE, payload: { conversationId: 'c', command: 3 } }]);
+  const caller = { tenant: 't', owner: 'o' };
+  expect(paused.enqueued).toEqual([{ name: WAKE, payload: { conversationId: 'c', command: 3 }, caller }]);
   paused.failure = undefined;
   await paused.handler?.run({ conversationId: 'c', command: 3 }, {} as never);
   expect(paused.woken).toBe(1);

@@ -33,7 +33,7 @@ export class ConversationWaking {
     } catch (error) {
       // Its caller would send the command a second time.
       if (!isTaskBusy(error)) throw error;
-      await this.jobs.enqueue([wakeJob(conversationId, command - 1)]);
+      await this.jobs.enqueue([{ ...wakeJob(conversationId, command - 1), caller: call.scope }]);
     }
   }
 

@@ -1,3 +1,4 @@
+import { callerFlagSql } from '#libs/jobs';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { LOOK_AGAIN } from '../look-again-job.js';
 
@@ -81,6 +82,41 @@ export class WakeClaimedRuns1700000000380 implements MigrationInterface {
             PERFORM graphile_worker.add_job('${LOOK_AGAIN}',
               json_build_object('runId', asking, 'children', json_build_object(NEW.task_id, OLD.last_sequence)),
               job_key => '${LOOK_AGAIN}/' || asking || '/' || NEW.task_id);
+          END IF;
+        END LOOP;
+        RETURN NULL;
+      END $$`);
+  }
+
+  async down(): Promise<void> {
+    // What was before it differs in nothing that a schema of before needs.
+  }
+}
+
+/** The jobs are those of the run's caller, so callers take turns with them. */
+export class WakeRunsOfCallers1700000001370 implements MigrationInterface {
+  readonly name = 'WakeRunsOfCallers1700000001370';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE OR REPLACE FUNCTION task_moves_on() RETURNS trigger LANGUAGE plpgsql AS $$
+      DECLARE asking record;
+      BEGIN
+        FOR asking IN
+          SELECT task_id, ${callerFlagSql('tenant', 'owner')} AS caller FROM task
+          WHERE task_id = ANY (ARRAY(SELECT run_id FROM run_child WHERE task_id = NEW.task_id) || NEW.parent_task_id)
+            AND state IN ${WAITING} AND agent LIKE 'workflows/%'
+        LOOP
+          UPDATE task SET wake_at = least(wake_at, now()) WHERE task_id = (
+            SELECT task_id FROM task WHERE task_id = asking.task_id AND state IN ${WAITING}
+            FOR NO KEY UPDATE SKIP LOCKED);
+          IF FOUND THEN
+            PERFORM graphile_worker.add_job('tasks.wake', json_build_object('taskId', asking.task_id),
+                                            job_key => 'tasks.wake/' || asking.task_id, flags => ARRAY[asking.caller]);
+          ELSE
+            PERFORM graphile_worker.add_job('${LOOK_AGAIN}',
+              json_build_object('runId', asking.task_id, 'children', json_build_object(NEW.task_id, OLD.last_sequence)),
+              job_key => '${LOOK_AGAIN}/' || asking.task_id || '/' || NEW.task_id, flags => ARRAY[asking.caller]);
           END IF;
         END LOOP;
         RETURN NULL;

@@ -3,6 +3,7 @@ import {
   IndexRunChildTask1700000000944,
   WakeAskingRuns1700000000370,
   WakeClaimedRuns1700000000380,
+  WakeRunsOfCallers1700000001370,
 } from './child-news-migration.js';
 import { CreateRemoteLook1700000000450 } from './remote-look-migration.js';
 import { FillRunQuestions1700000000330 } from './question-migration.js';
@@ -189,4 +190,5 @@ export const ORCHESTRATOR_MIGRATIONS = [
   CreateRunRevision1700000000342,
   CreateRemoteContext1700000000381,
   CreateRemoteLook1700000000450,
+  WakeRunsOfCallers1700000001370,
 ];

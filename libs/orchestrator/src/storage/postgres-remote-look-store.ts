@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { callerFlag } from '#libs/jobs';
 import { Database } from '#libs/postgres';
 import { TaskRetention } from '#libs/tasks';
 import { type NextLook, type RemoteLook, remoteLookKey } from '../remote-look-job.js';
@@ -22,7 +23,16 @@ export class PostgresRemoteLookStore extends RemoteLookStore {
   }
 
   override async continueWith({ name, key, payload, pause, maxAttempts, priority }: NextLook): Promise<boolean> {
-    const values = [key, payload.asked, name, JSON.stringify(payload), pause, maxAttempts, priority];
+    const values = [
+      key,
+      payload.asked,
+      name,
+      JSON.stringify(payload),
+      pause,
+      maxAttempts,
+      priority,
+      callerFlag(payload.scope),
+    ];
     return ((await this.database.pool.query(CONTINUE, values)).rowCount ?? 0) > 0;
   }
 
@@ -57,7 +67,8 @@ const CONTINUE = `
     SELECT id FROM graphile_worker._private_jobs
     WHERE key = $1 AND payload->>'asked' = $2 AND locked_at IS NOT NULL FOR UPDATE)
   SELECT (graphile_worker.add_job($3, $4::json, run_at => now() + $5::float8 * interval '1 ms',
-                                  max_attempts => $6::int, job_key => $1, priority => $7::int)).id
+                                  max_attempts => $6::int, job_key => $1, priority => $7::int,
+                                  flags => ARRAY[$8::text])).id
   FROM mine`;
 
 const RESERVE = `

@@ -1,0 +1,140 @@
+import type { Pool, PoolClient, QueryConfig } from 'pg';
+
+/** Due jobs from which on callers take turns; fewer are taken in the order of their time. */
+const CROWD = 32;
+/** Callers, each with one priority, that one claim passes on its way to the next caller with a due job. */
+const PASSED = 64;
+/** Looks of a claim, where other workers take all that it sees. */
+const LOOKS = 3;
+/** The statement of the queue (graphile-worker 0.18) that takes a job, by its name. */
+const TAKE = 'get_job/graphile_worker';
+/** Whose turn it is where nobody's has been: it comes before all flags. */
+const FIRST = '';
+
+/** The settings of sessions that take jobs: each look is by index, whatever the statistics said when it was planned. */
+export const JOB_SESSION_SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  jit: 'off',
+};
+
+type Query = (...args: unknown[]) => Promise<{ rows: unknown[] }>;
+
+interface Claim {
+  [column: string]: unknown;
+  id: unknown;
+  /** The caller after whom the next turn comes; null where no turns are taken. */
+  turn: string | null;
+  /** True if jobs were due that no worker had taken. */
+  is_left: boolean;
+}
+
+/**
+ * Turns of callers whose jobs are due at the same time. Takes jobs for the workers of the queue, which would take them by
+ * their time alone.
+ * - While few jobs are due, they are taken by priority and time.
+ * - Among many, callers take turns: the next caller's next job, and once a round the oldest job of all. A caller whose
+ *   job is due waits for a few jobs of each other caller, however many are due.
+ * - The jobs of one caller keep their order, and a caller alone has every slot.
+ * - A claim reads a bounded number of rows, and is one statement: a job is taken by one worker, or by none.
+ */
+export class JobTurns {
+  /** The caller that had the last turn, by the worker that took the job. */
+  private readonly last = new Map<string, string>();
+
+  /** Takes jobs in the sessions of a pool that open from now on. */
+  useIn(sessions: Pool): void {
+    sessions.on('connect', (session) => this.replaceClaims(session));
+  }
+
+  private replaceClaims(session: PoolClient): void {
+    const query = session.query.bind(session) as unknown as Query;
+    const replaced: Query = (...args) => {
+      const [statement] = args as [QueryConfig | undefined];
+      return statement?.name === TAKE ? this.claim(query, statement.values as [string, number[]]) : query(...args);
+    };
+    session.query = replaced as unknown as typeof session.query;
+  }
+
+  private async claim(query: Query, [workerId, taskIds]: [string, number[]]): Promise<{ rows: unknown[] }> {
+    for (let look = 0; look < LOOKS; look += 1) {
+      const values = [workerId, taskIds, this.last.get(workerId) ?? FIRST];
+      const { rows } = await query({ name: 'claim-job', text: CLAIM_JOB, values });
+      const { turn, is_left: isLeft, ...job } = rows[0] as Claim;
+      if (turn === null) this.last.delete(workerId);
+      else this.last.set(workerId, turn);
+      if (job.id !== null) return { rows: [job] };
+      if (!isLeft) break;
+    }
+    return { rows: [] };
+  }
+}
+
+/** Whose job it is, as text; those of nobody come before those of callers. */
+const CALLER = `(coalesce(jobs.flags::text, '-') COLLATE "C")`;
+
+const IS_DUE = `jobs.is_available AND jobs.run_at <= now() AND jobs.task_id = ANY ($2::int[]) AND (
+        jobs.job_queue_id IS NULL
+        OR jobs.job_queue_id IN (SELECT id FROM graphile_worker._private_job_queues WHERE is_available))`;
+
+// A queue is locked with its job, as by the statement that this one replaces.
+const IN_FREE_QUEUE = `(jobs.job_queue_id IS NULL OR jobs.job_queue_id IN (
+        SELECT id FROM graphile_worker._private_job_queues WHERE is_available FOR UPDATE SKIP LOCKED))`;
+
+const first = (which: string): string => `
+      SELECT jobs.id, jobs.job_queue_id FROM graphile_worker._private_jobs AS jobs
+      WHERE ${which} AND ${IS_DUE} AND ${IN_FREE_QUEUE} ORDER BY jobs.run_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+// Locks are never waited for, and are those of the one job that is taken: another worker finds all others free.
+const CLAIM_JOB = `
+  WITH RECURSIVE level AS (
+    (SELECT jobs.priority FROM graphile_worker._private_jobs AS jobs
+     WHERE jobs.is_available ORDER BY jobs.priority LIMIT 1)
+    UNION ALL
+    SELECT later.priority FROM level, LATERAL (
+      SELECT jobs.priority FROM graphile_worker._private_jobs AS jobs
+      WHERE jobs.is_available AND jobs.priority > level.priority ORDER BY jobs.priority LIMIT 1) AS later
+  ),
+  due AS MATERIALIZED (
+    SELECT level.priority, jobs.count FROM level, LATERAL (
+      SELECT count(*) FROM (
+        SELECT FROM graphile_worker._private_jobs AS jobs
+        WHERE jobs.priority = level.priority AND ${IS_DUE} ORDER BY jobs.run_at LIMIT ${CROWD}) AS counted) AS jobs
+  ),
+  passed AS (
+    SELECT 0 AS step, $3::text COLLATE "C" AS caller, 32767::smallint AS priority, false AS is_due
+    WHERE (SELECT sum(count) FROM due) >= ${CROWD}
+    UNION ALL
+    SELECT passed.step + 1, next.caller, next.priority, EXISTS (
+      SELECT FROM graphile_worker._private_jobs AS jobs
+      WHERE ${CALLER} = next.caller AND jobs.priority = next.priority AND ${IS_DUE})
+    FROM passed, LATERAL (
+      SELECT ${CALLER} AS caller, jobs.priority FROM graphile_worker._private_jobs AS jobs
+      WHERE jobs.is_available AND (${CALLER}, jobs.priority) > (passed.caller, passed.priority)
+      ORDER BY ${CALLER}, jobs.priority LIMIT 1) AS next
+    WHERE NOT passed.is_due AND passed.step < ${PASSED}
+  ),
+  in_turn AS MATERIALIZED (
+    SELECT job.* FROM passed, LATERAL (${first(`${CALLER} = passed.caller AND jobs.priority = passed.priority`)}) AS job
+    WHERE passed.is_due
+  ),
+  oldest AS MATERIALIZED (
+    SELECT job.* FROM (SELECT min(priority) AS priority FROM due WHERE count > 0) AS level,
+      LATERAL (${first('jobs.priority = level.priority')}) AS job
+    WHERE NOT EXISTS (SELECT FROM in_turn)
+  ),
+  picked AS (SELECT * FROM in_turn UNION ALL SELECT * FROM oldest),
+  entered AS (
+    UPDATE graphile_worker._private_job_queues AS queue SET locked_by = $1, locked_at = now()
+    FROM picked WHERE queue.id = picked.job_queue_id
+  ),
+  taken AS (
+    UPDATE graphile_worker._private_jobs AS jobs SET attempts = jobs.attempts + 1, locked_by = $1, locked_at = now()
+    FROM picked WHERE jobs.id = picked.id RETURNING jobs.*
+  )
+  SELECT taken.*, look.* FROM (
+    SELECT (SELECT CASE WHEN is_due OR step = ${PASSED} THEN caller ELSE '${FIRST}' END
+            FROM passed ORDER BY step DESC LIMIT 1) AS turn,
+           EXISTS (SELECT FROM due WHERE count > 0) AS is_left) AS look
+  LEFT JOIN taken ON true`;
