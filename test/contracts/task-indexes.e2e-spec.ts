@@ -6,6 +6,7 @@ import { newDraft } from './task-draft.js';
 import { openTaskDatabase } from './task-database.js';
 
 const TASKS = 4_000;
+const DAY_MS = 86_400_000;
 const SCOPE = { tenant: '', owner: 'o7' };
 
 let server: TestDatabase;
@@ -61,6 +62,8 @@ async function askEverything(): Promise<void> {
   await store.claimants();
   await store.claimants(['r1']);
   await store.overdue(0, 10);
+  // More than it finds, so that callers take turns.
+  await store.overdue(-2 * DAY_MS, 10);
   await store.lastSequences([one.taskId]);
   await store.headers([one.taskId]);
   await store.keyed(SCOPE, 'workflows/a7', 'k7');

@@ -9,6 +9,7 @@ import { completedBefore } from './earlier-tasks.js';
 import { FoldMemory } from './fold-memory.js';
 import { JournalSession } from './journal-session.js';
 import { batchStatement, JOURNAL_SETTINGS, PLANS_BY_INDEX } from './journal-statement.js';
+import { OverdueTasks } from './overdue-tasks.js';
 import { eventsOver } from './stored-events.js';
 import { MOST_AT_ONCE, StoredTaskReader } from './stored-task-reader.js';
 import { TaskCounts } from './task-counts.js';
@@ -46,6 +47,7 @@ export class PostgresTaskStore extends TaskStore {
   private readonly folding: CountFolding;
   /** For what is small beside a large table, as the work in flight is. */
   private readonly small: Pool;
+  private readonly late: OverdueTasks;
   /** For the proof of a claim, which calls wait for before they leave: behind nothing else. */
   private readonly proofs: Pool;
   private readonly reader: StoredTaskReader;
@@ -63,6 +65,7 @@ export class PostgresTaskStore extends TaskStore {
     this.journal = new JournalSession(database);
     this.folding = new CountFolding(database);
     this.small = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
+    this.late = new OverdueTasks(this.small);
     this.proofs = database.tunedPool('proofs', 1, JOURNAL_SETTINGS);
     this.reader = new StoredTaskReader(
       database.pool,
@@ -184,16 +187,8 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows[0] && toHeader(result.rows[0]);
   }
 
-  async overdue(byMs: number, limit: number, except: readonly string[] = []): Promise<string[]> {
-    const result = await this.small.query<{ task_id: string }>({
-      name: 'tasks-overdue',
-      text: `SELECT task_id FROM task
-             WHERE wake_at <= now() - $1 * interval '1 millisecond' AND replica_id IS NULL AND state NOT IN ${ENDED}
-               AND task_id NOT IN (SELECT unnest($3::text[]))
-             ORDER BY wake_at LIMIT $2`,
-      values: [byMs, limit, except],
-    });
-    return result.rows.map((row) => row.task_id);
+  overdue(byMs: number, limit: number, except: readonly string[] = []): Promise<string[]> {
+    return this.late.find(byMs, limit, except);
   }
 
   async adopt(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]> {

@@ -11,6 +11,7 @@ import { ReadLogPhrases1700000000143 } from './log-phrase-migration.js';
 import {
   AddTaskWake1700000000140,
   IndexTaskWake1700000000941,
+  IndexTaskWakeCaller1700000001380,
   WakeStrandedTasks1700000001360,
 } from './task-wake-migration.js';
 
@@ -247,4 +248,5 @@ export const TASK_MIGRATIONS = [
   KeepOpenQuestions1700000000430,
   FindEventsByRow1700000000520,
   WakeStrandedTasks1700000001360,
+  IndexTaskWakeCaller1700000001380,
 ];

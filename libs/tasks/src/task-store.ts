@@ -254,8 +254,9 @@ export abstract class TaskStore {
   ): Promise<StoredTask | undefined>;
 
   /**
-   * At most `limit` Tasks that are parked, or that somebody wishes to cancel, and whose time came longer ago than that, the
-   * oldest first, without those of `except`. Nobody executes them.
+   * At most `limit` Tasks that are parked, or that somebody wishes to cancel, and whose time came longer ago than that, without
+   * those of `except`. Nobody executes them. The oldest come first; where there are more than `limit`, half of these at most
+   * are one of each of the next callers, in turn.
    */
   abstract overdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
 

@@ -51,3 +51,20 @@ export class WakeStrandedTasks1700000001360 implements MigrationInterface {
   /** Leaves due Tasks due. */
   async down(): Promise<void> {}
 }
+
+/** The way to the parked Tasks of each caller; made while others go on writing. */
+export class IndexTaskWakeCaller1700000001380 implements MigrationInterface {
+  readonly name = 'IndexTaskWakeCaller1700000001380';
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY IF EXISTS task_wake_caller');
+    await runner.query(`
+      CREATE INDEX CONCURRENTLY task_wake_caller ON task (tenant, owner, wake_at)
+      WHERE wake_at IS NOT NULL AND replica_id IS NULL AND state NOT IN ${ENDED}`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY task_wake_caller');
+  }
+}
