@@ -16,6 +16,7 @@ import {
   LoopTurns,
   OpenCalls,
   RefusedBodies,
+  scopeOf,
 } from '#libs/access';
 import { GatewayAdapter, GatewaySocket } from '#libs/event-gateway';
 import { AgentCatalog, CancelWatch, TaskRecovery } from '#libs/executor';
@@ -24,6 +25,7 @@ import {
   type BodyTurn,
   corsOptions,
   endReadsOfGoneClients,
+  FrameRoom,
   jsonBodyParser,
   problemOf,
   requestTimes,
@@ -147,6 +149,7 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   const bodyTurn: BodyTurn = (...body) => turns.readBody(...body);
   app.useBodyParser('application/json', { bodyLimit }, jsonBodyParser(fastify, content.jsonMembers, bodyTurn));
   serveAgents(app, config, bodyTurn);
+  app.get(FrameRoom).serve(app.getHttpServer(), scopeOf);
   serveSockets(app);
   serveDocumentation(app, config);
   await serveConsole(app);

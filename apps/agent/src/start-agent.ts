@@ -13,10 +13,11 @@ import {
   LoopTurns,
   OpenCalls,
   RefusedBodies,
+  scopeOf,
 } from '#libs/access';
 import type { Serving } from '#libs/authoring';
 import { AgentCatalog, TaskRecovery } from '#libs/executor';
-import { corsOptions, requestTimes, ServiceAddress } from '#libs/http';
+import { corsOptions, FrameRoom, requestTimes, ServiceAddress } from '#libs/http';
 import { Jobs } from '#libs/jobs';
 import { type AppConfig, type Environment, InFlight, loadConfig, LoopShares, Readiness, Shutdown } from '#libs/service';
 import { type AgentMaker, AgentModule } from './agent.module.js';
@@ -88,6 +89,7 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
     turns,
   });
   admitBodies(fastify, app.get(InFlight), bodyLimit, refused);
+  app.get(FrameRoom).serve(app.getHttpServer(), scopeOf);
   const routes = registerA2aRoutes(fastify, {
     handler: app.get(RequestHandler, { strict: false }),
     catalog: app.get(AgentCatalog, { strict: false }),

@@ -27,9 +27,7 @@ export class AnswerAdmission implements PageAdmission, Disposable {
     if (!this.room || !whenAnswered || bytes <= this.admitted) return;
     // What waits for more than it has would wait for itself.
     this[Symbol.dispose]();
-    const leave = await this.room.enter(bytes, scope).catch((error: unknown) => {
-      throw error instanceof ResponseBudgetExceeded ? overloaded(error.message) : error;
-    });
+    const leave = await this.room.enter(bytes, scope).catch(refuseRoom);
     this.admitted = bytes;
     this.leaves.add(leave);
     if (whenAnswered(() => this.leave(leave))) return;
@@ -46,6 +44,11 @@ export class AnswerAdmission implements PageAdmission, Disposable {
   private leave(leave: () => void): void {
     if (this.leaves.delete(leave)) leave();
   }
+}
+
+/** @throws A2AError with status 503 where there was no room in time; the error that it is given */
+export function refuseRoom(error: unknown): never {
+  throw error instanceof ResponseBudgetExceeded ? overloaded(error.message) : error;
 }
 
 function overloaded(message: string): A2AError {

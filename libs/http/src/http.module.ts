@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ServiceAddress } from './address/service-address.js';
 import { ReaderPace } from './answers/reader-pace.js';
+import { FrameRoom } from './answers/frame-room.js';
 import { ResponseBudget } from './answers/response-budget.js';
 import { HttpConnections } from './http-connections.js';
 import { JwksController } from './signing/jwks.controller.js';
@@ -13,7 +14,7 @@ import { SigningKeys } from './signing/signing-keys.js';
 @Module({
   imports: [TypeOrmModule.forFeature([SigningKeyRow])],
   controllers: [JwksController],
-  providers: [ReaderPace, ResponseBudget, HttpConnections, ServiceAddress, SigningKeys],
-  exports: [ReaderPace, ResponseBudget, ServiceAddress, SigningKeys],
+  providers: [ReaderPace, ResponseBudget, FrameRoom, HttpConnections, ServiceAddress, SigningKeys],
+  exports: [ReaderPace, ResponseBudget, FrameRoom, ServiceAddress, SigningKeys],
 })
 export class HttpModule {}

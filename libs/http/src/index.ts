@@ -2,7 +2,9 @@ export { endReadsOfGoneClients } from './requests/client-presence.js';
 export { ServiceAddress } from './address/service-address.js';
 export { PacedSocket } from './answers/paced-socket.js';
 export { type PacedReader, ReaderPace } from './answers/reader-pace.js';
-export { ResponseBudget, ResponseBudgetExceeded } from './answers/response-budget.js';
+export { ResponseBudgetExceeded } from './answers/byte-room.js';
+export { type EnterFrame, FrameRoom, frameRoomOf, LARGE_FRAME } from './answers/frame-room.js';
+export { ResponseBudget } from './answers/response-budget.js';
 export {
   ApiClosed,
   ApiEvents,

@@ -7,8 +7,10 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { Caller } from '#libs/access';
+import { type EnterFrame, type FrameRoom, LARGE_FRAME } from '#libs/http';
 import type { JsonObject, StreamResponse } from '#libs/protocol';
 import type { CallContext, ServedAgent } from '#libs/executor';
+import { refuseRoom } from '../answer-admission.js';
 import { requireSupportedVersion } from '../http/protocol-version.js';
 import { OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
@@ -22,6 +24,16 @@ import { grpcError } from './grpc-status.js';
 
 type UnaryCall = ServerUnaryCall<GrpcRequest, unknown>;
 type StreamCall = ServerWritableStream<GrpcRequest, unknown>;
+
+interface GrpcBindingOptions {
+  handler: RequestHandler;
+  access: GrpcAccess;
+  /** Room for large items of streams; absent: none waits. */
+  frames: FrameRoom | undefined;
+  baseUrl: () => string;
+  /** Members of the JSON in one request. */
+  jsonMembers: number;
+}
 
 interface Opened {
   agent: ServedAgent;
@@ -45,12 +57,7 @@ const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of thi
 export class GrpcBinding {
   private readonly open = new Set<AbortController>();
 
-  constructor(
-    private readonly handler: RequestHandler,
-    private readonly access: GrpcAccess,
-    private readonly baseUrl: () => string,
-    private readonly jsonMembers: number,
-  ) {}
+  constructor(private readonly options: GrpcBindingOptions) {}
 
   /** The handlers of every method, by its name. */
   implementation(): UntypedServiceImplementation {
@@ -74,7 +81,7 @@ export class GrpcBinding {
       const { agent, params, call, whenClosed } = await this.opened(grpc);
       const whenGone = (gone: () => void): boolean => !grpc.cancelled && grpc.once('cancelled', gone) === grpc;
       const context = { ...call, whenAnswered: whenClosed, whenGone };
-      const result = await operation.result(this.handler, agent, params, context);
+      const result = await operation.result(this.options.handler, agent, params, context);
       grpc.sendMetadata(answerMetadata(call, agent));
       done(null, result);
     } catch (error) {
@@ -88,13 +95,15 @@ export class GrpcBinding {
     grpc.once('cancelled', leave).once('close', leave).on('error', leave);
     this.open.add(abort);
     const ends: (() => void)[] = [];
+    const { handler, access, frames } = this.options;
     try {
       const { agent, params, call, caller } = await this.opened(grpc);
-      ends.push(this.access.stream(caller, grpc.getPeer()));
-      ends.push(this.access.watch(caller, () => abort.abort(ACCESS_ENDED)));
+      ends.push(access.stream(caller, grpc.getPeer()));
+      ends.push(access.watch(caller, () => abort.abort(ACCESS_ENDED)));
       const { signal } = abort;
-      const items = operation.open(this.handler, agent, params, call, { signal });
-      const failure = await forward(items, grpc, answerMetadata(call, agent), signal);
+      const items = operation.open(handler, agent, params, call, { signal });
+      const enter = frames && ((characters: number) => frames.enter(characters, call.scope).catch(refuseRoom));
+      const failure = await forward(items, grpc, { metadata: answerMetadata(call, agent), signal, enter });
       if (failure) grpc.emit('error', failure);
       else grpc.end();
     } catch (error) {
@@ -108,12 +117,12 @@ export class GrpcBinding {
   private async opened(grpc: UnaryCall | StreamCall): Promise<Opened> {
     const { caller, headers, whenClosed } = admissionOf(grpc.metadata);
     requireSupportedVersion(String(headers['a2a-version'] ?? '').trim());
-    const params = grpc.request.params(this.jsonMembers);
+    const params = grpc.request.params(this.options.jsonMembers);
     const scope = { tenant: caller.tenant, owner: caller.owner };
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
     const path = tenantPath(tenant);
-    const call = grpcCall(headers, path, scope, this.baseUrl());
-    const agent = await this.handler.agentOfTasks(call);
+    const call = grpcCall(headers, path, scope, this.options.baseUrl());
+    const agent = await this.options.handler.agentOfTasks(call);
     // Where it named the agent it has done its work.
     if (path !== '') delete params.tenant;
     return { agent, params, call, caller, whenClosed };
@@ -124,15 +133,16 @@ export class GrpcBinding {
 async function forward(
   items: AsyncIterable<StreamItem>,
   grpc: StreamCall,
-  metadata: Metadata,
-  signal: AbortSignal,
+  { metadata, signal, enter }: { metadata: Metadata; signal: AbortSignal; enter: EnterFrame | undefined },
 ): Promise<typeof DRAINING | undefined> {
   let begun = false;
-  for await (const { response } of items) {
+  for await (const item of items) {
     if (!begun) grpc.sendMetadata(metadata);
     begun = true;
     if (signal.aborted) break;
-    await taken(response, grpc, signal);
+    const { length } = item.json;
+    const leave = length < LARGE_FRAME ? undefined : await enter?.(length);
+    await taken(item.response, grpc, signal).finally(leave);
   }
   if (signal.reason === ACCESS_ENDED) return UNKNOWN;
   return signal.reason === ENDED_FOR_ALL ? DRAINING : undefined;

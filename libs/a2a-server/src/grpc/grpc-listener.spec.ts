@@ -95,7 +95,8 @@ class LargeAnswers {
   }
 
   async *subscribeToTask(_agent: unknown, _request: unknown, call: CallContext) {
-    yield { response: { task: await this.answer('SubscribeToTask', call) } };
+    const response = { task: await this.answer('SubscribeToTask', call) };
+    yield { response, json: JSON.stringify(response) };
   }
 
   private async answer(operation: string, { scope, whenAnswered }: CallContext): Promise<Task> {

@@ -1,6 +1,6 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import type { ReaderPace } from '#libs/http';
+import type { FrameRoom, ReaderPace } from '#libs/http';
 import type { RequestHandler } from '../request-handler.js';
 import type { GrpcAccess } from './grpc-access.js';
 import { GrpcBinding } from './grpc-binding.js';
@@ -18,6 +18,8 @@ export interface GrpcListenerOptions {
   handler: RequestHandler;
   access: GrpcAccess;
   pace: ReaderPace;
+  /** Room for large items of streams; absent: none waits. */
+  frames?: FrameRoom;
   /** The service's own base URL, without a slash at the end. */
   baseUrl: () => string;
   /** Bytes of the largest request. */
@@ -42,10 +44,11 @@ export class GrpcListener {
   private readonly refuse: EarlyRefusal;
   private readonly server: Server;
 
-  constructor({ handler, access, pace, baseUrl, messageLimit, jsonMembers, connections }: GrpcListenerOptions) {
+  constructor(options: GrpcListenerOptions) {
+    const { handler, access, pace, frames, baseUrl, messageLimit, jsonMembers, connections } = options;
     this.connections = new GrpcConnections(pace, connections);
     this.refuse = refusePublicFlood(access);
-    this.binding = new GrpcBinding(handler, access, baseUrl, jsonMembers);
+    this.binding = new GrpcBinding({ handler, access, frames, baseUrl, jsonMembers });
     this.server = new Server({
       interceptors: [grpcAuthGuard(access, pace, this.connections)],
       // Nobody asks for what channelz counts of each connection and call.

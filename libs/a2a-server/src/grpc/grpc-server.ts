@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Authentication, CallerLimits, OpenCalls } from '#libs/access';
-import { ReaderPace, ServiceAddress } from '#libs/http';
+import { FrameRoom, ReaderPace, ServiceAddress } from '#libs/http';
 import { AppConfig, InFlight, Readiness, Shutdown } from '#libs/service';
 import { RequestHandler } from '../request-handler.js';
 import { GrpcAccess } from './grpc-access.js';
@@ -18,6 +18,7 @@ export class GrpcServer {
     private readonly limits: CallerLimits,
     private readonly inFlight: InFlight,
     private readonly pace: ReaderPace,
+    private readonly frames: FrameRoom,
     private readonly config: AppConfig,
     private readonly address: ServiceAddress,
     private readonly readiness: Readiness,
@@ -37,6 +38,7 @@ export class GrpcServer {
       handler: this.handler,
       access: new GrpcAccess(this.authentication, this.openCalls, this.limits, this.inFlight, this.config),
       pace: this.pace,
+      frames: this.frames,
       baseUrl,
       messageLimit: bodyLimit,
       jsonMembers: content.jsonMembers,

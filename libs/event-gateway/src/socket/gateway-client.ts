@@ -1,4 +1,5 @@
 import { RateMeter } from '#libs/access';
+import { type EnterFrame, LARGE_FRAME, ResponseBudgetExceeded } from '#libs/http';
 import type { TaskScope } from '#libs/tasks';
 import { WebSocket } from 'ws';
 import type { Follow } from '../event-gateway.js';
@@ -12,6 +13,8 @@ export interface Admission {
   who: string;
   /** Gives the frames of the connection's own query. */
   follow: Follow;
+  /** Gives large frames their room; absent where they need none. */
+  enterFrame?: EnterFrame | undefined;
 }
 
 /** Bytes that may wait in a socket before its client is waited for, and how long. */
@@ -55,20 +58,34 @@ export class GatewayClient extends WebSocket {
 
   /**
    * Sends a text, unless the signal has aborted by the time that the socket takes it. Texts of one sender that awaits
-   * each arrive in its order. Cuts a client that takes nothing for thirty seconds.
+   * each arrive in its order. Cuts a client that takes nothing for thirty seconds, and one whose large text finds no room.
    * @returns when the client may be sent more
    */
   async deliver(text: string, signal: AbortSignal = this.left): Promise<void> {
     while (this.draining) await this.draining;
     if (this.readyState !== WebSocket.OPEN || signal.aborted) return;
-    if (this.bufferedAmount < MAX_WAITING) return this.send(text);
-    this.draining = this.sendAndDrain(text).finally(() => (this.draining = undefined));
+    const enter = text.length < LARGE_FRAME ? undefined : this.admission.enterFrame;
+    if (!enter && this.bufferedAmount < MAX_WAITING) return this.send(text);
+    const sending = enter ? this.sendLarge(text, enter, signal) : this.sendAndDrain(text);
+    this.draining = sending.finally(() => (this.draining = undefined));
     await this.draining;
   }
 
   /** Sends a frame that answers a message of the client. */
   async sendFrame(frame: object): Promise<void> {
     await this.deliver(JSON.stringify(frame));
+  }
+
+  private async sendLarge(text: string, enter: EnterFrame, signal: AbortSignal): Promise<void> {
+    const leave = await enter(text.length).catch((error: unknown) => {
+      if (!(error instanceof ResponseBudgetExceeded)) throw error;
+      this.close(TRY_AGAIN_LATER, 'No room for a large frame; come back with your cursor');
+    });
+    try {
+      if (this.readyState === WebSocket.OPEN && !signal.aborted) await this.sendAndDrain(text);
+    } finally {
+      leave?.();
+    }
   }
 
   private sendAndDrain(text: string): Promise<void> {

@@ -7,12 +7,13 @@ import {
   type Caller,
   CallerLimits,
   EVENTS_PROTOCOL,
+  identify,
   limitName,
   OpenCalls,
   permissionDenied,
   upgradeCredentials,
 } from '#libs/access';
-import { ProblemError, readQuery } from '#libs/http';
+import { frameRoomOf, ProblemError, readQuery } from '#libs/http';
 import { isDatabaseAway } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import { Metrics, Shutdown } from '#libs/service';
@@ -119,7 +120,9 @@ export class GatewaySocket {
       if (refusal) return void refuseUpgrade(request, socket, refusal);
       this.server.handleUpgrade(request, socket, head, (client) => {
         this.watch(client, caller);
-        this.server.emit('connection', client, { scope, who, follow } satisfies Admission);
+        identify(request, caller);
+        const enterFrame = frameRoomOf(request);
+        this.server.emit('connection', client, { scope, who, follow, enterFrame } satisfies Admission);
       });
     } catch (error) {
       const { requestId } = refuseUpgrade(request, socket, error);

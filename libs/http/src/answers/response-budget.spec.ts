@@ -1,4 +1,5 @@
-import { ResponseBudget, ResponseBudgetExceeded } from './response-budget.js';
+import { ResponseBudgetExceeded } from './byte-room.js';
+import { ResponseBudget } from './response-budget.js';
 import { Metrics } from '#libs/service';
 
 const NOBODY = { tenant: '', owner: '' };

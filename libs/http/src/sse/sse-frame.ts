@@ -3,7 +3,9 @@ export interface SseFrame {
   id?: string | number;
   event?: string;
   /** Text; each of its lines becomes a `data:` line. */
-  data: string;
+  readonly data: string;
+  /** About how many characters `data` has, where that is made as it is read. */
+  size?: number;
 }
 
 /** The frame as it goes over the wire. Line breaks in `id` and `event`, which could forge another field, are dropped. */

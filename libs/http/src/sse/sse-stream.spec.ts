@@ -3,6 +3,8 @@ import { createServer, get, type IncomingMessage, type Server, type ServerRespon
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
+import { Metrics } from '#libs/service';
+import { FrameRoom } from '../answers/frame-room.js';
 import { SseStream, type SseStreamOptions } from './sse-stream.js';
 
 const MEGABYTE = 'x'.repeat(1024 ** 2);
@@ -94,6 +96,46 @@ describe('SseStream', () => {
     }
   });
 
+  it('puts a large frame together when there is room for it, for one reader after the other', async () => {
+    const { stream, reader, response } = await open();
+    const other = await another();
+    const room = roomOf(2 * MEGABYTE.length);
+    // More than the kernel takes: the reader has to take it.
+    const large = MEGABYTE.repeat(16);
+    const sending = stream.send({ id: 1, data: large });
+    let made = 0;
+    const late = other.stream.send({
+      id: 1,
+      size: large.length,
+      get data() {
+        made += 1;
+        return large;
+      },
+    });
+    while (!response.writableNeedDrain) await turn();
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+    expect([made, other.response.writableLength]).toEqual([0, 0]);
+    expect(room.taken).toBe(2 * MEGABYTE.length);
+    const texts = Promise.all([textOf(reader), textOf(other.reader)]);
+    await sending;
+    await late;
+    expect([made, room.taken]).toEqual([1, 0]);
+    stream.end();
+    other.stream.end();
+    const frame = `id: 1\ndata: ${large}\n\n`;
+    expect((await texts).map((text) => text === frame)).toEqual([true, true]);
+  });
+
+  it('ends where a large frame finds no room in time, after what was sent before it', async () => {
+    const { stream, reader } = await open();
+    const { enter } = roomOf(100, 20);
+    const leave = await enter(100);
+    void stream.send({ id: 1, data: 'small' });
+    await stream.send({ id: 2, data: MEGABYTE });
+    expect(await textOf(reader)).toBe('id: 1\ndata: small\n\n');
+    leave();
+  });
+
   it('cuts a reader for whom a caller lets too much wait', async () => {
     const { stream } = await open();
     const sends = Array.from({ length: 1_200 }, () => stream.send({ data: MEGABYTE.slice(0, 100_000) }));
@@ -102,18 +144,43 @@ describe('SseStream', () => {
   });
 });
 
+/** Gives the server's streams a room of so many bytes. */
+function roomOf(
+  answerBytes: number,
+  waitMs?: number,
+): { taken: number; enter: (bytes: number) => Promise<() => void> } {
+  const metrics = new Metrics();
+  const room = new FrameRoom({ memory: { answerBytes } } as never, metrics, waitMs);
+  room.serve(server, () => NOBODY);
+  return {
+    get taken() {
+      return room.taken;
+    },
+    enter: (bytes) => room.enter(bytes, NOBODY),
+  };
+}
+
+const NOBODY = { tenant: '', owner: '' };
+
 interface Opened {
   stream: SseStream;
   response: ServerResponse;
   reader: IncomingMessage;
 }
 
+let opened: EventEmitter<{ stream: [SseStream, ServerResponse] }>;
+
 async function open(options: SseStreamOptions = {}): Promise<Opened> {
-  const opened = new EventEmitter<{ stream: [SseStream, ServerResponse] }>();
+  opened = new EventEmitter();
   server = createServer((_request, response: ServerResponse) => {
     opened.emit('stream', new SseStream(response, { headers: { 'x-extra': '1' }, ...options }), response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  return another();
+}
+
+/** Opens another stream of the same server. */
+async function another(): Promise<Opened> {
   const answered = once(get({ port: (server.address() as AddressInfo).port, agent: false }), 'response');
   const [stream, response] = (await once(opened, 'stream')) as [SseStream, ServerResponse];
   const [reader] = (await answered) as [IncomingMessage];

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { ResponseBudgetExceeded } from '../answers/byte-room.js';
+import { type EnterFrame, frameRoomOf, LARGE_FRAME } from '../answers/frame-room.js';
 import { PacedSocket } from '../answers/paced-socket.js';
 import { KeepAlive } from './keep-alive.js';
 import { formatSseFrame, type SseFrame } from './sse-frame.js';
@@ -36,7 +38,8 @@ const CLOSED = new Error('The stream is closed');
  * Server-sent events over a response that nobody else writes to (Fastify: `reply.hijack()`, `reply.raw`). What is sent
  * in one turn of the event loop, the headers included, goes out in one piece. It never buffers more than the socket
  * does: `send` resolves once the reader may be sent more, and a reader that takes nothing for `drainTimeoutMs` is cut. One
- * that takes little keeps its stream: ReaderPace has the rate that it must keep.
+ * that takes little keeps its stream: ReaderPace has the rate that it must keep. A large frame is put together when there
+ * is room for it (FrameRoom); where there is none in time, the stream ends, and its reader comes back.
  * Losing the reader is no error: sending on a closed stream does nothing.
  */
 export class SseStream {
@@ -84,10 +87,32 @@ export class SseStream {
   async send(frame: SseFrame): Promise<void> {
     if (this.draining) await this.turn();
     if (this.gone || this.ended) return;
+    const { size = frame.data.length } = frame;
+    const enter = size < LARGE_FRAME ? undefined : frameRoomOf(this.raw.req);
+    if (enter) this.draining = this.sendLarge(frame, enter(size)).finally(() => (this.draining = undefined));
+    else this.sendSmall(frame);
+    if (this.draining) await this.draining;
+  }
+
+  private sendSmall(frame: SseFrame): void {
     this.text += formatSseFrame(frame);
     if (this.text.length < WRITTEN_AT_ONCE) this.flushSoon();
     else this.flush();
-    if (this.draining) await this.draining;
+  }
+
+  /** Sends a frame once it has room, which it keeps until the reader has taken it. */
+  private async sendLarge(frame: SseFrame, entering: ReturnType<EnterFrame>): Promise<void> {
+    const leave = await entering.catch((error: unknown) => {
+      if (!(error instanceof ResponseBudgetExceeded)) throw error;
+      this.end();
+    });
+    try {
+      if (this.gone || this.ended) return;
+      this.text += formatSseFrame(frame);
+      if (!this.writeText()) await this.drained();
+    } finally {
+      leave?.();
+    }
   }
 
   /** Sends what is under way and closes. Idempotent. */
@@ -130,12 +155,18 @@ export class SseStream {
     const { text } = this;
     if (text === '') {
       if (!this.headersWritten) this.raw.flushHeaders();
-    } else {
-      this.text = '';
-      this.keepAlive.renew();
-      if (!this.write(text)) this.draining = this.drained().finally(() => (this.draining = undefined));
-    }
+    } else if (!this.writeText()) this.draining ??= this.drained().finally(() => (this.draining = undefined));
     this.headersWritten = true;
+  }
+
+  /** @returns true if the reader may be sent more at once */
+  private writeText(): boolean {
+    const { text } = this;
+    this.text = '';
+    this.keepAlive.renew();
+    const taken = this.write(text);
+    this.headersWritten = true;
+    return taken;
   }
 
   /**

@@ -68,14 +68,25 @@ export class ProcessStreams {
     for (let last = after; ;) {
       for await (const recorded of this.feed.follow(taskId, last, follow)) {
         last = recorded.sequence;
-        const event = project(recorded);
-        yield { id: event.sequence, event: event.type, data: JSON.stringify(event) };
+        yield frameOf(project(recorded), recorded.json.length);
       }
       if (follow.signal.aborted || follow.until === 'terminal') return;
       const header = await this.tasks.header(taskId);
       if (header === undefined || header.lastSequence <= last) return;
     }
   }
+}
+
+/** Returns a frame whose text is made when there is room for it: many readers may show one large event. */
+function frameOf(event: ReturnType<Projection>, size: number): SseFrame {
+  return {
+    id: event.sequence,
+    event: event.type,
+    size,
+    get data(): string {
+      return JSON.stringify(event);
+    },
+  };
 }
 
 /** The frames until one has a number; none where a reader has that one already. */

@@ -1,0 +1,146 @@
+import { InFlight, type InFlightOwner } from '#libs/service';
+
+/** The shares of the room that one caller with a name, and all callers of one tenant, may have. */
+const CALLER_SHARE = 1 / 2;
+const TENANT_SHARE = 3 / 4;
+
+/** An answer found no room in time. The same request may find it later. */
+export class ResponseBudgetExceeded extends Error {
+  override readonly name = 'ResponseBudgetExceeded';
+
+  constructor() {
+    super('Too many large answers are under way; try again later');
+  }
+}
+
+interface Waiting {
+  bytes: number;
+  enter(): void;
+}
+
+/** Whose answers are counted together. */
+interface Account {
+  caller: string;
+  tenant: string;
+}
+
+/** Size of a room, and what is told of it. */
+export interface ByteRoomOptions {
+  bytes: number;
+  /** Milliseconds of the longest wait for room. */
+  waitMs: number;
+  /** Called where something found no room in time. */
+  refused(): void;
+}
+
+/**
+ * Room for bytes that are held until readers have taken them. What finds no room waits.
+ *
+ * - All together have at most `bytes`; what is larger is alone.
+ * - A caller with a name has at most half of that, or a single item that is larger; all callers of a tenant have three
+ *   quarters, where there are tenants.
+ * - Callers that wait take turns, each in the order of its own requests. A large item is not overtaken forever.
+ */
+export class ByteRoom {
+  private held = 0;
+  private readonly heldBy = { caller: new Map<string, number>(), tenant: new Map<string, number>() };
+  /** Waiting items by caller; the caller whose turn is next comes first. */
+  private readonly lines = new Map<string, { account: Account; waiting: Waiting[] }>();
+
+  constructor(private readonly options: ByteRoomOptions) {}
+
+  /** Number of bytes that have room. */
+  get taken(): number {
+    return this.held;
+  }
+
+  /** Number of items that wait. */
+  get waiting(): number {
+    return this.lines.values().reduce((sum, { waiting }) => sum + waiting.length, 0);
+  }
+
+  /**
+   * Resolves when there is room. @returns what to call, once, when the bytes are gone
+   * @throws ResponseBudgetExceeded after `waitMs`
+   */
+  async enter(bytes: number, whose: InFlightOwner): Promise<() => void> {
+    const room = Math.min(bytes, this.options.bytes);
+    const account = { caller: whose.owner === '' ? '' : InFlight.accountOf(whose), tenant: whose.tenant };
+    await this.wait(room, account);
+    return () => this.leave(room, account);
+  }
+
+  private wait(bytes: number, account: Account): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting = { bytes, enter: (): void => (clearTimeout(timer), resolve()) };
+      const giveUp = (): void => {
+        this.drop(account, waiting);
+        this.options.refused();
+        this.admitNext();
+        reject(new ResponseBudgetExceeded());
+      };
+      const timer = setTimeout(giveUp, this.options.waitMs).unref();
+      const line = this.lines.get(account.caller);
+      if (line) line.waiting.push(waiting);
+      else this.lines.set(account.caller, { account, waiting: [waiting] });
+      this.admitNext();
+    });
+  }
+
+  private leave(bytes: number, account: Account): void {
+    this.add(account, -bytes);
+    this.admitNext();
+  }
+
+  private add({ caller, tenant }: Account, bytes: number): void {
+    this.held += bytes;
+    addTo(this.heldBy.caller, caller, bytes);
+    addTo(this.heldBy.tenant, tenant, bytes);
+  }
+
+  /** Lets in every answer that may enter now. */
+  private admitNext(): void {
+    for (let account = this.nextAccount(); account; account = this.nextAccount()) {
+      const { waiting } = this.lines.get(account.caller)!;
+      const first = waiting.shift()!;
+      // Back to the end: the others come first now.
+      this.lines.delete(account.caller);
+      if (waiting.length > 0) this.lines.set(account.caller, { account, waiting });
+      this.add(account, first.bytes);
+      first.enter();
+    }
+  }
+
+  /** The caller whose first answer may enter. Those that have their share are passed over; one that needs room is not. */
+  private nextAccount(): Account | undefined {
+    const { bytes: size } = this.options;
+    for (const {
+      account,
+      waiting: [first],
+    } of this.lines.values()) {
+      if (!first || this.exceedsShare(account, first.bytes)) continue;
+      return this.held + first.bytes <= size ? account : undefined;
+    }
+    return undefined;
+  }
+
+  private exceedsShare({ caller, tenant }: Account, bytes: number): boolean {
+    const exceeds = (held = 0, share: number): boolean => held > 0 && held + bytes > this.options.bytes * share;
+    if (caller !== '' && exceeds(this.heldBy.caller.get(caller), CALLER_SHARE)) return true;
+    return tenant !== '' && exceeds(this.heldBy.tenant.get(tenant), TENANT_SHARE);
+  }
+
+  private drop({ caller }: Account, dropped: Waiting): void {
+    const line = this.lines.get(caller);
+    if (!line) return;
+    line.waiting = line.waiting.filter((it) => it !== dropped);
+    if (line.waiting.length === 0) this.lines.delete(caller);
+  }
+}
+
+/** Adds to a sum; one that is nothing is not kept. */
+function addTo(sums: Map<string, number>, key: string, bytes: number): void {
+  const sum = (sums.get(key) ?? 0) + bytes;
+  if (sum === 0) sums.delete(key);
+  else sums.set(key, sum);
+}
