@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { jest } from '@jest/globals';
+import { storageUnavailable } from './file-errors.js';
 import { OwnFileUrls } from './own-file-urls.js';
 import { OwnFiles } from './own-files.js';
 import { newFileId, type StoredFile } from './stored-file.js';
@@ -20,6 +21,11 @@ const { signal } = new AbortController();
 const admitted = jest.fn(async (_bytes: number): Promise<void> => undefined);
 
 const opened = jest.fn(async () => Readable.from([Buffer.from('con'), Buffer.from('tent')]));
+
+async function* brokenOff(): AsyncGenerator<Buffer> {
+  yield Buffer.from('con');
+  throw new TypeError('terminated');
+}
 
 beforeEach(() => [opened, admitted].forEach((it) => it.mockClear()));
 
@@ -62,6 +68,27 @@ describe('OwnFiles', () => {
     };
     await expect(ownFiles().read(url, owner, refuse, signal)).rejects.toThrow('no room for 7 bytes');
     expect(opened).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['does not answer', () => Promise.reject(storageUnavailable('away'))],
+    ['breaks off', async () => Readable.from(brokenOff())],
+  ])('reads a content again where the storage %s, and admits it once', async (_what, failure) => {
+    opened.mockImplementationOnce(failure);
+    expect((await ownFiles().read(url, owner, admitted, signal))?.toString()).toBe('content');
+    expect(opened).toHaveBeenCalledTimes(2);
+    expect(admitted).toHaveBeenCalledTimes(1);
+  });
+
+  it('waits for a storage that does not answer no longer than its signal', async () => {
+    const leaving = new AbortController();
+    const reason = new Error('canceled');
+    opened.mockImplementationOnce(async () => {
+      setImmediate(() => leaving.abort(reason));
+      throw storageUnavailable('away');
+    });
+    await expect(ownFiles().read(url, owner, admitted, leaving.signal)).rejects.toBe(reason);
+    expect(opened).toHaveBeenCalledTimes(1);
   });
 
   it('reads a content no further once the signal aborts', async () => {

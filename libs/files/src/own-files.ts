@@ -9,6 +9,7 @@ import { FileContents } from './file-contents.js';
 import { unknownFile } from './file-errors.js';
 import { FileStore } from './file-store.js';
 import { OwnFileUrls, type SignedUrl } from './own-file-urls.js';
+import { readThroughOutage } from './storage-outage.js';
 import type { FileOwner, StoredFile } from './stored-file.js';
 
 /** Files that Parts name by their URLs at this service. Nothing is read over the network. */
@@ -59,9 +60,9 @@ export class OwnFiles extends OutgoingFiles {
 
   /**
    * Returns the content of the file that a URL names; `undefined` for a URL that is not of this service. Waits for a
-   * database that is out of reach.
-   * @param admit called with the bytes of the file before they are read; what it throws is thrown
-   * @throws ProblemError 404 for a file that the owner does not have
+   * database that is out of reach, and for five minutes for a storage that does not give the content.
+   * @param admit called once with the bytes of the file before they are read; what it throws is thrown
+   * @throws ProblemError 404 for a file that the owner does not have, 503 after these minutes; the signal's reason
    */
   async read(
     url: string,
@@ -74,7 +75,7 @@ export class OwnFiles extends OutgoingFiles {
     const file = await this.known(id, owner, signal);
     if (!file) throw unknownFile();
     await admit(file.size);
-    return this.contentOf(file, signal);
+    return readThroughOutage(() => this.contentOf(file, signal), signal);
   }
 
   /** Returns the whole content of a file. @throws ProblemError as `FileContents.open` does; the signal's reason */
