@@ -1,5 +1,5 @@
 import { CalledTask, type CallOptions, HttpAgentDirectory } from '#libs/a2a-client';
-import { type Part, type Task, userMessage } from '#libs/protocol';
+import { type JsonObject, type Part, type Task, userMessage } from '#libs/protocol';
 import { firstText, rest, rpc, sendParams, sendTask } from '../support/a2a.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { StrictPre10Client, textPart as text } from '../support/strict-pre-1-0-client.js';
@@ -235,7 +235,7 @@ describe('a Parley that calls the alias of another one', () => {
 
   /** Hosts of this service: the one that it knows as its own and calls without a socket, and one that it does not know. */
   const hosts = ['127.0.0.1', 'localhost'] as const;
-  const ways = hosts.flatMap((host) => [
+  const ways = hosts.flatMap((host): { host: string; words: string; config: JsonObject }[] => [
     { host, words: 'those of its card', config: {} },
     { host, words: 'those of the pre-1.0 dialect', config: { protocol: 'founding' } },
   ]);
