@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Each, type ProblemEntry } from '#libs/http';
+import { ApiClosed, Each, type ProblemEntry } from '#libs/http';
 import { type A2AError, invalidParams } from '#libs/protocol';
 import { CALLER_NAME } from '#libs/service';
 import { ArrayMinSize, IsArray, IsInt, Matches, Max, Min } from 'class-validator';
@@ -10,15 +10,20 @@ const OVERLAP = { message: `must be a whole number from 0 to ${MAX_OVERLAP_SECON
 const UNKNOWN = 'is not known';
 
 /** A key that is to be made. */
+@ApiClosed()
 export class MakeKeyBody {
   static readonly unknown = UNKNOWN;
   static readonly exceptionFactory = refusal;
 
-  @ApiProperty({ description: 'The caller: what it makes is owned under this name.', example: 'ann' })
+  @ApiProperty({
+    pattern: CALLER_NAME.source,
+    description: 'The caller: what it makes is owned under this name.',
+    example: 'ann',
+  })
   @Matches(CALLER_NAME, { message: 'must have 1 to 128 letters, digits or ._@+-' })
   name!: string;
 
-  @ApiPropertyOptional({ enum: PERMISSIONS, isArray: true, default: ['agents'] })
+  @ApiPropertyOptional({ enum: PERMISSIONS, isArray: true, minItems: 1, default: ['agents'] })
   @IsArray({ message: 'must be a list' })
   @ArrayMinSize(1, { message: 'must have an entry' })
   @Each(isPermission, `must be one of ${PERMISSIONS.join(', ')}`)
@@ -26,6 +31,7 @@ export class MakeKeyBody {
 }
 
 /** How a key is replaced. */
+@ApiClosed()
 export class RotateKeyBody {
   static readonly optional = true;
   static readonly unknown = UNKNOWN;

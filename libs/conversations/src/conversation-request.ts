@@ -14,7 +14,15 @@ import {
   LONGEST_TURN_MS,
   MOST_TURNS,
 } from './conversation.js';
-import { AgentReference, GivenText, isRange, OneOf, WholeNumber } from './conversation-rules.js';
+import {
+  AgentReference,
+  GIVEN,
+  GivenText,
+  isRange,
+  LONGEST_REFERENCE,
+  OneOf,
+  WholeNumber,
+} from './conversation-rules.js';
 
 /** What is wrong with a field; `range`: it is of the right kind, but not an allowed one. */
 export interface RequestProblem extends FieldViolation {
@@ -24,6 +32,7 @@ export interface RequestProblem extends FieldViolation {
 export const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 export const CALLED_AGENTS: readonly string[] = ['requester', 'target', 'announce'] satisfies CalledParty[];
 
+const REFERENCE_FORM = { pattern: GIVEN.source, maxLength: LONGEST_REFERENCE };
 const REFERENCE = 'The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent.';
 const CREDENTIALS = 'must be an object: the names of credentials by requester, target, announce';
 const NO_CREDENTIAL = { message: 'must be the name of a credential' };
@@ -42,15 +51,23 @@ class ConversationCredentials {
 export class ConversationRequest {
   static readonly unknown: string = 'is not a field of a conversation';
 
-  @ApiPropertyOptional({ description: `${REFERENCE} Absent: nobody answers the target.`, example: 'poet' })
+  @ApiPropertyOptional({
+    ...REFERENCE_FORM,
+    description: `${REFERENCE} Absent: nobody answers the target.`,
+    example: 'poet',
+  })
   @AgentReference()
   requester?: string;
 
-  @ApiProperty({ description: REFERENCE, example: 'critic' })
+  @ApiProperty({ ...REFERENCE_FORM, description: REFERENCE, example: 'critic' })
   @AgentReference({ required: true })
   target!: string;
 
-  @ApiProperty({ description: 'What the requester says first.', example: 'What do you think of this verse?' })
+  @ApiProperty({
+    pattern: GIVEN.source,
+    description: 'What the requester says first.',
+    example: 'What do you think of this verse?',
+  })
   @GivenText()
   message!: string;
 
@@ -69,6 +86,7 @@ export class ConversationRequest {
   timeoutMs?: number;
 
   @ApiPropertyOptional({
+    ...REFERENCE_FORM,
     description: `${REFERENCE} It is told the last text, after the end.`,
     example: 'workflows/archive',
   })

@@ -4,6 +4,9 @@ import { IsNumber, IsOptional, Matches, ValidateBy, type ValidationArguments } f
 
 export const LONGEST_REFERENCE = LONGEST_URL;
 
+/** What a text has that says something. */
+export const GIVEN = /\S/;
+
 /** What a rule carries whose breach is a value of the right kind that is not allowed. */
 const RANGE = { range: true };
 
@@ -25,7 +28,7 @@ export function GivenText(kind = 'must be a string'): PropertyDecorator {
     if (value === undefined || value === null) return 'is required';
     return typeof value === 'string' ? 'must not be empty' : kind;
   };
-  return Matches(/\S/, { message });
+  return Matches(GIVEN, { message });
 }
 
 /** A whole number within its range; of another one it is said what the range is. */

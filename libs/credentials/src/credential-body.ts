@@ -1,4 +1,4 @@
-import { malformed, withMembers } from '#libs/http';
+import { ApiClosed, malformed, withMembers } from '#libs/http';
 import { LONGEST_URL } from '#libs/protocol';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
@@ -46,6 +46,8 @@ export abstract class CredentialBody {
 
   @ApiPropertyOptional({
     type: [String],
+    minItems: 1,
+    maxItems: MAX_HOSTS,
     description:
       'The only places that it is sent to: `api.example.com` (https), `api.example.com:8443`, or an origin such as ' +
       '`http://localhost:9000`. Left out: the origin of the URL by which a workflow names the agent.',
@@ -86,6 +88,7 @@ export abstract class ReplacementBody extends CredentialBody {
   }
 }
 
+@ApiClosed()
 export class ApiKeyBody extends CredentialBody {
   @ApiProperty({ enum: ['api-key'] })
   override kind = 'api-key' as const;
@@ -116,6 +119,7 @@ export class ApiKeyBody extends CredentialBody {
   }
 }
 
+@ApiClosed()
 export class BearerBody extends CredentialBody {
   @ApiProperty({ enum: ['bearer'] })
   override kind = 'bearer' as const;
@@ -133,6 +137,7 @@ export class BearerBody extends CredentialBody {
   }
 }
 
+@ApiClosed()
 export class BasicBody extends CredentialBody {
   @ApiProperty({ enum: ['basic'] })
   override kind = 'basic' as const;
@@ -154,6 +159,7 @@ export class BasicBody extends CredentialBody {
   }
 }
 
+@ApiClosed()
 export class OAuth2Body extends CredentialBody {
   @ApiProperty({ enum: ['oauth2-client-credentials'] })
   override kind = 'oauth2-client-credentials' as const;
@@ -170,7 +176,7 @@ export class OAuth2Body extends CredentialBody {
   @TextSecret()
   clientSecret!: string;
 
-  @ApiPropertyOptional({ type: [String], default: [], example: ['agents.read'] })
+  @ApiPropertyOptional({ type: [String], maxItems: MAX_SCOPES, default: [], example: ['agents.read'] })
   @TextList(MAX_SCOPES, (it) => SCOPE.test(it), 'must be a scope')
   scopes: string[] = [];
 

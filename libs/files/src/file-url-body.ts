@@ -1,4 +1,4 @@
-import { malformed, withMembers } from '#libs/http';
+import { ApiClosed, malformed, withMembers } from '#libs/http';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsString, Matches, ValidateIf } from 'class-validator';
 
@@ -9,11 +9,12 @@ const MOST_MS = 24 * 3_600_000;
 const DETAIL = 'must be a duration such as 30s, 15m or 2h, at most 24h';
 
 /** How long an address of a file is to be valid. */
+@ApiClosed()
 export class FileUrlBody {
   static readonly optional = true;
   static readonly unknown: string = 'is not a field of this request';
 
-  @ApiPropertyOptional({ default: DEFAULT, description: 'At most 24 hours.', example: '2h' })
+  @ApiPropertyOptional({ pattern: DURATION.source, default: DEFAULT, description: 'At most 24 hours.', example: '2h' })
   @ValidateIf((_body, value) => value !== undefined)
   @Matches(DURATION, { message: DETAIL })
   @IsString({ message: DETAIL })

@@ -1,11 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ProblemError } from '#libs/http';
+import { ApiClosed, ProblemError } from '#libs/http';
 import { WORKFLOW_NAME, type WorkflowProblem, WorkflowProblemView } from '#libs/orchestrator';
 import type { JsonObject } from '#libs/protocol';
 import { IsObject, IsOptional, IsString, Matches } from 'class-validator';
 import { MOST_DESCRIPTION_CHARACTERS } from './generation-limits.js';
 
 /** A request for a workflow. */
+@ApiClosed()
 export class GenerateBody {
   @ApiProperty({
     minLength: 1,

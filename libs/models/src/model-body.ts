@@ -1,4 +1,4 @@
-import { Each, malformed, withMembers } from '#libs/http';
+import { ApiClosed, Each, malformed, withMembers } from '#libs/http';
 import { isPlainText, LONGEST_URL, TOO_LONG_URL, withoutTrailing } from '#libs/protocol';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
@@ -8,9 +8,11 @@ import { MODEL_NAME, type ModelDefinition } from './stored-model.js';
 
 const MOST_MEDIA_TYPES = 20;
 const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]{0,100})$/;
+const NAME_AT_PROVIDER = /^[\x21-\x7e]{1,200}$/;
 const NAME_FORM = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 
 /** A model as callers send it. */
+@ApiClosed()
 export class ModelBody {
   static readonly unknown: string = 'is not a field of a model';
 
@@ -22,12 +24,13 @@ export class ModelBody {
   @IsIn(MODEL_PROVIDERS, { message: `must be one of ${MODEL_PROVIDERS.join(', ')}` })
   provider!: ModelProvider;
 
-  @ApiProperty({ example: 'gpt-large', description: 'Its name at the provider.' })
-  @Matches(/^[\x21-\x7e]{1,200}$/, { message: 'must be 1 to 200 visible ASCII characters without spaces' })
+  @ApiProperty({ pattern: NAME_AT_PROVIDER.source, example: 'gpt-large', description: 'Its name at the provider.' })
+  @Matches(NAME_AT_PROVIDER, { message: 'must be 1 to 200 visible ASCII characters without spaces' })
   model!: string;
 
   @ApiPropertyOptional({
     format: 'uri',
+    maxLength: LONGEST_URL,
     description: 'Where the provider is; needed for `openai-compatible`, as `https://models.example.com/v1`.',
     example: 'https://models.example.com/v1',
   })
@@ -37,6 +40,7 @@ export class ModelBody {
   baseUrl?: string;
 
   @ApiPropertyOptional({
+    pattern: MODEL_NAME.source,
     description:
       'The name of the credential that calls carry: `bearer` for OpenAI, `api-key` for Anthropic and Google.',
     example: 'provider-key',
@@ -47,6 +51,7 @@ export class ModelBody {
 
   @ApiPropertyOptional({
     type: [String],
+    maxItems: MOST_MEDIA_TYPES,
     default: [],
     description: 'Media types of Parts that it takes beside text and data.',
     example: ['image/*', 'application/pdf'],

@@ -1,9 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { malformed } from '#libs/http';
+import { malformed, type ProblemEntry } from '#libs/http';
 import {
   InvalidProtocolValue,
   isIdentifier,
-  isJsonObject,
   type JsonObject,
   type Message,
   readStreamResponse,
@@ -11,15 +10,22 @@ import {
   NO_ID,
   urlProblem,
 } from '#libs/protocol';
+import { IsObject, ValidateBy } from 'class-validator';
 
-const NO_URL = { path: 'url', detail: `must be an http or https URL of at most ${LONGEST_URL} characters` };
+const NO_URL = `must be an http or https URL of at most ${LONGEST_URL} characters`;
 
 /** A Message for an agent that a browser cannot call itself. */
 export class AgentMessageBody {
-  /** What is no object has no URL. */
-  static readonly exceptionFactory = (): Error => malformed(NO_URL);
+  /** Makes the error of what is wrong; what is no object has no URL. */
+  static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
+    malformed(...entries.map((it) => (it.path === '' ? { path: 'url', detail: NO_URL } : it)));
 
-  @ApiProperty({ description: "The agent's base URL, or its card's.", example: 'https://agents.example/critic' })
+  @ApiProperty({
+    maxLength: LONGEST_URL,
+    description: "The agent's base URL, or its card's.",
+    example: 'https://agents.example/critic',
+  })
+  @AgentUrl()
   url!: string;
 
   @ApiProperty({
@@ -28,21 +34,27 @@ export class AgentMessageBody {
     description: 'A Message of A2A 1.0.',
     example: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] },
   })
-  message!: Message;
+  @IsObject({ message: 'must be a Message' })
+  message!: JsonObject;
 
-  /** @throws ProblemError 400 naming the field */
-  static from({ url, message }: JsonObject): AgentMessageBody {
-    if (typeof url !== 'string' || url.length > LONGEST_URL || !/^https?:/i.test(url) || !URL.canParse(url)) {
-      throw malformed(NO_URL);
-    }
-    const problem = urlProblem(url);
-    if (problem !== undefined) throw malformed({ path: 'url', detail: problem });
-    if (!isJsonObject(message)) throw malformed({ path: 'message', detail: 'must be a Message' });
-    return Object.assign(new AgentMessageBody(), { url, message: readMessage(message) });
+  /** Returns what the agent is sent. @throws ProblemError 400 where it is no Message of A2A 1.0 */
+  get received(): Message {
+    return readMessage(this.message);
   }
 }
 
-function readMessage(json: object): Message {
+/** A URL that an agent may be called by. */
+function AgentUrl(): PropertyDecorator {
+  const validate = (value: unknown): boolean => urlFault(value) === undefined;
+  return ValidateBy({ name: 'agentUrl', validator: { validate } }, { message: ({ value }) => urlFault(value) ?? '' });
+}
+
+function urlFault(url: unknown): string | undefined {
+  const isUrl = typeof url === 'string' && url.length <= LONGEST_URL && /^https?:/i.test(url) && URL.canParse(url);
+  return isUrl ? urlProblem(url) : NO_URL;
+}
+
+function readMessage(json: JsonObject): Message {
   try {
     const read = readStreamResponse({ message: json });
     if ('message' in read && isWhole(read.message)) return withIds(read.message);

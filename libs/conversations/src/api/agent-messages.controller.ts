@@ -4,6 +4,7 @@ import { AgentDirectory } from '#libs/a2a-client';
 import { AgentCall } from '#libs/agent-calls';
 import { Scope } from '#libs/access';
 import { ApiProblem, problem, sendEvents, type SseFrame } from '#libs/http';
+import type { Message } from '#libs/protocol';
 import { Shutdown } from '#libs/service';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
@@ -38,11 +39,12 @@ export class AgentMessagesController {
     @Scope() scope: TaskScope,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendEvents(reply, this.shutdown, (signal) => this.answer(wanted, scope, signal));
+    const { url, received: message } = wanted;
+    await sendEvents(reply, this.shutdown, (signal) => this.answer({ url, message }, scope, signal));
   }
 
   private async *answer(
-    { url, message }: AgentMessageBody,
+    { url, message }: { url: string; message: Message },
     scope: TaskScope,
     signal: AbortSignal,
   ): AsyncGenerator<SseFrame> {

@@ -5,6 +5,7 @@ import { Matches, NotContains } from 'class-validator';
 import type { ConversationOrigin as Origin, Outcome, Turn, TurnFailure } from '../conversation.js';
 import type { Announcement } from '../conversation-metadata.js';
 import type { ConversationStatus, ConversationSummary as Summary, ConversationView } from '../conversation-view.js';
+import { GIVEN } from '../conversation-rules.js';
 import { ConversationRequest, settingsOf, wholeRequestProblems } from '../conversation-request.js';
 
 const STATUSES: ConversationStatus[] = ['active', 'complete'];
@@ -37,8 +38,8 @@ export class ConversationBody extends ConversationRequest {
 
 /** What is said in place of the agent whose turn is next. */
 export class TurnBody {
-  @ApiProperty({ example: 'Make it rhyme.' })
-  @Matches(/\S/, {
+  @ApiProperty({ pattern: GIVEN.source, example: 'Make it rhyme.' })
+  @Matches(GIVEN, {
     message: ({ value }) => (typeof value === 'string' ? 'must not be empty' : 'must be a string'),
   })
   @NotContains('\0', {

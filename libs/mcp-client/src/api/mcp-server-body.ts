@@ -1,4 +1,4 @@
-import { Each, ProblemError } from '#libs/http';
+import { ApiClosed, Each, ProblemError } from '#libs/http';
 import { hasUserinfo, isPlainText, LONGEST_URL, TOO_LONG_URL } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 import { applyDecorators } from '@nestjs/common';
@@ -10,6 +10,7 @@ const MOST_GLOBS = 100;
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 
 /** A server as callers send it. */
+@ApiClosed()
 export class McpServerBody {
   static readonly unknown = 'is not a field of an MCP server';
 
@@ -19,6 +20,7 @@ export class McpServerBody {
 
   @ApiProperty({
     format: 'uri',
+    maxLength: LONGEST_URL,
     example: 'https://mcp.example.com/v1',
     description: 'Where it speaks Streamable HTTP.',
   })
@@ -29,7 +31,11 @@ export class McpServerBody {
   )
   url!: string;
 
-  @ApiPropertyOptional({ description: 'The name of the credential that calls carry.', example: 'partner' })
+  @ApiPropertyOptional({
+    pattern: MCP_SERVER_NAME.source,
+    description: 'The name of the credential that calls carry.',
+    example: 'partner',
+  })
   @MayBeLeftOut()
   @Matches(MCP_SERVER_NAME, { message: 'must be the name of a credential' })
   auth?: string;
@@ -56,6 +62,7 @@ export class McpServerBody {
 }
 
 /** A server that takes the place of another. The path names it, whatever the body says. */
+@ApiClosed()
 export class McpReplacementBody extends McpServerBody {
   static override from(sent: object): McpServerBody {
     return super.from({ ...sent, name: 'named-by-its-path' });
@@ -74,7 +81,7 @@ function withoutProgram(sent: object): object {
 
 function Globs(description: string, example: string[]): PropertyDecorator {
   return applyDecorators(
-    ApiPropertyOptional({ type: [String], description, example }),
+    ApiPropertyOptional({ type: [String], maxItems: MOST_GLOBS, description, example }),
     MayBeLeftOut(),
     IsArray({ message: 'must be an array' }),
     ArrayMaxSize(MOST_GLOBS, { message: `must have at most ${MOST_GLOBS} entries` }),

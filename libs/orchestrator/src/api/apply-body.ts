@@ -28,6 +28,7 @@ export class SentWorkflow {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
+    pattern: REVISION.source,
     description: 'The revision that it has to have until now; null: there must be none. Absent: whichever it has.',
     example: '7',
   })

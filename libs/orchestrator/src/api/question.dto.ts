@@ -15,13 +15,15 @@ const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200}) (\S{1,200})$/;
 
 /** What a node that asks is answered. */
 export class AnswerBody {
-  @ApiProperty(NODE)
+  @ApiProperty({ ...NODE, minLength: 1, maxLength: LONGEST_LABEL })
   @Length(1, LONGEST_LABEL, { message: 'must be the id of a node, or of an instance of it' })
   node!: string;
 
   @ApiProperty({
     type: 'array',
     items: { type: 'object', additionalProperties: true },
+    minItems: 1,
+    maxItems: MOST_PARTS,
     description: 'A2A Parts: one of data where the question has a form, else text.',
     example: [{ data: { decision: 'yes' } }],
   })

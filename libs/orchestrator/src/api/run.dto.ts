@@ -1,6 +1,7 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import type { CallCancelOutcome } from '#libs/agent-calls';
 import {
+  ApiClosed,
   malformed,
   PageQuery,
   type ProblemEntry,
@@ -59,6 +60,7 @@ export class RunBody {
 }
 
 /** What a rerun does anew, and with what. */
+@ApiClosed()
 export class RerunBody {
   static readonly optional = true;
   /** Without it a mistyped one would stand for everything anew. */
