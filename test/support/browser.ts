@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { failureOnPages } from './page-failure.js';
 
 const PATH =
   process.env.PARLEY_TEST_BROWSER ??
@@ -45,15 +46,15 @@ const WITHOUT_GPU = ['--disable-gpu', '--in-process-gpu'];
 const pages = new Map<Page, string[]>();
 
 /**
- * A test in a browser; where there is none it is reported as skipped, with the reason in its name. One that fails says what
- * its pages showed.
+ * A test in a browser; where there is none it is reported as skipped, with the reason in its name. One that fails says
+ * which step failed, then what its pages showed.
  */
 export function inBrowser(title: string, body: () => Promise<void>, timeout?: number): void {
   const explained = async (): Promise<void> => {
     try {
       await body();
     } catch (error) {
-      throw new Error((await Promise.all([...pages.keys()].map(shown))).join('\n'), { cause: error });
+      throw failureOnPages(error, (await Promise.all([...pages.keys()].map(shown))).join('\n'));
     }
   };
   if (MISSING === undefined) it(title, explained, timeout);
