@@ -3,6 +3,21 @@ import { useSharedStage } from '../support/shared-stage.js';
 
 const VIEWS = ['Workflows', 'Runs', 'Conversations', 'Brainstorms', 'Agents', 'Tasks'];
 
+/** Types into the first text area of a page without a pause: also between a change of its system and the news of it. */
+const TYPE_WITHOUT_PAUSE = `{
+  const area = document.querySelector('textarea');
+  const { set } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value');
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    set.call(area, area.value === 'a' ? 'b' : 'a');
+    area.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    port2.postMessage(undefined);
+  };
+  port2.postMessage(undefined);
+}`;
+/** To look at a page has it find out at once what has changed. */
+const TWO_FRAMES = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))';
+
 describe('the console', () => {
   const stage = useSharedStage();
   const browser = useBrowser();
@@ -65,6 +80,17 @@ describe('the console', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Use the light theme' }).waitFor();
     expect(await page.locator('html').getAttribute('class')).toBe('dark');
+  });
+
+  inBrowser('takes the theme of its system also where that changes while a view is drawn', async () => {
+    const page = await browser.open(`${stage.parley.url}/workflows/new`);
+    await page.locator('.react-flow__pane').waitFor();
+    await page.evaluate(TYPE_WITHOUT_PAUSE);
+    for (const colorScheme of Array.from({ length: 10 }, (_, change) => (change % 2 === 0 ? 'dark' : 'light'))) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate(TWO_FRAMES);
+      await page.locator(colorScheme === 'dark' ? 'html.dark' : 'html:not(.dark)').waitFor();
+    }
   });
 
   inBrowser('has nothing serious for an accessibility checker, light and dark, wide and narrow', async () => {

@@ -1,14 +1,10 @@
 import { useSyncExternalStore } from 'react';
+import { followMedia } from './media-query.js';
 
 /** As wide as where the navigation stands beside the view. */
-const wide = matchMedia('(min-width: 48rem)');
+const wide = followMedia('(min-width: 48rem)');
 
 /** Whether two things fit side by side. */
 export function useWideWindow(): boolean {
-  return useSyncExternalStore(subscribe, () => wide.matches);
-}
-
-function subscribe(listener: () => void): () => void {
-  wide.addEventListener('change', listener);
-  return () => wide.removeEventListener('change', listener);
+  return useSyncExternalStore(wide.subscribe, wide.matches);
 }

@@ -1,12 +1,13 @@
 import { useSyncExternalStore } from 'react';
+import { followMedia } from '../components/media-query.js';
 
 export type Theme = 'light' | 'dark' | 'system';
 
 const NAME = 'parley.theme';
 const listeners = new Set<() => void>();
-const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+const systemDark = followMedia('(prefers-color-scheme: dark)');
 
-systemIsDark.addEventListener('change', apply);
+systemDark.subscribe(apply);
 
 /** What the person chose, and whether the page is dark now. */
 export function useTheme(): { theme: Theme; dark: boolean } {
@@ -33,7 +34,7 @@ function chosen(): Theme {
 
 function isDark(): boolean {
   const theme = chosen();
-  return theme === 'dark' || (theme === 'system' && systemIsDark.matches);
+  return theme === 'dark' || (theme === 'system' && systemDark.matches());
 }
 
 function subscribe(listener: () => void): () => void {
