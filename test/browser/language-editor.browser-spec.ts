@@ -178,6 +178,8 @@ describe('the editor of the language', () => {
   inBrowser('sets what an edge is taken for, checked while it is typed', async () => {
     const workflow = whole(unique('edges'));
     const page = await edit(workflow);
+    // Where the service is not ready, it is asked again.
+    await page.route('**/api/expressions/check', (route) => route.fulfill({ status: 503, body: '' }), { times: 1 });
     await page.locator('[data-edge-label="gate->pause"]').click();
     const when = page.getByLabel('Only when');
     await page.locator('[data-expression="valid"]').waitFor();

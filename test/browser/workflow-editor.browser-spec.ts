@@ -270,6 +270,16 @@ describe('the workflow editor', () => {
     await page.getByText('Not saved').waitFor({ state: 'detached' });
   });
 
+  inBrowser('checks a workflow again where the service was not ready', async () => {
+    const { name } = await stage.api.save(
+      linear(unique('unready'), external('ext', 'http://127.0.0.1:1', { prompt: '{{nope}}' })),
+    );
+    const page = await browser.open(`${stage.parley.url}/workflows`);
+    await page.route('**/api/workflows/check', (route) => route.fulfill({ status: 503, body: '' }), { times: 1 });
+    await page.goto(`${stage.parley.url}/workflows/edit/${name}`);
+    await page.getByRole('button', { name: '1 warning' }).waitFor();
+  });
+
   inBrowser('row E9: shows the card of an external agent, and what is wrong with it', async () => {
     const fake = await stage.fake();
     const page = await edit(linear(unique('card'), external('ext', fake.url)));

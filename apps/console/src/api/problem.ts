@@ -55,6 +55,11 @@ export function isForbidden(error: unknown): boolean {
   return error instanceof ApiProblem && error.status === 403;
 }
 
+/** True if the service was away or not ready, so that the same request may succeed later. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof ApiProblem && [0, 502, 503].includes(error.status);
+}
+
 /** Any error as the sentence that a person reads. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
-import { ApiProblem } from './problem.js';
+import { isTransient } from './problem.js';
 
 export interface Resource<T> {
   /** The last good answer; it stays while a newer one is on its way. */
@@ -43,7 +43,7 @@ export function useResource<T>(key: string, fetcher: (signal: AbortSignal) => Pr
   const failures = useRef(0);
   useEffect(() => {
     if (current === undefined || current.round !== round) return;
-    if (current.data !== undefined || !passes(current.error)) {
+    if (current.data !== undefined || !isTransient(current.error)) {
       failures.current = 0;
       return;
     }
@@ -53,9 +53,4 @@ export function useResource<T>(key: string, fetcher: (signal: AbortSignal) => Pr
     return () => clearTimeout(timer);
   }, [current, round, reload]);
   return { data: current?.data, error: current?.error, loading: current?.round !== round, reload };
-}
-
-/** Whether the service was away, and may be back. */
-function passes(error: unknown): boolean {
-  return error instanceof ApiProblem && (error.status === 0 || error.status === 502 || error.status === 503);
 }

@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { call } from '../api/http.js';
 import { ApiProblem } from '../api/problem.js';
+import { retryTransient } from '../api/retry.js';
 import type { Draft } from './draft.js';
 import { definitionOf } from './workflow-api.js';
 
@@ -15,14 +16,15 @@ export interface ExpressionFault {
 const PAUSE_MS = 350;
 
 /**
- * What is wrong with an expression at a place of a draft, as the service says it; `undefined` while that is not known, for
- * no expression, and where the service does not answer.
+ * What is wrong with an expression at a place of a draft, as the service says it; `undefined` until the service answers, and
+ * for no expression.
  * @param path where it stands: `edges[3].when`
  */
 export function useExpressionCheck(expression: string, path: string, draft: Draft): ExpressionFault[] | undefined {
   const [checked, setChecked] = useState<{ expression: string; faults: ExpressionFault[] }>();
   const look = useEffectEvent(async (signal: AbortSignal) => {
-    const faults = await checkExpression(expression, path, draft, signal).catch(() => undefined);
+    const check = (): Promise<ExpressionFault[]> => checkExpression(expression, path, draft, signal);
+    const faults = await retryTransient(check, signal).catch(() => undefined);
     if (faults && !signal.aborted) setChecked({ expression, faults });
   });
   useEffect(() => {

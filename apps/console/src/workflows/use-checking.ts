@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
+import { retryTransient } from '../api/retry.js';
 import type { Draft } from './draft.js';
 import { draftProblems, type DraftProblems } from './draft-problems.js';
 import { checkWorkflow } from './workflow-api.js';
@@ -14,11 +15,11 @@ export interface Checked {
 /** Milliseconds after the last change before a draft is checked. */
 const PAUSE_MS = 700;
 
-/** What is wrong with a draft while it is edited, as of its last check; nothing where the service does not answer. */
+/** What is wrong with a draft while it is edited, as of its last check; nothing until the service answers. */
 export function useChecking(draft: Draft): Checked | undefined {
   const [checked, setChecked] = useState<Checked>();
   const look = useEffectEvent(async (signal: AbortSignal) => {
-    const problems = await checkWorkflow(draft, signal).catch(() => undefined);
+    const problems = await retryTransient(() => checkWorkflow(draft, signal), signal).catch(() => undefined);
     if (!problems || signal.aborted) return;
     const [warnings, errors] = [true, false].map((is) =>
       problems.filter(({ severity }) => (severity === 'warning') === is),

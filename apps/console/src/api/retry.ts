@@ -1,0 +1,19 @@
+import { backoff, pause } from './backoff.js';
+import { isTransient } from './problem.js';
+
+/**
+ * Does `work`, and retries it with a backoff while the service is away or not ready.
+ * @returns `undefined` once the signal is aborted
+ * @throws the failure of `work` that a retry does not mend
+ */
+export async function retryTransient<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  for (let failures = 1; !signal.aborted; failures += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+    }
+    await pause(backoff(failures), signal);
+  }
+  return undefined;
+}
