@@ -190,11 +190,17 @@ describe('agents with tools in the console', () => {
     await stage.api.save(linear(name, echo('a', { tools: [`${server}/*`] })));
     const page = await browser.open(`${stage.parley.url}/workflows/edit/${name}`);
     await nodeOf(page, 'a').click();
-    for (const section of ['Tools', 'Other models', 'Its answer', 'What it remembers', 'Limits'])
-      await page
+    const panel = page.locator('[data-panel="agent"]');
+    const open = (section: string) =>
+      panel
         .getByRole('button', { name: new RegExp(`^${section}`) })
         .first()
         .click();
+    await open('Tools');
+    // The servers move what is below them, also from under the pointer.
+    await panel.getByRole('button', { name: `Tools of ${server}` }).waitFor();
+    for (const section of ['Other models', 'Its answer', 'What it remembers', 'Limits']) await open(section);
+    expect(await panel.locator('button[aria-expanded="true"]').count()).toBe(5);
     await page.getByRole('button', { name: 'Built-in tools' }).click();
     await page.getByRole('checkbox', { name: 'calculator' }).check();
     await page.getByLabel('Ask first about').fill(`${server}/er*`);
