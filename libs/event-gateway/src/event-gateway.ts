@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { PassingText } from '#libs/http';
 import { InFlight, type WorkTurn, WorkTurns } from '#libs/service';
 import { type Commit, CommitFeed, type TaskScope } from '#libs/tasks';
 import { CommitFrames, frameText } from './commit-frames.js';
@@ -9,7 +10,7 @@ import { type EventsQuery, type GatewayQuery, gatewayQuery, silentQuery, wants }
 /** One message to a client; `cursor` is where it stands when it has it. */
 export interface GatewayFrame {
   cursor: string;
-  text: string;
+  text: PassingText;
 }
 
 /** Gives the first frame, which has the cursor to begin from, then what a query wants, until the signal aborts. */
@@ -75,7 +76,7 @@ export class EventGateway {
 
   private async *follow(place: Place, reader: Reader, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
     const start = encodeCursor(place);
-    yield { cursor: start, text: firstFrame(start, reader.subscription) };
+    yield { cursor: start, text: new PassingText(start.length, () => firstFrame(start, reader.subscription)) };
     const { query } = reader;
     if (query.streams.size === 0) return;
     const position = new Map(place.position);
@@ -96,7 +97,7 @@ export class EventGateway {
       const cursor = encodeCursor(
         frame === frames.at(-1) ? after(place, commit) : within(place, commit, frame.place + 1),
       );
-      yield { cursor, text: frameText(frame, cursor, subscription) };
+      yield { cursor, text: new PassingText(frame.tail.length, () => frameText(frame, cursor, subscription)) };
     }
   }
 }

@@ -51,5 +51,6 @@ export {
 export { JWKS_PATH, SIGNATURE_TYPES, SigningKeys } from './signing/signing-keys.js';
 export { SIGNING_MIGRATIONS } from './signing/signing-migrations.js';
 export { sendEvents, type StreamEnd } from './sse/send-events.js';
+export { PassingText, textOf } from './sse/passing-text.js';
 export { type SseFrame } from './sse/sse-frame.js';
 export { SseStream } from './sse/sse-stream.js';

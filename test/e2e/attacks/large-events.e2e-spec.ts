@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { sendTask } from '../../support/a2a.js';
-import { apiKeyEnv, testCaller } from '../../support/callers.js';
+import { apiKeyEnv, type TestCaller, testCaller } from '../../support/callers.js';
 import { metric } from '../../support/service-metrics.js';
 import { useStage } from '../../support/stage.js';
 import { takeTurns } from '../../support/turns.js';
@@ -13,10 +13,10 @@ takeTurns();
 
 const MEBIBYTE = 1024 ** 2;
 const HEAP_MIB = 256;
-const [mallory, bob] = [testCaller('mallory'), testCaller('bob')];
+const [mallory, eve, bob] = [testCaller('mallory'), testCaller('eve'), testCaller('bob')];
 const TEXT = 'x'.repeat(3_900_000);
 const stage = useStage({
-  env: { ...apiKeyEnv(mallory, bob), NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },
+  env: { ...apiKeyEnv(mallory, eve, bob), NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },
 });
 let base: string;
 
@@ -26,13 +26,13 @@ beforeAll(async () => {
   base = api.base(name, 'echo');
 });
 
-/** Opens a stream of all of mallory's events that is never read. */
-async function unreadStream(): Promise<Socket> {
+/** Opens a stream of all of a caller's events, of which only the first is read. */
+async function unreadStream({ key }: TestCaller): Promise<Socket> {
   const { hostname, port, host } = new URL(stage.parley.url);
   const socket = connect(Number(port), hostname).on('error', () => undefined);
   stage.defer(() => void socket.destroy());
   await once(socket, 'connect');
-  socket.write(`GET /api/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${mallory.key}\r\n\r\n`);
+  socket.write(`GET /api/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`);
   await once(socket, 'data');
   socket.pause();
   return socket;
@@ -49,10 +49,24 @@ async function unreadSocket(): Promise<void> {
 
 describe('one large event that hundreds of streams show', () => {
   it('goes to them in turns, in a bounded part of the memory, and delays no other caller', async () => {
-    await Promise.all([...Array.from({ length: 80 }, unreadStream), ...Array.from({ length: 20 }, unreadSocket)]);
+    await Promise.all([
+      ...Array.from({ length: 80 }, () => unreadStream(mallory)),
+      ...Array.from({ length: 20 }, unreadSocket),
+    ]);
     await sendTask(base, TEXT, { headers: mallory.headers });
     await until(async () => (await metric(stage.parley, 'parley_frames_waiting')) > 50, { what: 'frames that wait' });
     expect(await metric(stage.parley, 'parley_frame_bytes')).toBeLessThanOrEqual((HEAP_MIB + 96) * MEBIBYTE * (1 / 16));
+    await sendTask(base, TEXT, { headers: bob.headers });
+  });
+
+  it('is kept by none of them that has sent it and waits for the next one', async () => {
+    const bytes = new Map<Socket, number>();
+    const streams = await Promise.all(Array.from({ length: 100 }, () => unreadStream(eve)));
+    for (const stream of streams)
+      stream.on('data', (chunk: Buffer) => bytes.set(stream, (bytes.get(stream) ?? 0) + chunk.length)).resume();
+    await sendTask(base, TEXT, { headers: eve.headers });
+    const have = (): number => streams.filter((stream) => (bytes.get(stream) ?? 0) > TEXT.length).length;
+    await until(() => have() === streams.length, { what: 'the event in all streams' });
     await sendTask(base, TEXT, { headers: bob.headers });
   });
 });

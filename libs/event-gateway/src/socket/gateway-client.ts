@@ -1,5 +1,5 @@
 import { RateMeter } from '#libs/access';
-import { type EnterFrame, LARGE_FRAME, ResponseBudgetExceeded } from '#libs/http';
+import { type EnterFrame, LARGE_FRAME, type PassingText, ResponseBudgetExceeded, textOf } from '#libs/http';
 import type { TaskScope } from '#libs/tasks';
 import { WebSocket } from 'ws';
 import type { Follow } from '../event-gateway.js';
@@ -61,12 +61,12 @@ export class GatewayClient extends WebSocket {
    * each arrive in its order. Cuts a client that takes nothing for thirty seconds, and one whose large text finds no room.
    * @returns when the client may be sent more
    */
-  async deliver(text: string, signal: AbortSignal = this.left): Promise<void> {
+  async deliver(text: string | PassingText, signal: AbortSignal = this.left): Promise<void> {
     while (this.draining) await this.draining;
     if (this.readyState !== WebSocket.OPEN || signal.aborted) return;
     const enter = text.length < LARGE_FRAME ? undefined : this.admission.enterFrame;
-    if (!enter && this.bufferedAmount < MAX_WAITING) return this.send(text);
-    const sending = enter ? this.sendLarge(text, enter, signal) : this.sendAndDrain(text);
+    if (!enter && this.bufferedAmount < MAX_WAITING) return this.send(textOf(text));
+    const sending = enter ? this.sendLarge(text, enter, signal) : this.sendAndDrain(textOf(text));
     this.draining = sending.finally(() => (this.draining = undefined));
     await this.draining;
   }
@@ -76,13 +76,13 @@ export class GatewayClient extends WebSocket {
     await this.deliver(JSON.stringify(frame));
   }
 
-  private async sendLarge(text: string, enter: EnterFrame, signal: AbortSignal): Promise<void> {
+  private async sendLarge(text: string | PassingText, enter: EnterFrame, signal: AbortSignal): Promise<void> {
     const leave = await enter(text.length).catch((error: unknown) => {
       if (!(error instanceof ResponseBudgetExceeded)) throw error;
       this.close(TRY_AGAIN_LATER, 'No room for a large frame; come back with your cursor');
     });
     try {
-      if (this.readyState === WebSocket.OPEN && !signal.aborted) await this.sendAndDrain(text);
+      if (this.readyState === WebSocket.OPEN && !signal.aborted) await this.sendAndDrain(textOf(text));
     } finally {
       leave?.();
     }

@@ -1,15 +1,16 @@
+import { type PassingText, textOf } from './passing-text.js';
+
 /** One event of a stream (WHATWG HTML, section 9.2). */
 export interface SseFrame {
   id?: string | number;
   event?: string;
   /** Text; each of its lines becomes a `data:` line. */
-  readonly data: string;
-  /** About how many characters `data` has, where that is made as it is read. */
-  size?: number;
+  data: string | PassingText;
 }
 
 /** The frame as it goes over the wire. Line breaks in `id` and `event`, which could forge another field, are dropped. */
-export function formatSseFrame({ id, event, data }: SseFrame): string {
+export function formatSseFrame({ id, event, data: given }: SseFrame): string {
+  const data = textOf(given);
   let text = '';
   if (id !== undefined) text += `id: ${oneLine(String(id))}\n`;
   if (event !== undefined) text += `event: ${oneLine(event)}\n`;

@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { Metrics } from '#libs/service';
 import { FrameRoom } from '../answers/frame-room.js';
+import { PassingText } from './passing-text.js';
 import { SseStream, type SseStreamOptions } from './sse-stream.js';
 
 const MEGABYTE = 'x'.repeat(1024 ** 2);
@@ -104,14 +105,11 @@ describe('SseStream', () => {
     const large = MEGABYTE.repeat(16);
     const sending = stream.send({ id: 1, data: large });
     let made = 0;
-    const late = other.stream.send({
-      id: 1,
-      size: large.length,
-      get data() {
-        made += 1;
-        return large;
-      },
+    const data = new PassingText(large.length, () => {
+      made += 1;
+      return large;
     });
+    const late = other.stream.send({ id: 1, data });
     while (!response.writableNeedDrain) await turn();
     for (let turns = 0; turns < 10; turns += 1) await turn();
     expect([made, other.response.writableLength]).toEqual([0, 0]);

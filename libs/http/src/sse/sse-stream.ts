@@ -87,9 +87,9 @@ export class SseStream {
   async send(frame: SseFrame): Promise<void> {
     if (this.draining) await this.turn();
     if (this.gone || this.ended) return;
-    const { size = frame.data.length } = frame;
-    const enter = size < LARGE_FRAME ? undefined : frameRoomOf(this.raw.req);
-    if (enter) this.draining = this.sendLarge(frame, enter(size)).finally(() => (this.draining = undefined));
+    const { length } = frame.data;
+    const enter = length < LARGE_FRAME ? undefined : frameRoomOf(this.raw.req);
+    if (enter) this.draining = this.sendLarge(frame, enter(length)).finally(() => (this.draining = undefined));
     else this.sendSmall(frame);
     if (this.draining) await this.draining;
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { malformed, sendEvents, type SseFrame, type StreamCursor, type StreamEnd } from '#libs/http';
+import { malformed, PassingText, sendEvents, type SseFrame, type StreamCursor, type StreamEnd } from '#libs/http';
 import { Shutdown } from '#libs/service';
 import { type RecordedEvent, TaskFeed, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
@@ -68,7 +68,7 @@ export class ProcessStreams {
     for (let last = after; ;) {
       for await (const recorded of this.feed.follow(taskId, last, follow)) {
         last = recorded.sequence;
-        yield frameOf(project(recorded), recorded.json.length);
+        yield frameOf(recorded, project);
       }
       if (follow.signal.aborted || follow.until === 'terminal') return;
       const header = await this.tasks.header(taskId);
@@ -78,15 +78,10 @@ export class ProcessStreams {
 }
 
 /** Returns a frame whose text is made when there is room for it: many readers may show one large event. */
-function frameOf(event: ReturnType<Projection>, size: number): SseFrame {
-  return {
-    id: event.sequence,
-    event: event.type,
-    size,
-    get data(): string {
-      return JSON.stringify(event);
-    },
-  };
+function frameOf(recorded: RecordedEvent, project: Projection): SseFrame {
+  const event = project(recorded);
+  const data = new PassingText(recorded.json.length, () => JSON.stringify(event));
+  return { id: event.sequence, event: event.type, data };
 }
 
 /** The frames until one has a number; none where a reader has that one already. */
