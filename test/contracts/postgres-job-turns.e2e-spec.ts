@@ -9,6 +9,8 @@ import { openTaskDatabase } from './task-database.js';
 /** The statement of graphile-worker that takes a job, by its name. */
 const TAKE = 'get_job/graphile_worker';
 const FLOOD = 3_000;
+/** Callers that one claim looks at, each with one priority. */
+const PASSED = 64;
 /** Rows that one claim may read, whatever the queue holds. */
 const MOST_ROWS = 1_000;
 
@@ -81,6 +83,15 @@ describe('When many jobs are due', () => {
     expect((await takeUntil('w', 'other', 100)).length).toBeLessThan(10);
   });
 
+  it('a caller is not passed over whose due job comes behind one for later, where a claim’s look at callers ends', async () => {
+    const callers = Array.from({ length: PASSED + 1 }, (_, n) => `caller-${n}`).sort(byFlag);
+    const [mine, flood] = callers.slice(-2) as [string, string];
+    for (const who of callers.slice(0, PASSED)) await enqueue(who, 1, -3_600_000);
+    await jobs.enqueue([job(mine, 1, { priority: 5 })]);
+    await enqueue(flood, 100);
+    expect((await takeUntil('at-the-start', mine, 90)).length).toBeLessThan(5);
+  });
+
   it('the jobs of each caller keep their order: by priority, then by time', async () => {
     for (const who of ['one', 'two']) {
       await jobs.enqueue(Array.from({ length: 60 }, (_, n) => job(who, n, { runAt: ago(60_000 - n) })));
@@ -135,6 +146,19 @@ it('jobs are taken by their time where few are due, and none before its time', a
   ]);
 });
 
+it('a job is taken of which priority it is, while another transaction holds those that come before', async () => {
+  await enqueue('one', 2);
+  await jobs.enqueue([job('two', 1, { priority: 5 })]);
+  const session = await database.pool.connect();
+  try {
+    await session.query('BEGIN; SELECT FROM graphile_worker._private_jobs WHERE priority = 0 FOR UPDATE');
+    expect((await takeTimes('w', 1)).map(({ payload }) => payload.who)).toEqual(['two']);
+  } finally {
+    await session.query('ROLLBACK');
+    session.release();
+  }
+});
+
 it('a claim reads few rows, whatever is due and whatever waits for its time', async () => {
   await fill('flood', 30_000, 'now() - interval `1 hour`');
   await fill('later', 30_000, 'now() + interval `1 hour`');
@@ -145,7 +169,7 @@ it('a claim reads few rows, whatever is due and whatever waits for its time', as
     await session.query(
       'BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off',
     );
-    const { rows } = await session.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${claimText}`, ['w', taskIds, '']);
+    const { rows } = await session.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${claimText}`, ['w', taskIds, '', 0]);
     const read = rowsRead((rows[0] as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'][0].Plan);
     expect(read).toBeGreaterThan(0);
     expect(read).toBeLessThan(MOST_ROWS);
@@ -180,6 +204,11 @@ function listen(session: pg.PoolClient): void {
     if (statement?.name === 'claim-job') claimText = statement.text ?? '';
     return query(...args);
   }) as typeof session.query;
+}
+
+function byFlag(one: string, other: string): number {
+  const [first, second] = [one, other].map((owner) => callerFlag({ tenant: '', owner })) as [string, string];
+  return first < second ? -1 : 1;
 }
 
 function ago(ms: number): Date {

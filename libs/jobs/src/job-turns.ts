@@ -8,8 +8,10 @@ const PASSED = 64;
 const LOOKS = 3;
 /** The statement of the queue (graphile-worker 0.18) that takes a job, by its name. */
 const TAKE = 'get_job/graphile_worker';
-/** Whose turn it is where nobody's has been: it comes before all flags. */
-const FIRST = '';
+/** Higher than every priority: the next turn is another caller's. */
+const LAST_PRIORITY = 32_767;
+/** A place before those of all callers, whose flags are never empty. */
+const FIRST: TurnPlace = { caller: '', priority: LAST_PRIORITY };
 
 /** The settings of sessions that take jobs: each look is by index, whatever the statistics said when it was planned. */
 export const JOB_SESSION_SETTINGS = {
@@ -21,11 +23,17 @@ export const JOB_SESSION_SETTINGS = {
 
 type Query = (...args: unknown[]) => Promise<{ rows: unknown[] }>;
 
+/** A caller and a priority of jobs, in the order of the index of jobs by caller. */
+interface TurnPlace {
+  caller: string;
+  priority: number;
+}
+
 interface Claim {
   [column: string]: unknown;
   id: unknown;
-  /** The caller after whom the next turn comes; null where no turns are taken. */
-  turn: string | null;
+  /** The place after which the next turn comes; null where no turns are taken. */
+  turn: TurnPlace | null;
   /** True if jobs were due that no worker had taken. */
   is_left: boolean;
 }
@@ -35,13 +43,14 @@ interface Claim {
  * their time alone.
  * - While few jobs are due, they are taken by priority and time.
  * - Among many, callers take turns: the next caller's next job, and once a round the oldest job of all. A caller whose
- *   job is due waits for a few jobs of each other caller, however many are due.
+ *   job is due waits for a few jobs of each other caller, however many are due, and for one per 64 callers whose jobs
+ *   are all for later.
  * - The jobs of one caller keep their order, and a caller alone has every slot.
  * - A claim reads a bounded number of rows, and is one statement: a job is taken by one worker, or by none.
  */
 export class JobTurns {
-  /** The caller that had the last turn, by the worker that took the job. */
-  private readonly last = new Map<string, string>();
+  /** The place of the last turn, by the worker that took the job. */
+  private readonly last = new Map<string, TurnPlace>();
 
   /** Takes jobs in the sessions of a pool that open from now on. */
   useIn(sessions: Pool): void {
@@ -59,7 +68,8 @@ export class JobTurns {
 
   private async claim(query: Query, [workerId, taskIds]: [string, number[]]): Promise<{ rows: unknown[] }> {
     for (let look = 0; look < LOOKS; look += 1) {
-      const values = [workerId, taskIds, this.last.get(workerId) ?? FIRST];
+      const { caller, priority } = this.last.get(workerId) ?? FIRST;
+      const values = [workerId, taskIds, caller, priority];
       const { rows } = await query({ name: 'claim-job', text: CLAIM_JOB, values });
       const { turn, is_left: isLeft, ...job } = rows[0] as Claim;
       if (turn === null) this.last.delete(workerId);
@@ -103,7 +113,7 @@ const CLAIM_JOB = `
         WHERE jobs.priority = level.priority AND ${IS_DUE} ORDER BY jobs.run_at LIMIT ${CROWD}) AS counted) AS jobs
   ),
   passed AS (
-    SELECT 0 AS step, $3::text COLLATE "C" AS caller, 32767::smallint AS priority, false AS is_due
+    SELECT 0 AS step, $3::text COLLATE "C" AS caller, $4::smallint AS priority, false AS is_due
     WHERE (SELECT sum(count) FROM due) >= ${CROWD}
     UNION ALL
     SELECT passed.step + 1, next.caller, next.priority, EXISTS (
@@ -120,9 +130,9 @@ const CLAIM_JOB = `
     WHERE passed.is_due
   ),
   oldest AS MATERIALIZED (
-    SELECT job.* FROM (SELECT min(priority) AS priority FROM due WHERE count > 0) AS level,
+    SELECT job.* FROM (SELECT priority FROM due WHERE count > 0 ORDER BY priority) AS level,
       LATERAL (${first('jobs.priority = level.priority')}) AS job
-    WHERE NOT EXISTS (SELECT FROM in_turn)
+    WHERE NOT EXISTS (SELECT FROM in_turn) LIMIT 1
   ),
   picked AS (SELECT * FROM in_turn UNION ALL SELECT * FROM oldest),
   entered AS (
@@ -134,7 +144,9 @@ const CLAIM_JOB = `
     FROM picked WHERE jobs.id = picked.id RETURNING jobs.*
   )
   SELECT taken.*, look.* FROM (
-    SELECT (SELECT CASE WHEN is_due OR step = ${PASSED} THEN caller ELSE '${FIRST}' END
+    SELECT (SELECT CASE WHEN is_due THEN json_build_object('caller', caller, 'priority', ${LAST_PRIORITY})
+                        WHEN step = ${PASSED} THEN json_build_object('caller', caller, 'priority', priority)
+                        ELSE '${JSON.stringify(FIRST)}' END
             FROM passed ORDER BY step DESC LIMIT 1) AS turn,
            EXISTS (SELECT FROM due WHERE count > 0) AS is_left) AS look
   LEFT JOIN taken ON true`;
