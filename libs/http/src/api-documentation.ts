@@ -27,6 +27,11 @@ export function ApiProblem(status: number, description: string): MethodDecorator
   return ApiResponse({ status, description, ...PROBLEM_RESPONSE });
 }
 
+/** Documents that an answer may be large, and then waits for room. */
+export function ApiLargeAnswer(): MethodDecorator & ClassDecorator {
+  return ApiProblem(503, 'Too many large answers are under way; `Retry-After` says when to try again.');
+}
+
 /** Documents a resumable stream of what the address names, which ends with one of the given types. */
 export function ApiEventStream(summary: string, last: string, data?: object): MethodDecorator {
   return applyDecorators(

@@ -4,12 +4,14 @@ export { PacedSocket } from './answers/paced-socket.js';
 export { type PacedReader, ReaderPace } from './answers/reader-pace.js';
 export { ResponseBudgetExceeded } from './answers/byte-room.js';
 export { type EnterFrame, FrameRoom, frameRoomOf, LARGE_FRAME } from './answers/frame-room.js';
+export { ResponseAdmission } from './answers/response-admission.js';
 export { ResponseBudget } from './answers/response-budget.js';
 export {
   ApiClosed,
   ApiEvents,
   ApiEventStream,
   ApiIdempotent,
+  ApiLargeAnswer,
   ApiProblem,
   PROBLEM_RESPONSE,
 } from './api-documentation.js';

@@ -8,11 +8,13 @@ import {
   FoldMemory,
   type KeptFold,
   KeptFolds,
+  type LogAdmission,
   placeOfEvent,
   type RecordedEvent,
   type TaskEvent,
   type TaskHeader,
   TaskStore,
+  wholeLog,
 } from '#libs/tasks';
 import { RunState } from './run-state.js';
 import { RunWeights } from './run-weight.js';
@@ -87,9 +89,10 @@ export class RunFolds {
   /**
    * Returns a run as its log has it at `header.lastSequence`, to be looked at before anything else is waited for: an
    * execution may go on with the same state.
+   * @param admission to a log that is read whole for a caller; absent: an execution reads it
    * @throws whatever hinders the reading
    */
-  async read(header: TaskHeader, definition: WorkflowDefinition): Promise<RunState> {
+  async read(header: TaskHeader, definition: WorkflowDefinition, admission?: LogAdmission): Promise<RunState> {
     const { taskId, lastSequence, tenant, owner } = header;
     const read = (after: number, limit: number): Promise<RecordedEvent[]> =>
       this.tasks.events(taskId, after, limit, { tenant, owner });
@@ -99,7 +102,7 @@ export class RunFolds {
       // Others may have taken it, or brought it forward, meanwhile.
       if (later && this.kept.get(taskId) === kept) return this.bringForward(header, kept, later);
     }
-    const log = await read(0, lastSequence);
+    const log = admission ? await wholeLog(this.tasks, header, admission) : await read(0, lastSequence);
     const state = RunState.of(
       definition,
       log.map(({ event }) => event),

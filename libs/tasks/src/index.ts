@@ -2,6 +2,7 @@ export { parkedUntil, type RecordedEvent, type TaskEvent, type TaskQuestion, toS
 export { readWakePayload, WAKE } from './wake-job.js';
 export { applyTaskEvent, TaskEventRefused, TaskFold } from './task-fold.js';
 export { begunTask, foldEvents, foldLog } from './fold-log.js';
+export { wholeLog } from './whole-log.js';
 export { FoldMemory } from './fold-memory.js';
 export { heapBytes } from './heap-bytes.js';
 export { type KeptFold, KeptFolds } from './kept-folds.js';

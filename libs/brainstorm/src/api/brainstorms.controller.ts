@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, Call, Scope } from '#libs/access';
-import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
+import { ApiEventStream, ApiIdempotent, ApiLargeAnswer, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
 import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
@@ -46,16 +46,18 @@ export class BrainstormsController {
   @ApiOperation({ summary: 'Brainstorms, the one that changed last first.' })
   @ApiOkResponse({ type: BrainstormPage })
   @ApiProblem(400, 'A parameter is malformed.')
-  listBrainstorms(@Query() query: BrainstormQuery, @Scope() scope: TaskScope): Promise<BrainstormPage> {
-    return this.brainstorms.page(query, scope);
+  @ApiLargeAnswer()
+  listBrainstorms(@Query() query: BrainstormQuery, @Call() call: ApiCall): Promise<BrainstormPage> {
+    return this.brainstorms.page(query, call);
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'One brainstorm with its state, its passes, and who set what.' })
   @ApiOkResponse({ type: BrainstormView })
   @ApiProblem(404, 'brainstorm not found')
-  getBrainstorm(@Param('id') id: string, @Scope() scope: TaskScope): Promise<BrainstormView> {
-    return this.brainstorms.show(id, scope);
+  @ApiLargeAnswer()
+  getBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormView> {
+    return this.brainstorms.show(id, call);
   }
 
   @Get(':id/events')
@@ -82,6 +84,7 @@ export class BrainstormsController {
   @ApiAcceptedResponse({ type: BrainstormStatusReport })
   @ApiProblem(404, 'brainstorm not found')
   @ApiProblem(409, 'The brainstorm has ended.')
+  @ApiLargeAnswer()
   async iterateBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormStatusReport> {
     await this.brainstorms.iterate(id, call);
     return { brainstormId: id, status: 'active' };
@@ -93,6 +96,7 @@ export class BrainstormsController {
   @ApiOkResponse({ type: BrainstormStatusReport })
   @ApiProblem(404, 'brainstorm not found')
   @ApiProblem(409, 'No pass is complete yet, or the brainstorm has ended otherwise.')
+  @ApiLargeAnswer()
   async approveBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormStatusReport> {
     const { status } = await this.brainstorms.approve(id, call);
     return { brainstormId: id, status };
@@ -104,6 +108,7 @@ export class BrainstormsController {
   @ApiOkResponse({ type: BrainstormStatusReport })
   @ApiProblem(404, 'brainstorm not found')
   @ApiProblem(409, 'The brainstorm has ended otherwise.')
+  @ApiLargeAnswer()
   async cancelBrainstorm(@Param('id') id: string, @Call() call: ApiCall): Promise<BrainstormStatusReport> {
     const { status, stopped = [] } = await this.brainstorms.cancel(id, call);
     return { brainstormId: id, status, stopped };

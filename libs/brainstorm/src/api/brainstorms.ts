@@ -3,7 +3,7 @@ import type { ApiCall } from '#libs/access';
 import { ProblemError } from '#libs/http';
 import { hasEnded, type ProcessEvents, Processes, type ProcessKind, ProcessStreams } from '#libs/process';
 import { isActiveState, isTerminalState, type JsonObject, textPart, userMessage } from '#libs/protocol';
-import type { TaskHeader, TaskScope } from '#libs/tasks';
+import type { LogAdmission, TaskHeader, TaskScope } from '#libs/tasks';
 import { Approvals } from '../approvals.js';
 import { BRAINSTORM_PATH } from '../brainstorm-agent.js';
 import { toBrainstormEvent } from '../brainstorm-event.js';
@@ -37,8 +37,13 @@ export class Brainstorms {
   }
 
   /** The one that changed last first. */
-  async page(query: BrainstormQuery, scope: TaskScope): Promise<BrainstormPage> {
-    const { found, nextPageToken } = await this.processes.page(BRAINSTORMS, query, scope);
+  async page(query: BrainstormQuery, call: ApiCall): Promise<BrainstormPage> {
+    const { found, nextPageToken } = await this.processes.page(
+      BRAINSTORMS,
+      query,
+      call.scope,
+      this.processes.room(call),
+    );
     return { brainstorms: found, nextPageToken };
   }
 
@@ -51,9 +56,8 @@ export class Brainstorms {
   }
 
   /** @throws ProblemError 404 */
-  async show(id: string, scope: TaskScope): Promise<BrainstormView> {
-    const header = await this.header(id, scope);
-    return brainstormView(header, BrainstormProgress.of(await this.processes.log(header)));
+  show(id: string, call: ApiCall): Promise<BrainstormView> {
+    return this.shown(id, call.scope, this.processes.room(call));
   }
 
   /**
@@ -65,10 +69,11 @@ export class Brainstorms {
     const brainstorm = await this.processes.begun(BRAINSTORM, id, call.scope);
     const { state } = brainstorm.header;
     if (isActiveState(state)) return;
-    if (isTerminalState(state)) throw await this.ended(id, call.scope);
+    const room = this.processes.room(call);
+    if (isTerminalState(state)) throw await this.ended(id, call.scope, room);
     if (await this.processes.resume(brainstorm, userMessage([textPart('iterate')]), call)) return;
     // Another caller was first: it goes on all the same, unless it was ended.
-    if (isTerminalState((await this.header(id, call.scope)).state)) throw await this.ended(id, call.scope);
+    if (isTerminalState((await this.header(id, call.scope)).state)) throw await this.ended(id, call.scope, room);
   }
 
   /**
@@ -77,14 +82,17 @@ export class Brainstorms {
    * @throws ProblemError 404; 409 where no pass is complete yet, or it has ended otherwise
    */
   async approve(id: string, call: ApiCall): Promise<BrainstormView> {
-    const { status, iteration } = await this.show(id, call.scope);
-    if (status === 'approved') return this.show(id, call.scope);
-    if (isTerminalState((await this.header(id, call.scope)).state)) throw await this.ended(id, call.scope);
+    const { scope } = call;
+    const room = this.processes.room(call);
+    const { status, iteration } = await this.shown(id, scope, room);
+    if (status === 'approved') return this.shown(id, scope, room);
+    if (isTerminalState((await this.header(id, scope)).state)) throw await this.ended(id, scope, room);
     if (iteration === 0) throw new ProblemError(409, 'there is nothing to approve yet: no pass is complete');
+    room[Symbol.dispose]();
     await this.approvals.approve(id);
     await this.stop(id, call);
-    const shown = await this.show(id, call.scope);
-    if (shown.status !== 'approved') throw await this.ended(id, call.scope);
+    const shown = await this.shown(id, scope, room);
+    if (shown.status !== 'approved') throw await this.ended(id, scope, room);
     return shown;
   }
 
@@ -94,8 +102,9 @@ export class Brainstorms {
    */
   async cancel(id: string, call: ApiCall): Promise<BrainstormView> {
     await this.stop(id, call);
-    const shown = await this.show(id, call.scope);
-    if (shown.status !== 'canceled') throw await this.ended(id, call.scope);
+    const room = this.processes.room(call);
+    const shown = await this.shown(id, call.scope, room);
+    if (shown.status !== 'canceled') throw await this.ended(id, call.scope, room);
     return shown;
   }
 
@@ -107,7 +116,12 @@ export class Brainstorms {
     return this.processes.header(BRAINSTORM, id, scope);
   }
 
-  private async ended(id: string, scope: TaskScope): Promise<ProblemError> {
-    return hasEnded(BRAINSTORM, `it is ${(await this.show(id, scope)).status}`);
+  private async shown(id: string, scope: TaskScope, room: LogAdmission): Promise<BrainstormView> {
+    const header = await this.header(id, scope);
+    return brainstormView(header, BrainstormProgress.of(await this.processes.log(header, room)));
+  }
+
+  private async ended(id: string, scope: TaskScope, room: LogAdmission): Promise<ProblemError> {
+    return hasEnded(BRAINSTORM, `it is ${(await this.shown(id, scope, room)).status}`);
   }
 }

@@ -1,9 +1,8 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type ApiCall, Call, Scope } from '#libs/access';
-import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
+import { type ApiCall, Call } from '#libs/access';
+import { ApiEventStream, ApiIdempotent, ApiLargeAnswer, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
 import { IdempotencyKey, ProcessStreams } from '#libs/process';
-import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import type { CommandKind } from '../conversation-command.js';
 import {
@@ -49,16 +48,18 @@ export class ConversationsController {
   @ApiOperation({ summary: 'Conversations, the one that changed last first.' })
   @ApiOkResponse({ type: ConversationPage })
   @ApiProblem(400, 'A parameter is malformed.')
-  listConversations(@Query() query: ConversationQuery, @Scope() scope: TaskScope): Promise<ConversationPage> {
-    return this.conversations.page(query, scope);
+  @ApiLargeAnswer()
+  listConversations(@Query() query: ConversationQuery, @Call() call: ApiCall): Promise<ConversationPage> {
+    return this.conversations.page(query, call);
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'One conversation with its turns.' })
   @ApiOkResponse({ type: ConversationDetail })
   @ApiProblem(404, 'conversation not found')
-  getConversation(@Param('id') id: string, @Scope() scope: TaskScope): Promise<ConversationDetail> {
-    return this.conversations.show(id, scope);
+  @ApiLargeAnswer()
+  getConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationDetail> {
+    return this.conversations.show(id, call);
   }
 
   @Get(':id/events')
@@ -68,13 +69,14 @@ export class ConversationsController {
     { stream: 'a2a', cseq: 7, data: { phase: 'complete' }, outcome: 'done' },
   )
   @ApiProblem(404, 'conversation not found')
+  @ApiLargeAnswer()
   async streamConversationEvents(
     @Param('id') id: string,
     @Cursor() cursor: StreamCursor,
-    @Scope() scope: TaskScope,
+    @Call() call: ApiCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.streams.send(await this.conversations.events(id, scope), cursor, reply);
+    await this.streams.send(await this.conversations.events(id, call), cursor, reply);
   }
 
   @Post(':id/cancel')
@@ -83,6 +85,7 @@ export class ConversationsController {
   @ApiOkResponse({ type: ConversationDetail })
   @ApiProblem(404, 'conversation not found')
   @ApiProblem(409, 'The conversation has ended otherwise.')
+  @ApiLargeAnswer()
   cancelConversation(@Param('id') id: string, @Call() call: ApiCall): Promise<ConversationDetail> {
     return this.conversations.cancel(id, call);
   }
@@ -126,5 +129,6 @@ function ApiCommand(summary: string): MethodDecorator {
     ApiAcceptedResponse({ type: ConversationId }),
     ApiProblem(404, 'conversation not found'),
     ApiProblem(409, 'The conversation has ended.'),
+    ApiLargeAnswer(),
   );
 }

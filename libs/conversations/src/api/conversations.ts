@@ -10,7 +10,7 @@ import {
   type ProcessListing,
   unknownProcess,
 } from '#libs/process';
-import { type StoredTask, TaskFeed, type TaskScope } from '#libs/tasks';
+import { type LogAdmission, type StoredTask, TaskFeed, type TaskScope } from '#libs/tasks';
 import { a2aEvent, type A2aEvent } from '../a2a-event.js';
 import { type CommandKind, ConversationCommands } from '../conversation-command.js';
 import { readSettings } from '../conversation-metadata.js';
@@ -55,8 +55,8 @@ export class Conversations {
   }
 
   /** The one that changed last first. */
-  async page(query: ConversationQuery, scope: TaskScope): Promise<ConversationPage> {
-    const { found, nextPageToken } = await this.processes.page(LISTING, query, scope);
+  async page(query: ConversationQuery, call: ApiCall): Promise<ConversationPage> {
+    const { found, nextPageToken } = await this.processes.page(LISTING, query, call.scope, this.processes.room(call));
     return { conversations: found, nextPageToken };
   }
 
@@ -71,18 +71,18 @@ export class Conversations {
   }
 
   /** @throws ProblemError 404 */
-  async show(conversationId: string, scope: TaskScope): Promise<ConversationView> {
-    const { header } = await this.find(conversationId, scope);
-    return conversationView(header, await this.processes.log(header));
+  show(conversationId: string, call: ApiCall): Promise<ConversationView> {
+    return this.shown(conversationId, call.scope, this.processes.room(call));
   }
 
   /**
    * Its events until the complete one, by their numbers in the conversation.
    * @throws ProblemError 404
    */
-  async events(conversationId: string, scope: TaskScope): Promise<ProcessEvents> {
-    const conversation = await this.find(conversationId, scope);
-    const state = ConversationState.of(conversationId, await this.processes.log(conversation.header));
+  async events(conversationId: string, call: ApiCall): Promise<ProcessEvents> {
+    const conversation = await this.find(conversationId, call.scope);
+    using room = this.processes.room(call);
+    const state = ConversationState.of(conversationId, await this.processes.log(conversation.header, room));
     return {
       last: state.dialogue.emitted.length + (state.cut ? 1 : 0),
       after: (number, signal) => this.after(number, conversation, signal),
@@ -95,7 +95,7 @@ export class Conversations {
    */
   async cancel(conversationId: string, call: ApiCall): Promise<ConversationView> {
     await this.processes.cancel(await this.find(conversationId, call.scope), call);
-    const view = await this.show(conversationId, call.scope);
+    const view = await this.show(conversationId, call);
     if (view.outcome !== 'canceled') throw hasEnded(CONVERSATION, `${view.outcome}`);
     return view;
   }
@@ -106,11 +106,22 @@ export class Conversations {
    * @throws ProblemError 404; 409 for a conversation that has ended
    */
   async command(conversationId: string, kind: CommandKind, call: ApiCall, text?: string): Promise<void> {
-    const view = await this.show(conversationId, call.scope);
-    if (view.status === 'complete') throw hasEnded(CONVERSATION, `${view.outcome}`);
+    await this.assertOpen(conversationId, call);
     const number = await this.commands.add(conversationId, { kind, ...(text !== undefined && { text }) });
     // One that is at work carries it out; one that is about to wait looks once more when it does (ConversationWaking).
     if (kind !== 'pause') await this.waking.wakeFor(number, conversationId, call);
+  }
+
+  /** @throws ProblemError 404; 409 for a conversation that has ended */
+  private async assertOpen(conversationId: string, call: ApiCall): Promise<void> {
+    using room = this.processes.room(call);
+    const { status, outcome } = await this.shown(conversationId, call.scope, room);
+    if (status === 'complete') throw hasEnded(CONVERSATION, `${outcome}`);
+  }
+
+  private async shown(conversationId: string, scope: TaskScope, room: LogAdmission): Promise<ConversationView> {
+    const { header } = await this.find(conversationId, scope);
+    return conversationView(header, await this.processes.log(header, room));
   }
 
   private async *after(number: number, conversation: StoredTask, signal: AbortSignal): AsyncGenerator<SseFrame> {

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, Call, Scope } from '#libs/access';
-import { ApiProblem } from '#libs/http';
+import { ApiLargeAnswer, ApiProblem } from '#libs/http';
 import type { TaskScope } from '#libs/tasks';
 import { RunInbox } from './run-inbox.js';
 import { AnswerBody, InboxPage, InboxQuery, TakenAnswer } from './question.dto.js';
@@ -36,6 +36,7 @@ export class QuestionsController {
   @ApiProblem(404, 'run not found, or node not found')
   @ApiProblem(409, 'The node asks nothing, or asks no more.')
   @ApiProblem(422, 'The answer does not fit the form of the question, or the agent of the node cannot read it.')
+  @ApiLargeAnswer()
   async answerQuestion(@Param('id') id: string, @Body() body: AnswerBody, @Call() call: ApiCall): Promise<TakenAnswer> {
     return { runId: id, instance: await this.answers.answer(id, body.node, body.parts, call) };
   }

@@ -3,7 +3,7 @@ import type { ApiCall } from '#libs/access';
 import { ProblemError } from '#libs/http';
 import { DEFINITION_GONE, Processes, unknownProcess } from '#libs/process';
 import { isTerminalState, textStart } from '#libs/protocol';
-import { newTaskId, type StoredTask, type TaskScope, TaskStore } from '#libs/tasks';
+import { newTaskId, type StoredTask, type TaskHeader, TaskStore } from '#libs/tasks';
 import { parseInstance } from '../rerun/instance-name.js';
 import { OriginResults } from '../rerun/origin-results.js';
 import { readRerun, rerunMetadata, type RerunRequest } from '../rerun/rerun-request.js';
@@ -34,7 +34,7 @@ export class Reruns {
     refuseInner(origin);
     if (!isTerminalState(origin.header.state)) throw new ProblemError(409, 'the run has not ended');
     const workflow = await this.revision(origin, body.revision);
-    const request = await this.request(origin, workflow, body);
+    const request = await this.request(origin, workflow, body, call);
     const { contextId } = origin.header;
     const started = newTaskId();
     const store = this.workflows.inTenant(origin.header.tenant);
@@ -60,22 +60,25 @@ export class Reruns {
    * The runs that began with a run, the newest first.
    * @throws ProblemError 404
    */
-  async forks(runId: string, scope: TaskScope): Promise<RunForks> {
+  async forks(runId: string, call: ApiCall): Promise<RunForks> {
+    const { scope } = call;
     const { contextId, agent } = await this.processes.header(RUN, runId, scope);
-    const forks: StoredTask[] = [];
+    using room = this.processes.room(call);
+    const forks: TaskHeader[] = [];
     // They share its context, which has few runs.
-    for (let before: StoredTask['header'] | undefined; ;) {
-      const page = await this.tasks.list({ scope, agent, contextId, artifacts: false, before, limit: PAGE });
-      forks.push(...page.filter(({ task }) => readRerun(task.metadata)?.origin === runId));
-      before = page.at(-1)?.header;
-      if (page.length < PAGE) break;
+    for (let before: TaskHeader | undefined; ;) {
+      const query = { scope, agent, contextId, artifacts: false, before, limit: PAGE };
+      const { tasks, more } = await this.tasks.page(query, room);
+      for (const { header, task } of tasks) if (readRerun(task.metadata)?.origin === runId) forks.push(header);
+      before = tasks.at(-1)?.header;
+      if (!more || !before) break;
     }
-    const newestFirst = forks.toSorted((a, b) => b.header.createdAt.getTime() - a.header.createdAt.getTime());
+    const newestFirst = forks.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
     return {
-      forks: newestFirst.map(({ header }) => ({
-        runId: header.taskId,
-        createdAt: header.createdAt.toISOString(),
-        status: runStatus(header.state),
+      forks: newestFirst.map(({ taskId, createdAt, state }) => ({
+        runId: taskId,
+        createdAt: createdAt.toISOString(),
+        status: runStatus(state),
       })),
     };
   }
@@ -92,10 +95,12 @@ export class Reruns {
     { header, task }: StoredTask,
     { definition, revision: newer }: WorkflowRevision,
     { from, failed, inputs, revision }: RerunBody,
+    call: ApiCall,
   ): Promise<RerunRequest> {
     const origin = header.taskId;
     if (from === undefined && !failed && inputs === undefined && revision === undefined) return { origin, all: true };
-    const log = await this.processes.log(header);
+    using room = this.processes.room(call);
+    const log = await this.processes.log(header, room);
     const then = await this.revision({ header, task }, undefined);
     const known = RunState.of(then.definition, log);
     const ids = new Set(definition.nodes.map(({ id }) => id));

@@ -44,7 +44,8 @@ export class RunAnswers {
   async answer(runId: string, name: string, parts: Part[], call: ApiCall): Promise<string> {
     const patience = AbortSignal.timeout(PATIENCE_MS);
     for (;;) {
-      const run = await this.runs.folded(runId, call.scope);
+      using room = this.processes.room(call);
+      const run = await this.runs.folded(runId, call.scope, room);
       const node = askingNode(run, name);
       const { header } = run.process;
       // Judged by what the run asks at `header`: an execution may go on with the state meanwhile.
@@ -59,6 +60,7 @@ export class RunAnswers {
         isWaitingState(header.state) && (await this.processes.resume(run.process, message, call, 'found'));
       if (isTaken) return instance;
       if (patience.aborted) throw new ProblemError(409, 'the run is at work; it takes answers when it waits again');
+      room[Symbol.dispose]();
       await this.untilItWaits(run.process, patience);
     }
   }

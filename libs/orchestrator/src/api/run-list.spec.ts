@@ -33,9 +33,9 @@ function recorded(taskId: string, sequence: number): RecordedEvent[] {
   return [{ taskId, sequence, event, json: '' }];
 }
 
-/** TaskStore.list over a few Tasks, as its contract says. */
+/** TaskStore.page over a few Tasks, as its contract says. */
 function listOf(stored: StoredTask[]): RunList {
-  const list = async ({ agent = '', state, before, limit }: TaskQuery) => {
+  const page = async ({ agent = '', state, before, limit }: TaskQuery) => {
     const found = stored
       .filter(({ header }) => (agent.endsWith('/*') || header.agent === agent) && (!state || header.state === state))
       .toSorted(
@@ -47,10 +47,10 @@ function listOf(stored: StoredTask[]): RunList {
         const later = header.updatedAt.getTime() - before.updatedAt.getTime();
         return later < 0 || (later === 0 && header.taskId < before.taskId);
       });
-    return found.slice(0, limit);
+    return { tasks: found.slice(0, limit), more: found.length > limit };
   };
   const events = async (taskId: string, after: number) => recorded(taskId, after + 1);
-  const tasks = { list, events } as unknown as TaskStore;
+  const tasks = { page, events } as unknown as TaskStore;
   const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
   return new RunList(processes, new MemoryWorkflowStore(), tasks, {
     of: async () => [],
@@ -73,7 +73,7 @@ const list = listOf([
 ]);
 
 async function idsOf(query: Record<string, string>): Promise<string[]> {
-  return (await list.page(readRunQuery(query), ANONYMOUS_SCOPE)).runs.map((run) => run.runId);
+  return (await list.page(readRunQuery(query), { scope: ANONYMOUS_SCOPE })).runs.map((run) => run.runId);
 }
 
 describe('RunList', () => {
@@ -92,7 +92,7 @@ describe('RunList', () => {
   it.each([[{}], [{ status: 'running' }], [{ status: 'failed' }]])('gives all of %j in pages', async (query) => {
     const ids: string[] = [];
     for (let pageToken = ''; ;) {
-      const page = await list.page(readRunQuery({ ...query, pageSize: '1', pageToken }), ANONYMOUS_SCOPE);
+      const page = await list.page(readRunQuery({ ...query, pageSize: '1', pageToken }), { scope: ANONYMOUS_SCOPE });
       expect(page.runs).toHaveLength(1);
       ids.push(...page.runs.map((run) => run.runId));
       pageToken = page.nextPageToken;
@@ -102,7 +102,7 @@ describe('RunList', () => {
   });
 
   it('shows what a run is and why it failed', async () => {
-    const [failed, completed] = (await list.page(readRunQuery({}), ANONYMOUS_SCOPE)).runs;
+    const [failed, completed] = (await list.page(readRunQuery({}), { scope: ANONYMOUS_SCOPE })).runs;
     expect(failed).toEqual({
       runId: 'r4',
       workflow: 'other',
@@ -117,7 +117,7 @@ describe('RunList', () => {
   });
 
   it('shows the last words of a run that did not come to its end by itself', async () => {
-    const { runs } = await list.page(readRunQuery({ status: 'failed' }), ANONYMOUS_SCOPE);
+    const { runs } = await list.page(readRunQuery({ status: 'failed' }), { scope: ANONYMOUS_SCOPE });
     expect(runs.find(({ runId }) => runId === 'r5')?.error).toEqual({ kind: 'failed', message: 'The run failed' });
   });
 });

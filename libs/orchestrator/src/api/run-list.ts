@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ApiCall } from '#libs/access';
 import { Processes } from '#libs/process';
 import { firstText, type JsonObject } from '#libs/protocol';
 import { begunTask, type StoredTask, type TaskQuery, type TaskScope, TaskStore } from '#libs/tasks';
@@ -25,13 +26,14 @@ export class RunList {
     private readonly children: RunChildStore,
   ) {}
 
-  async page(query: RunQuery, scope: TaskScope): Promise<RunPage> {
+  async page(query: RunQuery, call: Pick<ApiCall, 'scope' | 'whenAnswered'>): Promise<RunPage> {
+    const { scope } = call;
     const { q, since, parent, workflow = '*' } = query;
     const children = parent === undefined ? undefined : await this.amongChildren(parent, query, scope);
     const agent = children ? undefined : `workflows/${workflow}`;
     const among = { ...children, ...(q && { search: q }), ...(since && { updatedAfter: since }) };
     const listing = { agent, among, states: STATES_OF, summary: (run: StoredTask) => this.summary(run) };
-    const { found, nextPageToken } = await this.processes.page(listing, query, scope);
+    const { found, nextPageToken } = await this.processes.page(listing, query, scope, this.processes.room(call));
     return { runs: found, nextPageToken };
   }
 

@@ -61,9 +61,12 @@ class Fake {
       return { ...header, lastSequence: this.last };
     },
     show: async (id: string, call: object) => ({ runId: id, ...call }),
-    cancel: async (id: string) => {
+    stop: async (id: string) => {
       this.canceled.push(id);
       this.cancellation.resolve();
+    },
+    cancel: async (id: string) => {
+      this.canceled.push(id);
       return { runId: id, status: 'canceled', children: [] };
     },
   };

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type ApiCall, Call, Scope } from '#libs/access';
-import { ApiEventStream, ApiIdempotent, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
+import { ApiEventStream, ApiIdempotent, ApiLargeAnswer, ApiProblem, Cursor, type StreamCursor } from '#libs/http';
 import { IdempotencyKey, ProcessStreams } from '#libs/process';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
@@ -41,14 +41,16 @@ export class RunsController {
   @ApiOperation({ summary: 'Runs, the one that changed last first.' })
   @ApiOkResponse({ type: RunPage })
   @ApiProblem(400, 'A parameter is malformed.')
-  listRuns(@Query() query: RunQuery, @Scope() scope: TaskScope): Promise<RunPage> {
-    return this.runList.page(query, scope);
+  @ApiLargeAnswer()
+  listRuns(@Query() query: RunQuery, @Call() call: ApiCall): Promise<RunPage> {
+    return this.runList.page(query, call);
   }
 
   @Get(':id')
   @ApiOperation({ summary: "One run with every node's state." })
   @ApiOkResponse({ type: RunDetail })
   @ApiProblem(404, 'run not found')
+  @ApiLargeAnswer()
   getRun(@Param('id') id: string, @Call() call: ApiCall): Promise<RunDetail> {
     return this.runs.show(id, call);
   }
@@ -65,6 +67,7 @@ export class RunsController {
   @ApiOperation({ summary: 'One node of a run, with what it was sent.' })
   @ApiOkResponse({ type: RunNodeDetail })
   @ApiProblem(404, 'run not found, or node not found')
+  @ApiLargeAnswer()
   getRunNode(@Param('id') id: string, @Param('node') node: string, @Call() call: ApiCall): Promise<RunNodeDetail> {
     return this.runs.node(id, node, call);
   }
@@ -76,12 +79,9 @@ export class RunsController {
   @ApiOkResponse({ type: RunInstances })
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiProblem(404, 'run not found')
-  listInstances(
-    @Param('id') id: string,
-    @Query() query: InstancesQuery,
-    @Scope() scope: TaskScope,
-  ): Promise<RunInstances> {
-    return this.runs.instances(id, query, scope);
+  @ApiLargeAnswer()
+  listInstances(@Param('id') id: string, @Query() query: InstancesQuery, @Call() call: ApiCall): Promise<RunInstances> {
+    return this.runs.instances(id, query, call);
   }
 
   @Get(':id/events')
@@ -114,6 +114,7 @@ export class RunsController {
   @ApiProblem(404, 'run not found')
   @ApiProblem(409, 'The run has not ended.')
   @ApiProblem(422, 'There is no such instance or revision, or the inputs do not fit.')
+  @ApiLargeAnswer()
   async startRerun(
     @Param('id') id: string,
     @Body() body: RerunBody,
@@ -130,8 +131,9 @@ export class RunsController {
   @ApiOperation({ summary: 'The runs that began with a run.' })
   @ApiOkResponse({ type: RunForks })
   @ApiProblem(404, 'run not found')
-  listForks(@Param('id') id: string, @Scope() scope: TaskScope): Promise<RunForks> {
-    return this.reruns.forks(id, scope);
+  @ApiLargeAnswer()
+  listForks(@Param('id') id: string, @Call() call: ApiCall): Promise<RunForks> {
+    return this.reruns.forks(id, call);
   }
 
   @Post(':id/cancel')
@@ -140,6 +142,7 @@ export class RunsController {
   @ApiOkResponse({ type: CanceledRun })
   @ApiProblem(404, 'run not found')
   @ApiProblem(409, 'The run has ended otherwise.')
+  @ApiLargeAnswer()
   cancelRun(@Param('id') id: string, @Call() call: ApiCall): Promise<CanceledRun> {
     return this.runs.cancel(id, call);
   }

@@ -113,6 +113,7 @@ class House {
         task: this.log.reduce<ReturnType<typeof applyTaskEvent> | undefined>(applyTaskEvent, undefined),
       };
     },
+    log: async (id: string) => (id === 'r1' && this.header ? { header: this.header } : undefined),
     events: async () =>
       this.log.map((event, index): RecordedEvent => ({ taskId: 'r1', sequence: index + 1, event, json: '' })),
     children: async () => this.children,

@@ -5,7 +5,7 @@ import { ProblemError } from '#libs/http';
 import { DEFINITION_GONE, hasEnded, Processes, type ProcessKind, unknownProcess } from '#libs/process';
 import type { JsonObject, Task } from '#libs/protocol';
 import { taskTraceId } from '#libs/service';
-import { begunTask, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
+import { begunTask, type LogAdmission, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import { CancelOutcomes } from '../cancel-outcomes.js';
 import type { Failure } from '../failure.js';
 import { revisionAt } from '../inline-workflow.js';
@@ -89,10 +89,10 @@ export class Runs {
    * The instances of a run's nodes.
    * @throws ProblemError 404
    */
-  async instances(runId: string, query: InstancesQuery, scope: TaskScope): Promise<RunInstances> {
+  async instances(runId: string, query: InstancesQuery, call: ApiCall): Promise<RunInstances> {
     const { pageToken, pageSize: limit, ...filter } = query;
-    const header = await this.header(runId, scope);
-    const events = await this.processes.log(header);
+    const header = await this.header(runId, call.scope);
+    const events = await this.processes.log(header, this.processes.room(call));
     const [first] = events;
     const definition = await this.definition(header, first && 'task' in first ? first.task : undefined);
     if (!definition) return { instances: [], nextPageToken: '' };
@@ -117,16 +117,17 @@ export class Runs {
    * A run as its log has it, to be looked at before anything else is waited for (see RunFolds).
    * @throws ProblemError 404; 409 where its definition is gone
    */
-  async folded(runId: string, scope: TaskScope): Promise<{ process: StoredTask; state: RunState }> {
+  async folded(runId: string, scope: TaskScope, room: LogAdmission): Promise<{ process: StoredTask; state: RunState }> {
     const process = await this.processes.begun(RUN, runId, scope);
     const definition = await this.required(process.header, process.task, 409);
-    return { process, state: await this.folds.read(process.header, definition) };
+    return { process, state: await this.folds.read(process.header, definition, room) };
   }
 
-  private async source(runId: string, { scope, baseUrl }: ApiCall): Promise<FoundRun> {
+  private async source(runId: string, call: ApiCall): Promise<FoundRun> {
+    const { scope, baseUrl } = call;
     const header = await this.header(runId, scope);
-    const [events, remembered, own, later] = await Promise.all([
-      this.processes.log(header),
+    const events = await this.processes.log(header, this.processes.room(call));
+    const [remembered, own, later] = await Promise.all([
       this.children.of(runId),
       this.tasks.children(runId),
       header.state === 'TASK_STATE_CANCELED' ? this.cancels.of(runId) : [],
@@ -142,13 +143,21 @@ export class Runs {
    * @throws ProblemError 404; 409 for a run that has ended otherwise
    */
   async cancel(runId: string, call: ApiCall): Promise<CanceledRun> {
+    await this.stop(runId, call);
+    const { status, children } = await this.show(runId, call);
+    if (status !== 'canceled') throw hasEnded(RUN, `it is ${status}`);
+    return { runId, status, children: children ?? [] };
+  }
+
+  /**
+   * Cancels a run for a caller that has left; one that has ended stays as it is.
+   * @throws ProblemError 404
+   */
+  async stop(runId: string, call: ApiCall): Promise<void> {
     const run = await this.processes.begun(RUN, runId, call.scope);
     runOf(run.header, run.task);
     // Of a node it is the revision that the node is of.
     await this.processes.cancel(run, call, isRun(run.header) ? revisionOf(run.task) : undefined);
-    const { status, children } = await this.show(runId, call);
-    if (status !== 'canceled') throw hasEnded(RUN, `it is ${status}`);
-    return { runId, status, children: children ?? [] };
   }
 
   private async required(header: TaskHeader, task: Task | undefined, status = 410): Promise<WorkflowDefinition> {

@@ -69,7 +69,7 @@ export class WorkflowRunsController {
   /** Cancels a run of a reader that has left: the cancel is no reader's to wait for. */
   private async abandon(runId: string, { whenAnswered: _reader, ...call }: ApiCall): Promise<void> {
     try {
-      await this.runs.cancel(runId, call);
+      await this.runs.stop(runId, call);
     } catch (error) {
       this.logger.warn({ err: error, runId }, 'A run whose reader left could not be canceled');
     }

@@ -10,7 +10,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Scope } from '#libs/access';
-import { ApiProblem, ProblemError, QueryFlag } from '#libs/http';
+import { ApiLargeAnswer, ApiProblem, ProblemError, QueryFlag } from '#libs/http';
 import type { TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import type { WorkflowRevision } from '../workflow.js';
@@ -99,7 +99,7 @@ export class WorkflowsController {
     },
   })
   @ApiProblem(400, 'A parameter is malformed.')
-  @ApiProblem(503, 'Too many large answers are under way; `Retry-After` says when to try again.')
+  @ApiLargeAnswer()
   async listWorkflows(
     @Query() query: WorkflowPageQuery,
     @Scope() { tenant }: TaskScope,

@@ -1,6 +1,6 @@
 import { PageQuery } from '#libs/http';
 import { submittedTask, type TaskState, userMessage } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, type StoredTask, type TaskQuery } from '#libs/tasks';
+import { ANONYMOUS_SCOPE, type PageAdmission, type StoredTask, type TaskPage, type TaskQuery } from '#libs/tasks';
 import { type ProcessListing, processPage } from './process-page.js';
 
 type Status = 'active' | 'good' | 'bad';
@@ -13,23 +13,36 @@ function stored(id: string, state: TaskState, age: number): StoredTask {
   return { header: { ...reference, ...ANONYMOUS_SCOPE, agent: 'things', state, lastSequence: 1, ...times }, task };
 }
 
-/** TaskStore.list over a few Tasks, as its contract says. */
+/** TaskStore.page over a few Tasks, as its contract says. */
 class Tasks {
   queries: TaskQuery[] = [];
 
   constructor(private readonly stored: StoredTask[]) {}
 
-  async list(query: TaskQuery): Promise<StoredTask[]> {
+  async page(query: TaskQuery, admission: PageAdmission): Promise<TaskPage> {
     this.queries.push(query);
-    const { state, before, limit } = query;
+    const fitting = this.fitting(query);
+    const tasks: StoredTask[] = [];
+    let bytes = 0;
+    for (const it of fitting.slice(0, query.limit)) {
+      bytes += it.bytes ?? 0;
+      if (tasks.length > 0 && bytes > admission.bytes) break;
+      tasks.push(it);
+    }
+    const large = tasks.reduce((sum, it) => sum + (it.bytes ?? 0), 0);
+    if (large > 0) await admission.admit(large);
+    return { tasks, more: fitting.length > tasks.length };
+  }
+
+  private fitting(query: TaskQuery): StoredTask[] {
+    const { state, before } = query;
     const isAfter = ({ header }: StoredTask): boolean => {
       const later = header.updatedAt.getTime() - (before?.updatedAt.getTime() ?? Infinity);
       return later < 0 || (later === 0 && header.taskId < (before?.taskId ?? ''));
     };
     return this.stored
       .filter((it) => (!state || it.header.state === state) && isAfter(it))
-      .toSorted((a, b) => b.header.updatedAt.getTime() - a.header.updatedAt.getTime())
-      .slice(0, limit);
+      .toSorted((a, b) => b.header.updatedAt.getTime() - a.header.updatedAt.getTime());
   }
 }
 
@@ -61,11 +74,23 @@ const tasks = new Tasks([
   stored('none', 'TASK_STATE_SUBMITTED', 7),
 ]);
 
-async function pages(status: Status | undefined, pageSize: number): Promise<string[][]> {
+/** A caller with so much room, and what it was admitted to. */
+function callerWith(bytes: number) {
+  const admitted: number[] = [];
+  const room: PageAdmission = { bytes, admit: async (wanted) => void admitted.push(wanted) };
+  return { admitted, caller: { scope: ANONYMOUS_SCOPE, room } };
+}
+
+async function pages(
+  status: Status | undefined,
+  pageSize: number,
+  { caller } = callerWith(Infinity),
+  of = tasks,
+): Promise<string[][]> {
   const found: string[][] = [];
   for (let before: PageQuery['before']; ;) {
     const query = { pageSize, before, ...(status && { status }) };
-    const page = await processPage(tasks, LISTING, query, ANONYMOUS_SCOPE);
+    const page = await processPage(of, LISTING, query, caller);
     found.push(page.found);
     if (page.nextPageToken === '') return found;
     before = Object.assign(new PageQuery(), { pageToken: page.nextPageToken }).before;
@@ -89,7 +114,39 @@ describe('processPage', () => {
   it('asks for the Tasks of the agent and the caller alone, and not for more than a page needs', async () => {
     tasks.queries = [];
     const scope = { tenant: 't', owner: 'o' };
-    await processPage(tasks, LISTING, { pageSize: 3, before: undefined }, scope);
+    await processPage(tasks, LISTING, { pageSize: 3, before: undefined }, { ...callerWith(0).caller, scope });
     expect(tasks.queries).toEqual([{ scope, agent: 'things', limit: 4, state: undefined, before: undefined }]);
+  });
+
+  describe('of large logs', () => {
+    const large = (id: string, state: TaskState, age: number): StoredTask => ({ ...stored(id, state, age), bytes: 60 });
+    const largeTasks = new Tasks([
+      large('good1', WAITING, 1),
+      large('ended1', 'TASK_STATE_COMPLETED', 2),
+      large('bad1', WAITING, 3),
+      large('ended2', 'TASK_STATE_COMPLETED', 4),
+      large('good2', WAITING, 5),
+      large('bad2', WAITING, 6),
+    ]);
+
+    it('is as long as they have room together, and waits for that before they are read', async () => {
+      const { admitted, caller } = callerWith(130);
+      const page = await processPage(largeTasks, LISTING, { pageSize: 10, before: undefined }, caller);
+      expect(page.found).toEqual(['good1', 'ended1']);
+      expect(page.nextPageToken).not.toBe('');
+      expect(admitted).toEqual([120]);
+    });
+
+    it('counts those of several states together, and leaves none out', async () => {
+      const room = callerWith(130);
+      const [first, ...others] = await pages('good', 10, room, largeTasks);
+      expect(first).toEqual(['good1', 'ended1']);
+      expect(room.admitted.slice(0, 2)).toEqual([120, 180]);
+      expect(others.flat()).toEqual(['ended2', 'good2']);
+    });
+
+    it('looks on where only others had room', async () => {
+      expect(await pages('bad', 10, callerWith(1), largeTasks)).toEqual([['bad1'], ['bad2']]);
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { type PageQuery, pageTokenAfter } from '#libs/http';
 import type { TaskState } from '#libs/protocol';
-import type { StoredTask, TaskQuery, TaskScope, TaskStore } from '#libs/tasks';
+import type { PageAdmission, StoredTask, TaskHeader, TaskQuery, TaskScope, TaskStore } from '#libs/tasks';
 
 /** How processes of one kind are listed. */
 export interface ProcessListing<Status extends string, Summary> {
@@ -25,52 +25,102 @@ export interface ProcessPage<Summary> {
 /** Which page is asked for, and of which. */
 export type ProcessQuery<Status> = Pick<PageQuery, 'pageSize' | 'before'> & { status?: Status };
 
-/** A caller's processes of one kind, the one that changed last first. */
-export async function processPage<Status extends string, Summary>(
-  tasks: Pick<TaskStore, 'list'>,
-  listing: ProcessListing<Status, Summary>,
-  query: ProcessQuery<Status>,
-  scope: TaskScope,
-): Promise<ProcessPage<Summary>> {
-  const states = query.status === undefined ? [undefined] : listing.states[query.status];
-  const found = await Promise.all(states.map((state) => inState(tasks, listing, state, query, scope)));
-  const sorted = found.flat().toSorted(newestFirst);
-  const page = sorted.slice(0, query.pageSize);
-  const last = page.at(-1);
-  const summaries = await Promise.all(page.map(async (process) => listing.summary(process)));
-  return {
-    found: summaries.filter((it) => it !== undefined),
-    nextPageToken: last && sorted.length > page.length ? pageTokenAfter(last.header) : '',
-  };
+/** Whose processes are listed, and the room that their logs have together. */
+interface ListCaller {
+  scope: TaskScope;
+  room: PageAdmission;
 }
 
-/** One more than a page has: whether there is a further page. */
-async function inState<Status extends string>(
-  tasks: Pick<TaskStore, 'list'>,
-  { agent, among, statusOf }: ProcessListing<Status, unknown>,
-  state: TaskState | undefined,
-  { status, before, pageSize }: ProcessQuery<Status>,
-  scope: TaskScope,
-): Promise<StoredTask[]> {
-  const limit = pageSize + 1;
-  const fitting: StoredTask[] = [];
-  for (let after = before; ;) {
-    const listed = await tasks.list({
-      scope,
-      ...(agent !== undefined && { agent }),
-      ...among,
-      state,
-      before: after,
-      limit,
-    });
-    fitting.push(...listed.filter((it) => status === undefined || !statusOf || statusOf(it) === status));
-    if (fitting.length >= limit || listed.length < limit) return fitting.slice(0, limit);
-    after = listed.at(-1)?.header;
+/** Tasks of one state that are listed. */
+interface StateListing {
+  /** Newest first. */
+  fitting: StoredTask[];
+  /** The last Task that was looked at; absent where there are no further ones. */
+  passed?: TaskHeader;
+}
+
+/** Returns a page of a caller's processes of one kind, the one that changed last first; none is left out by the next page. */
+export async function processPage<Status extends string, Summary>(
+  tasks: Pick<TaskStore, 'page'>,
+  listing: ProcessListing<Status, Summary>,
+  query: ProcessQuery<Status>,
+  caller: ListCaller,
+): Promise<ProcessPage<Summary>> {
+  for (let { before } = query; ;) {
+    const { page, next } = await tasksAfter(tasks, listing, { ...query, before }, caller);
+    before = next;
+    // Large Tasks may have been passed that do not fit.
+    if (page.length === 0 && next) continue;
+    const summaries = await Promise.all(page.map(async (process) => listing.summary(process)));
+    return {
+      found: summaries.filter((it) => it !== undefined),
+      nextPageToken: next ? pageTokenAfter(next) : '',
+    };
   }
 }
 
-function newestFirst(a: StoredTask, b: StoredTask): number {
-  const later = b.header.updatedAt.getTime() - a.header.updatedAt.getTime();
+/** Lists one state after the other: together they have the room of one page. */
+async function tasksAfter<Status extends string>(
+  tasks: Pick<TaskStore, 'page'>,
+  listing: ProcessListing<Status, unknown>,
+  query: ProcessQuery<Status>,
+  { scope, room }: ListCaller,
+): Promise<{ page: StoredTask[]; next: TaskHeader | undefined }> {
+  const states = query.status === undefined ? [undefined] : listing.states[query.status];
+  const caller = { scope, room: new ListedLogs(room) };
+  const found: StateListing[] = [];
+  for (const state of states) found.push(await inState(tasks, listing, state, query, caller));
+  // Beyond the first Task where the look at a state ended, others of that state may be in between.
+  const horizon = found.flatMap(({ passed }) => passed ?? []).toSorted(newestFirst)[0];
+  const known = found.flatMap(({ fitting }) => fitting).toSorted((a, b) => newestFirst(a.header, b.header));
+  const certain = known.filter(({ header }) => !horizon || newestFirst(header, horizon) <= 0);
+  const page = certain.slice(0, query.pageSize);
+  return { page, next: certain.length > page.length ? page.at(-1)?.header : horizon };
+}
+
+async function inState<Status extends string>(
+  tasks: Pick<TaskStore, 'page'>,
+  { agent, among, statusOf }: ProcessListing<Status, unknown>,
+  state: TaskState | undefined,
+  { status, before, pageSize }: ProcessQuery<Status>,
+  { scope, room }: { scope: TaskScope; room: ListedLogs },
+): Promise<StateListing> {
+  // One more than a page has: whether there is a further page.
+  const limit = pageSize + 1;
+  const fitting: StoredTask[] = [];
+  const which = { scope, ...(agent !== undefined && { agent }), ...among, state };
+  for (let after = before; ;) {
+    const { tasks: listed, more } = await tasks.page({ ...which, before: after, limit }, room);
+    fitting.push(...listed.filter((it) => status === undefined || !statusOf || statusOf(it) === status));
+    const passed = listed.at(-1)?.header;
+    if (!more || !passed) return { fitting };
+    const isOutOfRoom = listed.length < limit;
+    if (fitting.length >= limit || isOutOfRoom) return { fitting, passed };
+    after = passed;
+  }
+}
+
+/** Large logs that one list has read: their Tasks are here together, however many queries brought them. */
+class ListedLogs implements PageAdmission {
+  private read = 0;
+
+  constructor(private readonly room: PageAdmission) {}
+
+  /** Bytes that may still be read. */
+  get bytes(): number {
+    return Math.max(0, this.room.bytes - this.read);
+  }
+
+  async admit(bytes: number): Promise<void> {
+    await this.room.admit(this.read + bytes);
+    this.read += bytes;
+  }
+}
+
+type Place = Pick<TaskHeader, 'updatedAt' | 'taskId'>;
+
+function newestFirst(a: Place, b: Place): number {
+  const later = b.updatedAt.getTime() - a.updatedAt.getTime();
   if (later !== 0) return later;
-  return a.header.taskId < b.header.taskId ? 1 : -1;
+  return a.taskId < b.taskId ? 1 : a.taskId > b.taskId ? -1 : 0;
 }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import {
   AgentCatalog,
   agentOrGone,
@@ -9,7 +9,7 @@ import {
   REVISION_KEY,
   type ServedAgent,
 } from '#libs/executor';
-import { ProblemError } from '#libs/http';
+import { ResponseAdmission, ProblemError, ResponseBudget } from '#libs/http';
 import {
   A2AError,
   dataPart,
@@ -19,7 +19,17 @@ import {
   type SendMessageRequest,
   userMessage,
 } from '#libs/protocol';
-import { begunTask, type StoredTask, type TaskEvent, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
+import {
+  begunTask,
+  type LogAdmission,
+  type PageAdmission,
+  type StoredTask,
+  type TaskEvent,
+  type TaskHeader,
+  type TaskScope,
+  TaskStore,
+  wholeLog,
+} from '#libs/tasks';
 import { type ProcessListing, type ProcessPage, processPage, type ProcessQuery } from './process-page.js';
 
 /** Who asks for something, and by which address of this service. */
@@ -62,7 +72,13 @@ export class Processes {
     private readonly catalog: AgentCatalog,
     private readonly executions: ExecutionRegistry,
     private readonly tasks: TaskStore,
+    @Optional() private readonly answers?: ResponseBudget,
   ) {}
+
+  /** Opens the room of the answer of a call, without which no long log is read for it. A call has one at most. */
+  room(call: Pick<ProcessCall, 'scope' | 'whenAnswered'>): ResponseAdmission {
+    return new ResponseAdmission(this.answers, call);
+  }
 
   /**
    * Resolves with the process's id when it is durable; it goes on whatever becomes of the caller. The same start under
@@ -111,18 +127,22 @@ export class Processes {
     return { header, task };
   }
 
-  /** A caller's processes of one kind, the one that changed last first. */
+  /**
+   * Returns a page of a caller's processes of one kind, the one that changed last first. It is shorter than asked for where
+   * their logs are large.
+   */
   page<Status extends string, Summary>(
     listing: ProcessListing<Status, Summary>,
     query: ProcessQuery<Status>,
     scope: TaskScope,
+    room: PageAdmission,
   ): Promise<ProcessPage<Summary>> {
-    return processPage(this.tasks, listing, query, scope);
+    return processPage(this.tasks, listing, query, { scope, room });
   }
 
-  /** All that has happened to it, up to where its header is; read in its caller's turn. */
-  async log({ taskId, lastSequence, tenant, owner }: TaskHeader): Promise<TaskEvent[]> {
-    return (await this.tasks.events(taskId, 0, lastSequence, { tenant, owner })).map(({ event }) => event);
+  /** Returns all that has happened to a process, up to where its header is. */
+  async log(header: TaskHeader, room: LogAdmission): Promise<TaskEvent[]> {
+    return (await wholeLog(this.tasks, header, room)).map(({ event }) => event);
   }
 
   /**

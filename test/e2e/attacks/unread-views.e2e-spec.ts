@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { apiKeyEnv, type TestCaller, testCaller } from '../../support/callers.js';
+import { metric } from '../../support/service-metrics.js';
+import { useStage } from '../../support/stage.js';
+import { takeTurns } from '../../support/turns.js';
+import { until } from '../../support/until.js';
+import { Api, echo, input, linear, unique } from '../../support/workflow.js';
+
+takeTurns();
+
+const [mallory, bob] = [testCaller('mallory'), testCaller('bob')];
+/** The log of a run has it several times, and so has the view of the run: more than a connection takes unread. */
+const TEXT = 'x'.repeat(1_500_000);
+const ROOM = 150;
+const stage = useStage({
+  env: { ...apiKeyEnv(mallory, bob), ANSWER_LIMIT: `${ROOM}mb`, NODE_OPTIONS: '--max-old-space-size=768' },
+});
+
+/** Runs a workflow that repeats a long text. */
+async function endedRun({ headers }: TestCaller): Promise<string> {
+  const api = new Api(stage.parley.url, headers);
+  const { name } = await api.save(linear(unique('echo'), input('text'), echo('echo')));
+  const runId = await api.start(name, { text: TEXT });
+  await api.ended(runId);
+  return runId;
+}
+
+/** Asks for something over a connection of its own, and does not read until it is told to. */
+async function unread(path: string): Promise<{ socket: Socket; gone: Promise<void> }> {
+  const { hostname, port, host } = new URL(stage.parley.url);
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  await once(socket, 'connect');
+  socket.pause();
+  const head = [`Host: ${host}`, `Authorization: Bearer ${mallory.key}`, 'Connection: close'];
+  socket.write(`GET ${path} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
+  return { socket, gone };
+}
+
+const waiting = (): Promise<number> => metric(stage.parley, 'parley_answers_waiting');
+const taken = (): Promise<number> => metric(stage.parley, 'parley_answer_bytes');
+
+describe('callers that do not read the views of their runs', () => {
+  it('have half of the room of large answers at most, while another one reads', async () => {
+    const [hers, his] = [await endedRun(mallory), await endedRun(bob)];
+    const views = ['', '', '', '/nodes/echo', '/instances'].map((view) => `/api/runs/${hers}${view}`);
+    const readers = await Promise.all([...views, '/api/runs'].map(unread));
+    await until(async () => (await waiting()) === readers.length - 1, { what: 'one view, and others that wait' });
+    expect(await taken()).toBeLessThanOrEqual((ROOM / 2) * 1024 ** 2);
+    const { text } = await new Api(stage.parley.url, bob.headers).call('GET', `/runs/${his}`);
+    expect(text.length).toBeGreaterThan(3 * TEXT.length);
+    expect(await waiting()).toBe(readers.length - 1);
+    readers.forEach(({ socket }) => socket.resume());
+    await Promise.all(readers.map(({ gone }) => gone));
+    await until(async () => (await taken()) === 0, { what: 'an empty room' });
+    expect(await metric(stage.parley, 'parley_answers_refused_total')).toBe(0);
+  });
+});
