@@ -3,12 +3,14 @@ import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { failureOnPages } from './page-failure.js';
 
-const PATH =
+/** Path of the browser that tests drive. */
+export const BROWSER_PATH =
   process.env.PARLEY_TEST_BROWSER ??
   ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path)) ??
   '/usr/bin/chromium';
 const MISSING =
-  process.env.PARLEY_TEST_NO_BROWSER ?? (existsSync(PATH) ? undefined : `no browser at ${PATH}; run npm test`);
+  process.env.PARLEY_TEST_NO_BROWSER ??
+  (existsSync(BROWSER_PATH) ? undefined : `no browser at ${BROWSER_PATH}; run npm test`);
 
 const skipped: typeof it = it['skip'];
 
@@ -41,6 +43,12 @@ const WITHOUT = [
 ];
 /** Nothing is drawn that the processor would not draw in any case. */
 const WITHOUT_GPU = ['--disable-gpu', '--in-process-gpu'];
+
+/** Starts a Chromium, and a second one if the first crashes while it starts, which it seldom does. */
+export async function launchChromium(executablePath: string, args: string[]): Promise<Browser> {
+  const launch = (): Promise<Browser> => chromium.launch({ executablePath, args });
+  return launch().catch(launch);
+}
 
 /** What tests of this file have open, with what each wrote as an error: where its view was given up, that says by what. */
 const pages = new Map<Page, string[]>();
@@ -93,10 +101,7 @@ export function useBrowser(names: readonly string[] = []): Tab {
     const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
     const resolver = rules === '' ? [] : [`--host-resolver-rules=${rules}`];
     const args = ['--no-sandbox', '--disable-dev-shm-usage', ...ONE_RENDERER, ...WITHOUT_GPU];
-    browser = await chromium.launch({
-      executablePath: PATH,
-      args: [...args, `--disable-features=${WITHOUT.join(',')}`, ...resolver],
-    });
+    browser = await launchChromium(BROWSER_PATH, [...args, `--disable-features=${WITHOUT.join(',')}`, ...resolver]);
   });
   afterEach(async () => {
     const [open, faults] = [contexts, thrown];
