@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { AgentCallError, type CallOptions } from '#libs/a2a-client';
 import { UnknownAgent } from '#libs/executor';
-import { ContentTooLarge } from '#libs/protocol';
+import { ContentTooLarge, userMessage } from '#libs/protocol';
 import { FakeCallingTask, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { ends, holds } from '../../../test/support/fake-behaviour.js';
 import { until } from '../../../test/support/until.js';
+import type { AgentCall } from './agent-call.js';
 
 describe('AgentCall that fails', () => {
   let agent: FakeAgent;
@@ -127,6 +128,41 @@ describe('AgentCall that fails', () => {
   });
 
   it.each([
+    ['a fault of ours', new TypeError('internal'), 'internal'],
+    ['a limit of ours', ContentTooLarge.of('the text', 7, 'TASK_LIMIT'), 'refused'],
+  ])('by %s cancels the Task that is left at work, once', async (_what, fault, kind) => {
+    const works = { status: 'TASK_STATE_WORKING' } as const;
+    agent.always({ steps: [works, { sleep: 20 }, works, { hold: true }] });
+    const call = caller().call();
+    const { answer } = call;
+    const apply = answer.apply.bind(answer);
+    answer.apply = (response) => {
+      if (answer.active) throw fault;
+      return apply(response);
+    };
+    expect(await outcomeOf(call)).toMatchObject({ failure: { kind, cause: fault } });
+    await until(() => agent.cancels.length > 0, { what: 'the cancel' });
+    expect(agent.cancels).toEqual(agent.taskIds());
+  });
+
+  it.each([
+    ['with a Task that was seen before cancels that', undefined, ['known']],
+    ['with an answer leaves the Task waiting', 'known', []],
+  ])('before the agent tells of its Task, %s', async (_what, taskId, cancels) => {
+    const canceled: string[] = [];
+    const lost = new AgentCallError('overloaded', 'too many answers are read');
+    const client = {
+      agentUrl: agent.url,
+      follow: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(lost) }) }),
+      cancel: async (id: string) => canceled.push(id),
+    };
+    const one = Object.assign(caller(), { directory: { client: async () => client } });
+    const request = { message: userMessage('hello', { ...(taskId && { taskId }) }) };
+    expect(await outcomeOf(one.call({ known: 'known', request }))).toMatchObject({ failure: { kind: 'overloaded' } });
+    expect(canceled).toEqual(cancels);
+  });
+
+  it.each([
     ['ended', ends('TASK_STATE_FAILED')],
     ['never begun', { httpStatus: 400 }],
   ])('by a Task that has %s cancels nothing', async (_what, behaviour) => {
@@ -147,6 +183,40 @@ describe('AgentCall that fails', () => {
     agent.always({ hang: true });
     const outcome = await outcomeOf(caller().call({ timeouts: { firstEvent: 50 } }));
     expect(outcome).toMatchObject({ failure: { kind: 'timeout', message: 'timeout: no answer within 0.05 s' } });
+  });
+});
+
+describe('AgentCall whose caller fails', () => {
+  let agent: FakeAgent;
+
+  beforeEach(async () => {
+    agent = await FakeAgent.start({ streaming: true });
+  });
+  afterEach(() => agent.stop());
+
+  async function failing(fields: Parameters<FakeCallingTask['call']>[0] = {}): Promise<AgentCall> {
+    agent.always(holds());
+    const call = new FakeCallingTask(agent).call(fields);
+    const reading = async (): Promise<void> => {
+      for await (const _progress of call.run()) throw new Error('The caller fails');
+    };
+    await expect(reading()).rejects.toThrow('The caller fails');
+    return call;
+  }
+
+  it('cancels the Task that is left at work, once', async () => {
+    const call = await failing();
+    await until(() => agent.cancels.length > 0, { what: 'the cancel' });
+    await call.cancel();
+    expect(agent.cancels).toEqual(agent.taskIds());
+  });
+
+  it.each([
+    ['an agent of this service', { own: true }],
+    ["an agent whose Task is nobody else's", { by: undefined }],
+  ])('leaves %s at work', async (_what, fields) => {
+    await failing(fields as object);
+    expect(agent.cancels).toEqual([]);
   });
 });
 

@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AgentCallError, type AgentClient, type AgentDirectory, CalledTask, type CallOptions } from '#libs/a2a-client';
+import {
+  AgentCallError,
+  type AgentClient,
+  type AgentDirectory,
+  CalledTask,
+  type CallOptions,
+  type CancelOutcome,
+} from '#libs/a2a-client';
 import { fittedParts, TaskCanceled } from '#libs/executor';
 import {
   A2A_ERRORS,
@@ -62,6 +69,7 @@ export class AgentCall {
   private met = false;
   private unsent: AgentCallError | undefined;
   private leaving: Promise<void> | undefined;
+  private canceling: Promise<CancelOutcome> | undefined;
   private ended: CallOutcome | undefined;
   private readonly context: AgentContext;
   /** The Parts of the Message as the agent takes them. */
@@ -99,6 +107,7 @@ export class AgentCall {
 
   /**
    * Makes the call and yields what comes of it; the next response is read when the one before was taken. To be run once.
+   * Where a durable caller stops reading before the end, and has not given the call up, an agent elsewhere is canceled.
    * @throws nothing but why the call was given up
    */
   async *run(): AsyncGenerator<CallProgress, void, undefined> {
@@ -121,6 +130,7 @@ export class AgentCall {
     } catch (error) {
       this.ended = this.failed(error);
     } finally {
+      if (by && this.ended === undefined && !end.givenUp && this.isAtWork) void this.cancelSeen();
       this.sight.resolve();
       this.over.resolve();
     }
@@ -136,13 +146,22 @@ export class AgentCall {
     await this.leave(new TaskCanceled());
     const { taskId } = this;
     if (taskId === undefined) return { outcome: this.sent ? 'unknown' : 'not-started' };
-    return { taskId, outcome: await this.cancelTask(taskId) };
+    return { taskId, outcome: await this.cancelSeen() };
   }
 
-  private async cancelTask(taskId: string): Promise<CanceledCall['outcome']> {
+  /** Cancels the agent's Task; again only where the agent was not reached. Never rejects. */
+  private cancelSeen(): Promise<CancelOutcome> {
+    this.canceling ??= this.cancelTask(this.taskId ?? '').then((outcome) => {
+      if (outcome === 'unreachable') this.canceling = undefined;
+      return outcome;
+    });
+    return this.canceling;
+  }
+
+  private async cancelTask(taskId: string): Promise<CancelOutcome> {
     const { client, spec } = this;
-    if (client) return client.cancel(taskId, cancelOptions(spec.identity));
     try {
+      if (client) return await client.cancel(taskId, cancelOptions(spec.identity));
       return await cancelTask(this.directory, (await spec.target()).url, taskId, spec.identity);
     } catch {
       return 'unreachable';
@@ -181,18 +200,26 @@ export class AgentCall {
 
   /** What could not even be sent says more than that the time is over. */
   private failed(error: unknown): CallOutcome {
-    const { answer, end, taskId, spec } = this;
+    const { answer, end, spec } = this;
     end.throwIfGivenUp();
     const isUnsent = error instanceof AgentCallError && error.unsent;
     const isTimedOut = end.timedOut && !isUnsent;
-    if (taskId !== undefined && (isTimedOut || this.isLeftAtWork(error))) void this.cancelTask(taskId);
+    if (this.taskId !== undefined && (isTimedOut || this.isLeftAtWork(error))) void this.cancelSeen();
     return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : failureOf(error) };
   }
 
-  /** True if nobody reads on at an agent elsewhere whose Task works as far as it has told. */
+  /** True if nobody reads on at an agent elsewhere that is at work, whatever failed. */
   private isLeftAtWork(error: unknown): boolean {
-    if (this.spec.own || !this.met || !this.answer.active) return false;
-    return error instanceof AgentCallError && error.kind !== 'aborted' && error.kind !== 'not-found';
+    const isGone = error instanceof AgentCallError && (error.kind === 'aborted' || error.kind === 'not-found');
+    return !isGone && this.isAtWork;
+  }
+
+  /** True if an agent elsewhere has a Task of this very call, which works as far as it has told. */
+  private get isAtWork(): boolean {
+    const { own, known, request } = this.spec;
+    // An answer that does not reach the Task leaves it waiting.
+    const isSeen = this.met || (known !== undefined && known !== request.message.taskId);
+    return !own && isSeen && this.answer.active;
   }
 
   /** A call that makes one Task however often it comes is made again where its connection was lost. */
