@@ -235,13 +235,13 @@ export class ExecutionRegistry {
 
   /**
    * Goes on with a turn that a process did not finish, or that was parked. The executor must be restartable. It finds the
-   * Task at work, also one that asks something and is due all the same.
+   * Task at work, also one that asks something and is due all the same: a full log refuses that (TaskLimitExceeded).
    */
   recover(turn: RecoveredTurn): Execution {
-    const recording = this.recorder.continue(turn.stored, turn.token, { waited: turn.acceptedAt > 1, atWork: true });
+    const waits = isWaitingState(turn.stored.header.state);
+    const recording = this.recorder.continue(turn.stored, turn.token, { waited: turn.acceptedAt > 1, atWork: !waits });
     const log = [...turn.log];
-    if (isWaitingState(turn.stored.header.state))
-      log.push(recording.record(statusUpdate(recording, 'TASK_STATE_WORKING')).event);
+    if (waits) log.push(recording.record(statusUpdate(recording, 'TASK_STATE_WORKING')).event);
     const { call, userMessage, task } = turn;
     return this.run(turn.agent, {
       ...{ recording, call, userMessage, task, log },
