@@ -3,7 +3,7 @@ import { createServer, get, type IncomingMessage, type Server, type ServerRespon
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
-import { Metrics } from '#libs/service';
+import { LoopShares, Metrics, WorkTurns } from '#libs/service';
 import { FrameRoom } from '../answers/frame-room.js';
 import { PassingText } from './passing-text.js';
 import { SseStream, type SseStreamOptions } from './sse-stream.js';
@@ -148,7 +148,8 @@ function roomOf(
   waitMs?: number,
 ): { taken: number; enter: (bytes: number) => Promise<() => void> } {
   const metrics = new Metrics();
-  const room = new FrameRoom({ memory: { answerBytes } } as never, metrics, waitMs);
+  const turns = new WorkTurns(new LoopShares(metrics));
+  const room = new FrameRoom({ memory: { answerBytes } } as never, metrics, turns, waitMs);
   room.serve(server, () => NOBODY);
   return {
     get taken() {
