@@ -9,8 +9,9 @@ export abstract class DrivenProcess {
   readonly children: Pick<TaskHeader, 'taskId' | 'parentReference'>[] = [];
   /** How many events the executor has waited for to be durable. */
   durable = 0;
-  /** Called with each event once the log has it. */
+  /** Called with each event; where it throws, the log does not take the event. */
   onEvent: (event: TaskEvent) => void = () => undefined;
+  private isRefused = false;
   private readonly reference: { taskId: string; contextId: string };
   private readonly controller = new AbortController();
 
@@ -74,6 +75,7 @@ export abstract class DrivenProcess {
       signal: this.controller.signal,
       log: async () => [...this.log],
       admit: () => undefined,
+      isRefused: () => this.isRefused,
       prove: async () => undefined,
       flush: async () => {
         this.durable = this.log.length;
@@ -82,7 +84,9 @@ export abstract class DrivenProcess {
     for await (const event of this.executor().execute(context)) {
       applyTaskEvent(this.task, event);
       this.log.push(event);
+      this.isRefused = true;
       this.onEvent(event);
+      this.isRefused = false;
     }
     return this.task.status.state;
   }

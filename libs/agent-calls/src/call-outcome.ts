@@ -1,6 +1,6 @@
 import { AgentCallError, type AgentCallFailure, type CalledTask } from '#libs/a2a-client';
 import { UnknownAgent } from '#libs/executor';
-import { A2AError, briefText, ContentTooLarge, firstText, type TaskState } from '#libs/protocol';
+import { A2AError, briefText, ContentTooLarge, firstText, isWaitingState, type TaskState } from '#libs/protocol';
 
 /** Why a call gave nothing to go on with. Whether to call again hangs on this alone, never on a text. */
 export type CallFailureKind =
@@ -93,6 +93,13 @@ export function failureOf(cause: unknown): CallFailure {
   if (cause instanceof UnknownAgent) return failure('not-found', cause.message);
   if (cause instanceof ContentTooLarge) return failure('refused', cause.message);
   return failure('internal', 'internal error');
+}
+
+/** True if the call of an answer has failed without a word of the agent's Task, which may wait without an end. */
+export function isLeftWaiting(outcome: CallOutcome): boolean {
+  const { state, taskId } = outcome.answer;
+  if (outcome.kind !== 'failed' || outcome.failure.timedOut || taskId === undefined) return false;
+  return state === undefined || isWaitingState(state);
 }
 
 /** The failure of an agent that used up its time. */

@@ -6,6 +6,7 @@ export {
   type CallFailure,
   type CallFailureKind,
   type CallOutcome,
+  isLeftWaiting,
   statusTextOf,
   withStatusText,
 } from './call-outcome.js';

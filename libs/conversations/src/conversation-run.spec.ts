@@ -1,5 +1,5 @@
 import { AgentCallError } from '#libs/a2a-client';
-import { statusUpdate } from '#libs/protocol';
+import { isWaitingState, statusUpdate } from '#libs/protocol';
 import { type Announcement, readStep } from './conversation-metadata.js';
 import { DrivenConversation, settingsOf, TalkingAgents } from './testing/driven-conversation.js';
 
@@ -70,6 +70,17 @@ describe('the end of a conversation', () => {
     const tasks = agents.sent.map(({ to, message: { messageId } }) => `cancel ${to} task-${messageId}`);
     expect(tasks).toHaveLength(2);
     expect(new Set(canceled(conversation))).toEqual(new Set(tasks));
+  });
+
+  it('leaves no agent asking whose question for a person is too large for the conversation', async () => {
+    const approval = { asks: 'May I?', metadata: { 'parley/question': { about: 'approval', call: 'c' } } };
+    const agents = new TalkingAgents({ b: () => approval });
+    const conversation = new DrivenConversation(agents, settingsOf());
+    conversation.onEvent = (event) => {
+      if ('statusUpdate' in event && isWaitingState(event.statusUpdate.status.state)) throw new Error('too large');
+    };
+    await expect(conversation.start()).rejects.toThrow('too large');
+    expect(canceled(conversation)).toEqual([`cancel b ${[...agents.kept.keys()].join()}`]);
   });
 
   it('cancels nothing where no agent asks', async () => {

@@ -83,6 +83,11 @@ export interface RequestContext {
    * @throws ContentTooLarge
    */
   admit(event: TaskEvent): void;
+  /**
+   * True once the Task has not taken an event that was yielded, which ends it: nothing of that event is recorded. For an
+   * executor whose generator is returned from then, and has Tasks elsewhere to cancel. Absent where it is never so.
+   */
+  isRefused?(): boolean;
   /** Resolves when every event yielded so far is durable. Await it before a side effect that must not be repeated unrecorded. */
   flush(): Promise<void>;
   /**

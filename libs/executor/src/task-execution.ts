@@ -76,6 +76,8 @@ export class TaskExecution implements Execution {
   readonly live: LiveEvents | undefined;
   private acceptance: Execution['accepted'] | undefined;
   private settlement: Promise<Task> | undefined;
+  /** True once an event of the executor was too large for the Task. */
+  private isRefused = false;
   /** Resolves when the executor's generator has ended, whatever came of it. */
   private ended: Promise<void> = Promise.resolve();
   /** Resolves `run`. */
@@ -239,10 +241,20 @@ export class TaskExecution implements Execution {
       const event = files?.concerns(said) ? await files.keep(said) : said;
       // A cancel may have ended the Task meanwhile.
       if (this.recording.settled) return;
-      this.record(event);
+      this.take(event);
       if (endsTurn(event)) return;
       const { backlog, backlogBytes } = this.recording;
       if (backlog >= MAX_BACKLOG || backlogBytes >= MAX_BACKLOG_BYTES) await this.recording.flush();
+    }
+  }
+
+  /** @throws ContentTooLarge, of which the executor learns as it is returned from */
+  private take(event: TaskEvent): void {
+    try {
+      this.record(event);
+    } catch (error) {
+      this.isRefused = error instanceof ContentTooLarge;
+      throw error;
     }
   }
 
@@ -333,6 +345,7 @@ export class TaskExecution implements Execution {
         nearlyFull: () => recording.nearlyFull,
       },
       admit: (event) => recording.admit(event),
+      isRefused: () => this.isRefused,
       flush: () => recording.flush(),
       prove: async () => {
         await start.confirm();

@@ -204,6 +204,16 @@ describe('external nodes', () => {
     expect(agent.cancels).toEqual([agent.taskIds()[0]]);
   });
 
+  it.each([true, false])('cancels the remote Task whose question the Task refuses: %s', async (isRefused) => {
+    agent.next(ends('TASK_STATE_INPUT_REQUIRED', 'which?'));
+    const events: NodeEvent[] = [];
+    for await (const event of type.executor(node()).execute(turn('book', { isRefused: () => isRefused }))) {
+      events.push(event as NodeEvent);
+      if (outline(events).at(-1) === 'input_required') break;
+    }
+    expect(agent.cancels).toEqual(isRefused ? agent.taskIds() : []);
+  });
+
   it('follows the remote Task after a crash instead of sending again', async () => {
     const before = await play(turn('x'));
     const recorded = before.slice(0, 2);

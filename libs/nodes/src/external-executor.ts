@@ -4,6 +4,7 @@ import {
   AgentCall,
   type CallIdentity,
   type CallOutcome,
+  isLeftWaiting,
   type KeptContext,
   type RemoteContexts,
 } from '#libs/agent-calls';
@@ -21,7 +22,6 @@ import {
   firstData,
   firstTextRow,
   isJsonObject,
-  isWaitingState,
   joinedText,
   type JsonObject,
   mergedTexts,
@@ -89,7 +89,12 @@ export class ExternalExecutor extends NodeExecutor {
       return undefined;
     }
     if (isLeftWaiting(call.outcome)) await call.cancel();
-    return yield* ended(context, url, call.outcome);
+    try {
+      return yield* ended(context, url, call.outcome);
+    } finally {
+      // Nobody can answer a question that is too large for the Task.
+      if (call.outcome.kind === 'waiting' && context.isRefused?.()) await call.cancel();
+    }
   }
 
   /** After a crash the remote Task of this turn is followed; where none was seen the same Message is sent again. */
@@ -183,13 +188,6 @@ async function* follow(context: RequestContext, call: AgentCall): AsyncGenerator
     const { taskId, contextId } = seen;
     yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
   }
-}
-
-/** True if the call of an answer has failed without a word of the remote Task, which may wait without an end. */
-function isLeftWaiting(outcome: CallOutcome): boolean {
-  const { state, taskId } = outcome.answer;
-  if (outcome.kind !== 'failed' || outcome.failure.timedOut || taskId === undefined) return false;
-  return state === undefined || isWaitingState(state);
 }
 
 async function* ended(context: RequestContext, url: string, outcome: CallOutcome): NodeWork {

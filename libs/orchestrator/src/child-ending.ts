@@ -30,6 +30,8 @@ export interface FailedEnding {
   status?: string;
   error: string;
   failure: FailureKind;
+  /** Present where the agent may be at work, or wait, and nobody reads on: its Task is to be canceled. */
+  isLeft?: true;
   /** How many milliseconds the agent asks to wait before it is called again. */
   retryAfter?: number;
 }

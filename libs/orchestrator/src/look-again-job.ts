@@ -27,6 +27,15 @@ export function withJob(event: TaskEvent, job: Job | undefined): TaskEvent {
   return job ? { ...event, jobs: [...(event.jobs ?? []), job] } : event;
 }
 
+/** Yields events, the first of them with a job in its commit, if there is one. */
+export function* withFirstJob(events: Iterable<TaskEvent>, job: Job | undefined): Generator<TaskEvent> {
+  let first = job;
+  for (const event of events) {
+    yield withJob(event, first);
+    first = undefined;
+  }
+}
+
 /** @throws TypeError for a payload of another shape */
 export function readLookAgain(payload: unknown): LookAgain {
   const { runId, children } = (payload ?? {}) as Record<string, unknown>;

@@ -1,14 +1,13 @@
 import { Logger } from '@nestjs/common';
-import { AgentCallError } from '#libs/a2a-client';
-import { type AgentCall, type CallFailure, type CallOutcome, type CallTarget, NodeProgress } from '#libs/agent-calls';
+import { type AgentCall, type CallTarget, NodeProgress } from '#libs/agent-calls';
 import type { Job } from '#libs/jobs';
 import { throughOutage } from '#libs/postgres';
 import { type CalledAgent, type PlannedCall, ProcessCalls, type ProcessStart } from '#libs/process';
-import { A2A_ERRORS, type Part, type RunEventNote, shownUrl } from '#libs/protocol';
+import { isTerminalState, type Part, type RunEventNote, shownUrl } from '#libs/protocol';
+import { callEnding } from './call-ending.js';
 import { cancelJob } from './child-cancel.js';
 import { type ChildEnding, childEnding } from './child-ending.js';
 import { externalCall } from './external-call.js';
-import { FailedExpression } from './expressions/failed-expression.js';
 import { nodeUrl, refuseEndpoint, workflowPath } from './node-address.js';
 import { nodeContext } from './node-context.js';
 import { callsOthers, childReference, dispatchMessageId, nodeRequest, nodeTimeout } from './node-dispatch.js';
@@ -19,9 +18,7 @@ import { type AskingChildren, lookAtAsking } from './asking-children.js';
 import { timeOf } from './node-clock.js';
 import type { AttemptFailure } from './node-outcomes.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
-import { InvalidOutput, OutputRules } from './output-rules.js';
 import { reportRecordable } from './recordable-ending.js';
-import { askedOnAfter } from './refused-answer.js';
 import { questionId, remoteLookJob, remoteLookOver } from './remote-look-job.js';
 import { RunContent } from './run-content.js';
 import { isForwardedStep } from './run-event-type.js';
@@ -31,7 +28,6 @@ import type { RunRoom } from './run-room.js';
 import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
 import type { SendingPayload } from './run-steps.js';
-import type { WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /** What a run hears of a node's call. */
@@ -182,15 +178,20 @@ export class RunCalls {
    * gives the call up
    */
   async giveUp(node: NodeRun): Promise<Job | undefined> {
-    const { context } = this.run;
-    const taskId = await this.calls.find({
-      ...this.called(node),
-      ...(node.taskId !== undefined && { seen: node.taskId }),
-    });
+    const seen = node.taskId !== undefined && { seen: node.taskId };
+    return this.cancelGivenUp(node, await this.calls.find({ ...this.called(node), ...seen }));
+  }
+
+  /** The same of a call that is open in this execution: nobody else knows more of its Task. */
+  giveUpOpen(node: NodeRun): Job | undefined {
+    return this.cancelGivenUp(node, this.calls.taskIdOf(referenceOf(node)) ?? node.taskId);
+  }
+
+  private cancelGivenUp(node: NodeRun, taskId: string | undefined): Job | undefined {
     const { instance, attempts: attempt } = node;
     const keep = async ({ outcome }: CanceledChild): Promise<void> => {
       if (outcome === 'acknowledged' || outcome === 'refused')
-        await this.services.cancels.keep({ runId: context.taskId, node: instance, attempt, outcome });
+        await this.services.cancels.keep({ runId: this.run.context.taskId, node: instance, attempt, outcome });
     };
     // Where it is not kept the job cancels once more.
     void this.cancelOne(node)
@@ -309,48 +310,14 @@ export class RunCalls {
       }
       const unread = unreadPayload(call.answer);
       if (unread) await report({ step: partsLeftOut.note(node, unread) });
-      await reportRecordable(this.endingOf(node, url, call.outcome), this.run, (ending) => report({ ending }));
+      const judging = { graph: this.run.graph, jsonMembers: this.services.content.jsonMembers };
+      const ending = callEnding(node, url, call.outcome, judging);
+      await reportRecordable(ending, this.run, (recordable) => report({ ending: recordable }));
     } catch (error) {
       if (call.givenUp) return;
       this.logger.error({ err: error, node: node.instance }, 'The answer of a node could not be reported');
-      await this.reportUnread(report);
-    }
-  }
-
-  /** Fails a node whose answer could not be understood: its run would wait for it for ever. Never rejects. */
-  private async reportUnread(report: (news: Pick<ChildNews, 'ending'>) => Promise<void>): Promise<void> {
-    const ending: ChildEnding = { kind: 'failed', error: 'internal error', failure: 'internal' };
-    await report({ ending }).catch(() => undefined);
-  }
-
-  private endingOf(node: NodeRun, url: string, outcome: CallOutcome): ChildEnding {
-    const definition = this.run.graph.node(node.id);
-    if (outcome.kind === 'failed' && this.isLate(node, outcome.failure)) return { kind: 'moved-on' };
-    const askedOn = outcome.kind === 'failed' ? askedOnAfter(outcome.failure, node) : undefined;
-    if (askedOn) return askedOn;
-    if (outcome.kind === 'failed' && outcome.failure.kind === 'internal') {
-      const { cause } = outcome.failure;
-      if (cause instanceof FailedExpression) return { kind: 'failed', error: cause.message, failure: 'expression' };
-      this.logger.error({ err: cause, node: node.instance, url: shownUrl(url) }, 'The call of a node failed');
-    }
-    const ending = childEnding(definition, url, outcome);
-    return ending.kind === 'completed' ? this.checked(definition, ending) : ending;
-  }
-
-  /** Whether an own agent takes no answer any more. In a definition without new keys that is the node's failure. */
-  private isLate({ type, answer }: NodeRun, { cause }: CallFailure): boolean {
-    if (answer === undefined || type === 'external' || this.run.graph.isPlain) return false;
-    return cause instanceof AgentCallError && cause.code === A2A_ERRORS.UNSUPPORTED_OPERATION.code;
-  }
-
-  /** A result that is not what the definition says is none. */
-  private checked(definition: WorkflowNode, ending: Extract<ChildEnding, { kind: 'completed' }>): ChildEnding {
-    try {
-      const { jsonMembers } = this.services.content;
-      return { ...ending, artifacts: OutputRules.of(definition).applied(ending.artifacts, jsonMembers) };
-    } catch (error) {
-      if (!(error instanceof InvalidOutput)) throw error;
-      return { kind: 'failed', status: ending.status, error: error.message, failure: 'invalid-output' };
+      // The run would wait for the node forever, and its agent for an answer.
+      await report({ ending: unreadEnding(call) }).catch(() => undefined);
     }
   }
 
@@ -393,6 +360,12 @@ export class RunCalls {
   private externalCall({ id }: NodeRun): ReturnType<typeof externalCall> {
     return externalCall(this.run.graph.node(id));
   }
+}
+
+/** Returns how the call of a node ends whose answer could not be understood. */
+function unreadEnding({ answer: { taskId, state } }: AgentCall): ChildEnding {
+  const isLeft = taskId !== undefined && !(state && isTerminalState(state));
+  return { kind: 'failed', error: 'internal error', failure: 'internal', ...(isLeft && { isLeft }) };
 }
 
 function referenceOf({ instance, attempts }: NodeRun): string {

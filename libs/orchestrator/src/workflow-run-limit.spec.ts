@@ -1,15 +1,20 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { AgentCallError } from '#libs/a2a-client';
 import { ContentTooLarge, runEventNote, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { RunRoom } from './run-room.js';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
 import { FakeAgents } from './testing/fake-agents.js';
 
 const SENTENCE = 'The log of a task has at most 1000 bytes (TASK_LIMIT); this one would have more.';
 
+const noteOf = (event: TaskEvent) => ('statusUpdate' in event ? runEventNote(event.statusUpdate.metadata) : undefined);
+
 /** Refuses the first step of a kind of a node, and none after it. */
 function full(type: string, node: string): (event: TaskEvent) => void {
   return (event) => {
-    const note = 'statusUpdate' in event ? runEventNote(event.statusUpdate.metadata) : undefined;
+    const note = noteOf(event);
     if (note?.type === type && note.node_id === node) throw new ContentTooLarge(SENTENCE);
   };
 }
@@ -68,6 +73,53 @@ describe('A run that passes TASK_LIMIT', () => {
     run.admit = full('a2a.sending', 'extern');
     await run.answer(userMessage('yes'));
     expect(ended(run)).toMatchObject({ state: 'TASK_STATE_FAILED', jobs: [expect.any(String), 'tasks.end-children'] });
+  });
+});
+
+describe('A run whose node fails while its agent may still wait', () => {
+  const cancelOf = (run: DrivenRun) => {
+    const failure = run.log.findLast((event) => noteOf(event)?.type === 'node.error');
+    return { canceled: run.agents.cancels, jobs: failure?.jobs?.map(({ name }) => name) };
+  };
+
+  it.each(['extern', 'asks'])('cancels a Task whose question is too large for it (%s)', async (id) => {
+    const run = new DrivenRun(workflowOf(id, '', { language: 2 }), new FakeAgents());
+    run.admit = full('a2a.received', id);
+    const turn = run.start();
+    (await run.agents.called(id)).finish('TASK_STATE_INPUT_REQUIRED', 'Well?');
+    expect(await turn).toBe('TASK_STATE_FAILED');
+    const [error] = run.payloads('node.error', id);
+    expect(error).toMatchObject({ failure: { kind: 'refused', message: SENTENCE } });
+    expect(cancelOf(run)).toEqual({ canceled: [{ node: id, taskId: `task-of-${id}` }], jobs: ['runs.cancel-child'] });
+  });
+
+  it('cancels the Task of an agent elsewhere that an answer has not reached', async () => {
+    const run = new DrivenRun(workflowOf('extern', '', { language: 2 }), new FakeAgents());
+    const turn = run.start();
+    (await run.agents.called('extern')).finish('TASK_STATE_INPUT_REQUIRED', 'Well?');
+    await turn;
+    const answered = run.answer(userMessage('yes'));
+    (await run.agents.called('extern', 2)).throw(new AgentCallError('connect', 'nobody listens'));
+    expect(await answered).toBe('TASK_STATE_FAILED');
+    expect(cancelOf(run)).toEqual({
+      canceled: [{ node: 'extern', taskId: 'task-of-extern' }],
+      jobs: ['runs.cancel-child'],
+    });
+  });
+
+  it('cancels a Task at work whose answer cannot be reported', async () => {
+    jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    const run = new DrivenRun(workflowOf('works', '', { language: 2 }), new FakeAgents());
+    const turn = run.start();
+    jest.spyOn(RunRoom.prototype, 'receive').mockImplementationOnce(() => {
+      throw new TypeError('internal');
+    });
+    (await run.agents.called('works')).task();
+    expect(await turn).toBe('TASK_STATE_FAILED');
+    expect(cancelOf(run)).toEqual({
+      canceled: [{ node: 'works', taskId: 'task-of-works' }],
+      jobs: ['runs.cancel-child'],
+    });
   });
 });
 

@@ -7,7 +7,7 @@ import { nearlyFullNote, nodeResumed, nodeSkipped, runDeadline, runEnding } from
 import { childSteps } from './child-steps.js';
 import { exitContext } from './exit-context.js';
 import { type AttemptFailure, CANNOT_ASK, NodeOutcomes } from './node-outcomes.js';
-import { lookingAgain, withJob } from './look-again-job.js';
+import { lookingAgain, withFirstJob, withJob } from './look-again-job.js';
 import type { CanceledChild, NodeRun } from './node-run.js';
 import { isOwn } from './node-sets.js';
 import type { Decision, Plan, RunOutcome, Skips } from './plan.js';
@@ -231,13 +231,7 @@ export class WorkflowRun extends Process<RunState> {
 
   /** The time of an attempt, or of a question, is over. */
   private async *givenUp(node: NodeRun, attempt: AttemptFailure): AsyncGenerator<TaskEvent> {
-    const job = await this.calls.giveUp(node);
-    let jobs = job && [job];
-    this.evaluation.begin();
-    for (const event of this.outcomes.failed(node, attempt)) {
-      yield this.record(jobs ? { ...event, jobs } : event);
-      jobs = undefined;
-    }
+    yield* withFirstJob(this.settling(node, this.outcomes.failed(node, attempt)), await this.calls.giveUp(node));
   }
 
   /** Nobody has answered a question in time: the definition does, or the node fails. At the end of the run nobody can. */
@@ -279,10 +273,15 @@ export class WorkflowRun extends Process<RunState> {
   private *apply(news: ChildNews): Generator<TaskEvent> {
     const { node, ending } = news;
     if (ending?.kind === 'moved-on') return yield* this.resume([node]);
-    if (ending) this.calls.close(node);
+    const steps = childSteps(this.context, this.outcomes, news);
+    if (ending?.kind === 'failed' && ending.isLeft)
+      return yield* withFirstJob(this.settling(node, steps), this.calls.giveUpOpen(node));
+    const isOpen = ending === undefined || ending.kind === 'waiting';
+    if (!isOpen) this.calls.close(node);
     const look = this.calls.lookLater(news);
-    for (const event of this.settling(node, childSteps(this.context, this.outcomes, news), ending === undefined))
-      yield withJob(event, look);
+    for (const event of this.settling(node, steps, isOpen))
+      yield node.status === 'input-required' ? withJob(event, look) : event;
+    if (ending) this.calls.close(node);
   }
 
   /** The end of the turn, unless something that was asked is asked no more. */
@@ -357,15 +356,15 @@ export class WorkflowRun extends Process<RunState> {
 
   /**
    * What comes of a node; what is too large for the run is the node's failure.
-   * @param isCalled whether its agent is still at work
+   * @param isCalled true if its agent is still at work, or asks
    */
   private *settling(node: NodeRun, events: Generator<TaskEvent>, isCalled = false): Generator<TaskEvent> {
     try {
       yield* this.recorded(events);
     } catch (error) {
       if (!(error instanceof ContentTooLarge)) throw error;
-      if (isCalled) void this.calls.cancel([node]);
-      yield* this.recorded(this.outcomes.failed(node, { kind: 'refused', error: error.message }));
+      const failed = this.outcomes.failed(node, { kind: 'refused', error: error.message });
+      yield* withFirstJob(this.recorded(failed), isCalled ? this.calls.giveUpOpen(node) : undefined);
     }
   }
 

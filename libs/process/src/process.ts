@@ -41,7 +41,7 @@ export abstract class Process<State extends ProcessState> {
       else yield* this.fail(error);
     } finally {
       // A fault, or a limit of the Task, ends it without a word of this process.
-      if (!this.over && !signal.aborted) await this.endCalls().catch(() => undefined);
+      if ((!this.over || this.context.isRefused?.()) && !signal.aborted) await this.endCalls().catch(() => undefined);
       this.calls.abort();
     }
   }

@@ -126,7 +126,7 @@ export class ModelExecutor extends AgentExecutor {
       yield failedUpdate(context, `Error: ${error.message}`, error.note);
     } finally {
       // A fault, or a limit of the Task: only this execution knows the Tasks of agents elsewhere.
-      if (!isOver && !context.signal.aborted) await calledAgents?.endAll();
+      if ((!isOver || context.isRefused?.()) && !context.signal.aborted) await calledAgents?.endAll();
       calledAgents?.abort();
     }
   }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#libs/protocol';
+import { isWaitingState, type JsonObject } from '#libs/protocol';
 import { answers, asking, type FakeCalledAgent, FakeCalledAgents } from '../testing/fake-called-agents.js';
 import { type Answering, asks, says } from '../testing/fake-models.js';
 import { agentWith, NotedTools } from '../testing/noted-agent.js';
@@ -9,6 +9,9 @@ const callingBoth: Answering = (call) => {
   const tool = ['agent__poet', 'agent__critic'][done];
   return tool === undefined ? says('done') : asks(call, [tool, { message: 'go' }]);
 };
+
+/** What only a person may answer. */
+const APPROVAL = { 'parley/question': { about: 'approval', call: 'c' } };
 
 /** An agent whose tools are a poet that asks, and a critic. */
 function calling(critic: FakeCalledAgent) {
@@ -27,6 +30,25 @@ describe('an agent whose Task ends without its word', () => {
           throw new Error('The Task is too large');
         };
         return { ...answers(), hangs: true };
+      },
+    });
+    await expect(driver.run()).rejects.toThrow('too large');
+    const tasks = tasksOf(calledAgents);
+    expect(tasks).toHaveLength(2);
+    expect(new Set(calledAgents.others)).toEqual(new Set(tasks.map((id) => `cancel ${id}`)));
+  });
+
+  it('cancels those that wait where a question for a person is too large for it', async () => {
+    const { driver, calledAgents } = calling({
+      answer: () => {
+        const { push } = driver.log;
+        driver.log.push = (...events) => {
+          const [event] = events;
+          if (event && 'statusUpdate' in event && isWaitingState(event.statusUpdate.status.state))
+            throw new Error('The Task is too large');
+          return push.apply(driver.log, events);
+        };
+        return asking('May I?', APPROVAL);
       },
     });
     await expect(driver.run()).rejects.toThrow('too large');

@@ -46,13 +46,16 @@ export class TaskDriver {
     const recovered = this.log.length - this.acceptedAt;
     const pending: TaskEvent[] = [];
     const dying = new AbortController();
+    let isRefused = false;
     const settle = (): void => {
       while (pending.length > 0) {
         if (this.log.length >= killAfter) {
           dying.abort(new ExecutionInterrupted('The process dies'));
           throw new Killed();
         }
+        isRefused = true;
         this.log.push(pending.shift()!);
+        isRefused = false;
       }
     };
     const context: RequestContext = turn(this.message, {
@@ -61,6 +64,7 @@ export class TaskDriver {
       recovered,
       log: async () => structuredClone(this.log),
       flush: async () => settle(),
+      isRefused: () => isRefused,
       ...this.more,
     });
     try {

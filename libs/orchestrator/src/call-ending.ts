@@ -1,0 +1,62 @@
+import { Logger } from '@nestjs/common';
+import { AgentCallError } from '#libs/a2a-client';
+import { type CallFailure, type CallOutcome, isLeftWaiting } from '#libs/agent-calls';
+import { A2A_ERRORS, shownUrl } from '#libs/protocol';
+import { type ChildEnding, childEnding } from './child-ending.js';
+import { FailedExpression } from './expressions/failed-expression.js';
+import type { NodeRun } from './node-run.js';
+import { InvalidOutput, OutputRules } from './output-rules.js';
+import { askedOnAfter } from './refused-answer.js';
+import type { WorkflowNode } from './workflow.js';
+import type { WorkflowGraph } from './workflow-graph.js';
+
+const logger = new Logger('RunCalls');
+
+/** What the end of a call is judged by. */
+interface JudgingRun {
+  graph: WorkflowGraph;
+  /** Members and items that JSON in a result may have. */
+  jsonMembers: number;
+}
+
+/** Returns what the end of a node's call means for its run. */
+export function callEnding(node: NodeRun, url: string, outcome: CallOutcome, run: JudgingRun): ChildEnding {
+  const definition = run.graph.node(node.id);
+  if (outcome.kind === 'failed') {
+    if (isLate(node, outcome.failure, run.graph)) return { kind: 'moved-on' };
+    const ending = askedOnAfter(outcome.failure, node) ?? internalEnding(node, url, outcome.failure);
+    if (ending) return ending;
+  }
+  const ending = childEnding(definition, url, outcome);
+  if (ending.kind === 'completed') return checked(definition, ending, run);
+  const isLeft = ending.kind === 'failed' && node.type === 'external' && isLeftWaiting(outcome);
+  return isLeft ? { ...ending, isLeft } : ending;
+}
+
+/** Returns how a call ends whose Message could not be made; logs any other fault of ours. */
+function internalEnding(node: NodeRun, url: string, { kind, cause }: CallFailure): ChildEnding | undefined {
+  if (kind !== 'internal') return undefined;
+  if (cause instanceof FailedExpression) return { kind: 'failed', error: cause.message, failure: 'expression' };
+  logger.error({ err: cause, node: node.instance, url: shownUrl(url) }, 'The call of a node failed');
+  return undefined;
+}
+
+/** True if an own agent takes no answer any more. In a definition without new keys that is the node's failure. */
+function isLate({ type, answer }: NodeRun, { cause }: CallFailure, graph: WorkflowGraph): boolean {
+  if (answer === undefined || type === 'external' || graph.isPlain) return false;
+  return cause instanceof AgentCallError && cause.code === A2A_ERRORS.UNSUPPORTED_OPERATION.code;
+}
+
+/** Returns a result that is what the definition says; any other is none. */
+function checked(
+  definition: WorkflowNode,
+  ending: Extract<ChildEnding, { kind: 'completed' }>,
+  { jsonMembers }: JudgingRun,
+): ChildEnding {
+  try {
+    return { ...ending, artifacts: OutputRules.of(definition).applied(ending.artifacts, jsonMembers) };
+  } catch (error) {
+    if (!(error instanceof InvalidOutput)) throw error;
+    return { kind: 'failed', status: ending.status, error: error.message, failure: 'invalid-output' };
+  }
+}
