@@ -22,7 +22,7 @@ afterAll(async () => {
 
 /** What a store shows to this test: the session of its journal, and its sessions for claims. */
 interface Inside {
-  journal: { open?: { client: Promise<pg.PoolClient> }; writer: string };
+  journal: { session: { open?: { client: Promise<pg.PoolClient> }; writer: string } };
   small: pg.Pool;
 }
 
@@ -41,7 +41,7 @@ it('a statement under way behind a broken connection commits before whatever the
   const gate = await EventGate.holding(server, 'held back');
   const lost = store.write([late.created(late.chunk('held back'))]).catch((error: unknown) => error);
   await gate.reached();
-  const { connection } = (await insideOf(store).journal.open!.client) as unknown as {
+  const { connection } = (await insideOf(store).journal.session.open!.client) as unknown as {
     connection: { stream: { destroy(): void } };
   };
   connection.stream.destroy();
@@ -52,14 +52,14 @@ it('a statement under way behind a broken connection commits before whatever the
   expect(isWritten).toBe(false);
   await gate.end();
   expect(await written).toEqual(['written']);
-  const commits = await commitsOf(insideOf(store).journal.writer, position);
+  const commits = await commitsOf(insideOf(store).journal.session.writer, position);
   expect(commits).toEqual([[late.taskId, late.taskId], [next.taskId]]);
 });
 
 it('a statement that comes to the server after the next session has begun is undone', async () => {
   const store = new PostgresTaskStore(database);
   await store.write([newDraft().created()]);
-  const { writer } = insideOf(store).journal;
+  const { writer } = insideOf(store).journal.session;
   const [{ position }] = (await server.query(
     'SELECT max(position)::text AS position FROM task_commit WHERE writer = $1',
     [writer],

@@ -22,6 +22,7 @@ beforeAll(async () => {
     DECLARE failing text;
     BEGIN
       SELECT code INTO failing FROM fault WHERE fault.task_id IN (NEW.task_id, 'every task');
+      IF failing = 'hangs' THEN PERFORM pg_advisory_xact_lock(4711); END IF;
       IF FOUND THEN RAISE EXCEPTION 'injected' USING ERRCODE = failing; END IF;
       RETURN NEW;
     END $$`);
@@ -58,6 +59,25 @@ it.each(['40001', '42P01', '53200', '54001', '57014', '58030'])(
     await bad.flush();
   },
 );
+
+it('where the statement that tries an entry again hangs, and fails then, all others are written meanwhile', async () => {
+  const failing = newDraft();
+  await failWith('53400', failing.taskId);
+  const [bad, other] = [begin(failing), begin()];
+  await other.flush();
+  const session = await database.pool.connect();
+  await session.query('SELECT pg_advisory_lock(4711)');
+  await server.query(`UPDATE fault SET code = 'hangs'`);
+  const hanging = `SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()`;
+  await until(async () => (await server.query(hanging)).length === 1, { what: 'the entry to be tried again' });
+  for (let batch = 0; batch < 3; batch += 1) await begin().flush();
+  expect(await server.query(hanging)).toHaveLength(1);
+  expect([bad.backlog, bad.failure]).toEqual([1, undefined]);
+  await server.query('DELETE FROM fault');
+  await session.query('SELECT pg_advisory_unlock(4711)');
+  session.release();
+  await bad.flush();
+});
 
 it.each(['54000', '42501', '0A000'])('where PostgreSQL raises %s for every write, no Task fails', async (code) => {
   await failWith(code, 'every task');

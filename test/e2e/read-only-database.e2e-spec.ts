@@ -133,7 +133,7 @@ describe('a server that only reads for a while, as a primary does that is being 
     const cancel = async (): Promise<boolean> => {
       const { rowCount } = await admin.query(
         `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-         WHERE application_name LIKE 'parley:%:journal' AND wait_event_type = 'Lock'`,
+         WHERE application_name LIKE 'parley:%:journal%' AND wait_event_type = 'Lock'`,
       );
       return rowCount === 1;
     };

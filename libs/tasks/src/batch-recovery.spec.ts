@@ -93,6 +93,27 @@ it('goes on with other Tasks while a thousand entries fail on their own', async 
   for (const task of bad) expect(task.outcomes).toEqual([]);
 });
 
+it('no other Task waits for an entry that is set aside while a statement tries it again', async () => {
+  const { store, source } = setUp();
+  const [bad, other, next] = [source('bad'), source('other'), source('next')];
+  store.fault = failing('53400', ofTask('bad'));
+  for (const task of [bad, other]) task.record();
+  expect(await other.outcome(0)).toBe('written');
+  const [tried, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  store.hold = (batch) => {
+    if (!batch.some(ofTask('bad'))) return undefined;
+    tried.resolve();
+    return released.promise;
+  };
+  await tried.promise;
+  next.record();
+  expect(await next.outcome(0)).toBe('written');
+  expect(bad.outcomes).toEqual([]);
+  store.fault = () => undefined;
+  released.resolve();
+  expect(await bad.outcome(0)).toBe('written');
+});
+
 describe('behind an entry that is set aside', () => {
   it('later events of its Task and the Tasks that it calls for wait, in order, and are not fenced', async () => {
     const { store, source } = setUp();

@@ -15,7 +15,7 @@ function fakeDatabase() {
     };
   };
   const database = { tunedPool: () => ({ connect }) } as unknown as Database;
-  return { sessions, journal: new JournalSession(database) };
+  return { sessions, journal: new JournalSession(database, 'journal') };
 }
 
 const send = (client: PoolClient, text: string): void => (client as unknown as { send(text: string): void }).send(text);

@@ -35,8 +35,9 @@ export class JournalSession {
   /** A session that rests for a while is ended by its pool, so one that has begun is never that of a forgotten writer. */
   private readonly announced = new WeakSet<PoolClient>();
 
-  constructor(database: Database) {
-    this.pool = database.tunedPool('journal', 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: `'${this.writer}'` });
+  /** @param purpose names the session */
+  constructor(database: Database, purpose: string) {
+    this.pool = database.tunedPool(purpose, 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: `'${this.writer}'` });
   }
 
   /** Runs a statement behind those that were sent before. */

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { BatchLoader, Database, livenessCheckBy } from '#libs/postgres';
 import { isTerminalState } from '#libs/protocol';
-import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { CANCEL_WISH } from './cancel-wish.js';
-import { CountFolding } from './count-folding.js';
 import { completedBefore } from './earlier-tasks.js';
 import { FoldMemory } from './fold-memory.js';
-import { JournalSession } from './journal-session.js';
-import { batchStatement, JOURNAL_SETTINGS, PLANS_BY_INDEX } from './journal-statement.js';
+import { JOURNAL_SETTINGS, PLANS_BY_INDEX } from './journal-statement.js';
+import { JournalWrites } from './journal-writes.js';
 import { OverdueTasks } from './overdue-tasks.js';
 import { eventsOver } from './stored-events.js';
 import { MOST_AT_ONCE, StoredTaskReader } from './stored-task-reader.js';
@@ -17,6 +16,7 @@ import type { RecordedEvent } from './task-event.js';
 import { HEADER_COLUMNS, type HeaderRow, toHeader } from './task-rows.js';
 import {
   type ClaimCondition,
+  type EntryWrites,
   type JournalEntry,
   type JournalOutcome,
   type KeyedRequest,
@@ -42,9 +42,8 @@ const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 @Injectable()
 export class PostgresTaskStore extends TaskStore {
   private readonly pool: Pool;
-  private readonly journal: JournalSession;
-  /** Folds what the journal has added to the counts. */
-  private readonly folding: CountFolding;
+  private readonly journal: JournalWrites;
+  private readonly rewrites: EntryWrites;
   /** For what is small beside a large table, as the work in flight is. */
   private readonly small: Pool;
   private readonly late: OverdueTasks;
@@ -62,8 +61,12 @@ export class PostgresTaskStore extends TaskStore {
   ) {
     super();
     this.pool = database.pool;
-    this.journal = new JournalSession(database);
-    this.folding = new CountFolding(database);
+    this.journal = new JournalWrites(database, 'journal');
+    const retries = new JournalWrites(database, 'journal-retries');
+    this.rewrites = {
+      write: (batch) => this.writeOn(retries, batch),
+      recorded: (taskId, after, limit) => retries.recorded(taskId, after, limit),
+    };
     this.small = database.tunedPool('claims', 1, JOURNAL_SETTINGS);
     this.late = new OverdueTasks(this.small);
     this.proofs = database.tunedPool('proofs', 1, JOURNAL_SETTINGS);
@@ -76,29 +79,18 @@ export class PostgresTaskStore extends TaskStore {
     this.counts = new TaskCounts(database);
   }
 
-  async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
-    refuseDoubles(batch);
-    const timed = batch.map((entry) => this.timed(entry));
-    const { rows } = await this.journal.commit((position) => {
-      const statement = batchStatement(timed, position);
-      return (client) => answerOf(client, statement);
-    });
-    this.folding.schedule(this.journal.writer);
-    const written = new Set(rows.map((row) => row.task_id));
-    this.reader.ended(timed.flatMap(({ taskId, state }) => (isTerminalState(state) ? taskId : [])));
-    return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
+  override get retries(): EntryWrites {
+    return this.rewrites;
   }
 
-  /** Whoever wakes a parked Task, or does a job, goes by the database's clock. */
-  private timed(entry: JournalEntry): JournalEntry {
-    const { wakeAt, jobs } = entry;
-    if (wakeAt === undefined && jobs === undefined) return entry;
-    const there = (at: Date): Date => this.database.timeThere(at);
-    return {
-      ...entry,
-      ...(wakeAt && { wakeAt: there(wakeAt) }),
-      ...(jobs && { jobs: jobs.map((job) => (job.runAt ? { ...job, runAt: there(job.runAt) } : job)) }),
-    };
+  write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+    return this.writeOn(this.journal, batch);
+  }
+
+  private async writeOn(writes: EntryWrites, batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+    const outcomes = await writes.write(batch);
+    this.reader.ended(batch.flatMap(({ taskId, state }) => (isTerminalState(state) ? taskId : [])));
+    return outcomes;
   }
 
   probe(): Promise<void> {
@@ -135,7 +127,7 @@ export class PostgresTaskStore extends TaskStore {
 
   /** Not over the pool of plain queries: a pooler may give those to a standby. Behind the batches that were sent before. */
   override recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
-    return this.journal.run((client) => eventsOver(client, taskId, afterSequence, limit));
+    return this.journal.recorded(taskId, afterSequence, limit);
   }
 
   list(query: TaskQuery): Promise<StoredTask[]> {
@@ -327,24 +319,6 @@ const RENEW = `
   )
   SELECT idle.task_id, renewed.claim_token AS renewed_token, task.claim_token IS DISTINCT FROM idle.token AS is_lost
   FROM idle LEFT JOIN renewed ON renewed.task_id = idle.task_id LEFT JOIN task ON task.task_id = idle.task_id`;
-
-/**
- * What a process writes that has lost a Task and got it anew may come together. The statement would take the events of
- * both, and as they share rows no key of the log would meet another.
- */
-function refuseDoubles(batch: readonly JournalEntry[]): void {
-  if (batch.length === 1) return;
-  const taskIds = new Set<string>();
-  for (const { taskId } of batch) taskIds.add(taskId);
-  if (taskIds.size < batch.length) throw new TypeError('A Task occurs twice in a batch');
-}
-
-/** As `client.query` gives it, which without a callback has V8 keep the batch for long (see PassingMap). */
-function answerOf(client: PoolClient, statement: QueryConfig): Promise<QueryResult<{ task_id: string }>> {
-  return new Promise((resolve, reject) => {
-    client.query<{ task_id: string }>(statement, (error, result) => (error ? reject(error) : resolve(result)));
-  });
-}
 
 /** One look-up for each replica, however much it claims. */
 const CLAIMANTS_AMONG = `

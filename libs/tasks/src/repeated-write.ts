@@ -3,7 +3,7 @@ import { ClaimLost } from './claim-lost.js';
 import { NothingWritable } from './divided-write.js';
 import type { WriteOutcome } from './set-aside-entries.js';
 import type { RecordedEvent } from './task-event.js';
-import type { JournalEntry, JournalOutcome, TaskStore } from './task-store.js';
+import type { EntryWrites, JournalEntry, JournalOutcome } from './task-store.js';
 
 /**
  * Writes entries again that a statement failed to write. Where the answer of an earlier statement was lost, some entries
@@ -13,7 +13,7 @@ import type { JournalEntry, JournalOutcome, TaskStore } from './task-store.js';
 export class RepeatedWrite {
   /** @param isUncertain true if the answer to an earlier statement was lost */
   constructor(
-    private readonly store: TaskStore,
+    private readonly store: EntryWrites,
     private readonly settle: (entry: JournalEntry, outcome: WriteOutcome) => void,
     private isUncertain: boolean,
   ) {}

@@ -8,7 +8,7 @@ import type { JournalEntry, TaskStore } from './task-store.js';
 const PAUSE_MS = 1_000;
 const MOST_IN_A_ROW = 32;
 
-/** Writes what is set aside when it is due, beside the batches of the journal. */
+/** Writes what is set aside when it is due, where no batch of the journal waits for it. */
 export class SetAsideRetry {
   private timer: NodeJS.Timeout | undefined;
   private isRetrying = false;
@@ -46,7 +46,7 @@ export class SetAsideRetry {
       open.delete(entry);
       this.settle(entry, outcome);
     };
-    const repeated = new RepeatedWrite(this.store, settle, true);
+    const repeated = new RepeatedWrite(this.store.retries, settle, true);
     const tryWrite: TryWrite = (entries) => repeated.write(entries.filter((entry) => open.has(entry)));
     const failAlone = async (entry: JournalEntry, cause: unknown): Promise<void> => this.failAlone(entry, cause);
     try {

@@ -172,6 +172,9 @@ export interface TaskPage {
   more: boolean;
 }
 
+/** Writes of the journal, and what its logs hold where they are written. */
+export type EntryWrites = Pick<TaskStore, 'write' | 'recorded'>;
+
 /**
  * Keeps Tasks and their append-only logs. Implementations promise: a batch is atomic and durable when `write`
  * resolves; one writer per Task (fenced by token); a terminal Task is never written again; sequences have no gap.
@@ -222,6 +225,11 @@ export abstract class TaskStore {
    */
   recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return this.events(taskId, afterSequence, limit);
+  }
+
+  /** Writes of entries that failed on their own before. One that hangs or fails holds up no batch of `write`. */
+  get retries(): EntryWrites {
+    return this;
   }
 
   /** Newest status first, then by id. */

@@ -8,17 +8,37 @@ export function databaseError(code: string): Error {
   return Object.assign(new Error(`the database says ${code}`), { code, severity: 'ERROR' });
 }
 
-/** A store in memory that fences as PostgreSQL does, and whose statements fail as the test wishes. */
+/**
+ * A store in memory that fences as PostgreSQL does, and whose statements fail as the test wishes. Batches have one session,
+ * and so have retries: a statement waits for the end of the one before it.
+ */
 export class FaultyStore {
   /** The statements so far, by the Tasks that they were to write. */
   readonly statements: string[][] = [];
   fault: Fault = () => undefined;
+  /** Resolves when the statement of a batch may go on. */
+  hold: (batch: readonly JournalEntry[]) => Promise<void> | undefined = () => undefined;
+  readonly retries = {
+    write: this.session(),
+    recorded: (taskId: string, after: number, limit: number) => this.recorded(taskId, after, limit),
+  };
+  readonly write = this.session();
   private readonly logs = new Map<string, string[]>();
   private readonly listeners: { count: number; resolve: () => void }[] = [];
 
-  async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+  private session(): (batch: readonly JournalEntry[]) => Promise<JournalOutcome[]> {
+    let last: Promise<unknown> = Promise.resolve();
+    return (batch) => {
+      const outcomes = last.then(() => this.run(batch));
+      last = outcomes.catch(() => undefined);
+      return outcomes;
+    };
+  }
+
+  private async run(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
     this.statements.push(batch.map(({ taskId }) => taskId));
     for (const { count, resolve } of this.listeners) if (this.statements.length >= count) resolve();
+    await this.hold(batch);
     const error = this.fault(batch);
     if (error) throw error;
     const made = new Set(batch.flatMap(({ taskId, create }) => (create ? [taskId] : [])));

@@ -24,6 +24,10 @@ export class HeldStore {
     });
   }
 
+  get retries(): this {
+    return this;
+  }
+
   probe(): Promise<void> {
     return this.away ? Promise.reject(new Error('Connection refused')) : Promise.resolve();
   }

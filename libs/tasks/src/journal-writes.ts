@@ -1,0 +1,79 @@
+import type { Database } from '#libs/postgres';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
+import { CountFolding } from './count-folding.js';
+import { JournalSession } from './journal-session.js';
+import { batchStatement } from './journal-statement.js';
+import { eventsOver } from './stored-events.js';
+import type { RecordedEvent } from './task-event.js';
+import type { EntryWrites, JournalEntry, JournalOutcome } from './task-store.js';
+
+/** Writes of batches on one session, one after the other, as a writer of its own in the commit log. */
+export class JournalWrites implements EntryWrites {
+  private readonly session: JournalSession;
+  /** Folds what the writes have added to the counts. */
+  private readonly folding: CountFolding;
+
+  /** @param purpose names the session */
+  constructor(
+    private readonly database: Database,
+    purpose: string,
+  ) {
+    this.session = new JournalSession(database, purpose);
+    this.folding = new CountFolding(database);
+  }
+
+  async write(batch: readonly JournalEntry[]): Promise<JournalOutcome[]> {
+    refuseDoubles(batch);
+    const timed = batch.map((entry) => this.timed(entry));
+    const { rows } = await this.session.commit((position) => {
+      const statement = batchStatement(timed, position);
+      return (client) => answerOf(client, statement);
+    });
+    this.folding.schedule(this.session.writer);
+    const written = new Set(rows.map((row) => row.task_id));
+    return batch.map((entry) => (written.has(entry.taskId) ? 'written' : 'fenced'));
+  }
+
+  recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
+    return this.run((client) => eventsOver(client, taskId, afterSequence, limit));
+  }
+
+  /** Runs a statement behind the batches that were sent before. */
+  run<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
+    return this.session.run(statement);
+  }
+
+  probe(): Promise<void> {
+    return this.session.probe();
+  }
+
+  /** Whoever wakes a parked Task, or does a job, goes by the database's clock. */
+  private timed(entry: JournalEntry): JournalEntry {
+    const { wakeAt, jobs } = entry;
+    if (wakeAt === undefined && jobs === undefined) return entry;
+    const there = (at: Date): Date => this.database.timeThere(at);
+    return {
+      ...entry,
+      ...(wakeAt && { wakeAt: there(wakeAt) }),
+      ...(jobs && { jobs: jobs.map((job) => (job.runAt ? { ...job, runAt: there(job.runAt) } : job)) }),
+    };
+  }
+}
+
+/**
+ * What a process writes that has lost a Task and got it anew may come together. The statement would take the events of
+ * both, and as they share rows no key of the log would meet another.
+ */
+function refuseDoubles(batch: readonly JournalEntry[]): void {
+  if (batch.length === 1) return;
+  const taskIds = new Set<string>();
+  for (const { taskId } of batch) taskIds.add(taskId);
+  if (taskIds.size < batch.length) throw new TypeError('A Task occurs twice in a batch');
+}
+
+/** As `client.query` gives it, which without a callback has V8 keep the batch for long (see PassingMap). */
+function answerOf(client: PoolClient, statement: QueryConfig): Promise<QueryResult<{ task_id: string }>> {
+  return new Promise((resolve, reject) => {
+    client.query<{ task_id: string }>(statement, (error, result) => (error ? reject(error) : resolve(result)));
+  });
+}
