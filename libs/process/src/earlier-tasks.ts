@@ -35,16 +35,20 @@ export class EarlierTasks {
 
 /** Reads once, unless it fails. */
 class Finding {
-  private found: Promise<ReadonlyMap<string, string>> | undefined;
+  private underWay: { found: Promise<ReadonlyMap<string, string>>; signal: AbortSignal } | undefined;
 
   constructor(private readonly read: (signal: AbortSignal) => Promise<TasksByReference>) {}
 
-  made(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    this.found ??= this.first(signal).catch((error: unknown) => {
-      this.found = undefined;
-      throw error;
-    });
-    return this.found;
+  /** Waits for a read that another call began, and reads again where only the signal of that call ended it. */
+  async made(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const reading = (this.underWay ??= { found: this.first(signal), signal });
+    try {
+      return await reading.found;
+    } catch (error) {
+      if (this.underWay === reading) this.underWay = undefined;
+      if (!reading.signal.aborted || signal.aborted) throw error;
+      return this.made(signal);
+    }
   }
 
   private async first(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
