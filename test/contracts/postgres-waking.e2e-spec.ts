@@ -1,0 +1,34 @@
+import { callerFlag, JOB_MIGRATIONS } from '#libs/jobs';
+import { ORCHESTRATOR_MIGRATIONS } from '#libs/orchestrator';
+import type { Database } from '#libs/postgres';
+import { PostgresTaskStore } from '#libs/tasks';
+import type { TestDatabase } from '../support/postgres.js';
+import { newDraft } from './task-draft.js';
+import { openTaskDatabase } from './task-database.js';
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  ({ server, database } = await openTaskDatabase([...JOB_MIGRATIONS, ...ORCHESTRATOR_MIGRATIONS]));
+});
+
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+it('a run that waits is woken by a job of its caller when its child moves on', async () => {
+  const store = new PostgresTaskStore(database);
+  const [run, child] = [newDraft({ owner: 'me' }), newDraft({ owner: 'another' })];
+  await store.write([
+    run.created(run.status('TASK_STATE_INPUT_REQUIRED')),
+    child.created(child.status('TASK_STATE_INPUT_REQUIRED')),
+  ]);
+  await server.query(`UPDATE task SET parent_task_id = $1 WHERE task_id = $2`, [run.taskId, child.taskId]);
+  await store.claim(child.taskId, 'r', 'k');
+  await store.write([child.continued('k', 2, child.status('TASK_STATE_WORKING'))]);
+  const jobs = await server.query('SELECT key, flags FROM graphile_worker._private_jobs');
+  const flags = { [callerFlag({ tenant: '', owner: 'me' })]: true };
+  expect(jobs).toEqual([{ key: `tasks.wake/${run.taskId}`, flags }]);
+});
