@@ -12,7 +12,7 @@ RUN npm run build && rm -r dist/libs && find dist -name '*.map' -delete
 
 FROM ${NODE_IMAGE}
 WORKDIR /parley
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/var/lib/parley NODE_COMPILE_CACHE=/parley/.compiled
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/var/lib/parley NODE_COMPILE_CACHE=/parley/.compiled MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=1048576
 COPY --from=build /parley/dist ./dist
 COPY --from=build /parley/apps/cli/bin ./bin
 COPY examples ./examples

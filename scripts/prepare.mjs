@@ -36,6 +36,12 @@ export function ensureInstalled() {
  */
 export const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32', '--no-allocation-site-pretenuring'];
 
+/**
+ * Environment of every process that runs Parley (the Dockerfile says the same). Without it glibc keeps what large buffers
+ * took: after the first that is freed it takes room for the next ones from a heap that it seldom gives back.
+ */
+export const NODE_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '1048576' };
+
 /** The path of the Node that runs Parley: the one from npm, else a recent enough one that is running or on the PATH. */
 export function pinnedNode() {
   const candidates = [

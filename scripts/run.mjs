@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { onEnding, WATCHED } from './ending.mjs';
-import { NODE_FLAGS, ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.mjs';
+import { NODE_ENVIRONMENT, NODE_FLAGS, ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.mjs';
 
 const interactive = process.argv[2] === '--interactive';
 const [entry, ...args] = process.argv.slice(interactive ? 3 : 2);
@@ -18,7 +18,7 @@ ensureBuilt();
 // own group may read from it.
 const child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.js`), ...args], {
   // What one start compiles, no other compiles again.
-  env: { NODE_COMPILE_CACHE: join(ROOT, 'dist', 'compiled'), ...process.env, ...WATCHED },
+  env: { NODE_COMPILE_CACHE: join(ROOT, 'dist', 'compiled'), ...NODE_ENVIRONMENT, ...process.env, ...WATCHED },
   stdio: [interactive ? 'inherit' : 'ignore', 'inherit', 'inherit', 'pipe'],
   detached: !interactive && process.platform !== 'win32',
 });

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { WATCHED } from '../ending.mjs';
-import { NODE_FLAGS, ROOT, pinnedNode } from '../prepare.mjs';
+import { NODE_ENVIRONMENT, NODE_FLAGS, ROOT, pinnedNode } from '../prepare.mjs';
 
 const READY = / is ready on (https?:\/\/\S+)/;
 const READY_WITHIN_MS = 120_000;
@@ -26,7 +26,7 @@ export class ServiceProcess {
     // A group of its own, so that Ctrl-C reaches only the demo, which then ends everything in order.
     this.child = spawn(pinnedNode(), [...NODE_FLAGS, join(ROOT, 'dist', `${entry}.js`), ...args], {
       cwd: ROOT,
-      env: { ...process.env, ...env, ...WATCHED },
+      env: { ...NODE_ENVIRONMENT, ...process.env, ...env, ...WATCHED },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
     });

@@ -37,11 +37,12 @@ export async function startParley(
 ): Promise<BenchServer> {
   const main = join(ROOT, 'dist/src/main.js');
   if (!existsSync(main)) throw new Error('Parley is not built: run npm run build first');
-  const settings = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl, ...environment };
+  const settings = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: databaseUrl };
   const folder = process.env.PROFILE_DIR;
   const profile = folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
-  const { NODE_FLAGS } = await import(join(ROOT, 'scripts/prepare.mjs'));
-  return startProcess([...NODE_FLAGS, ...profile, main], settings, /Parley is ready on (http\S+)/, 'parley', under);
+  const { NODE_ENVIRONMENT, NODE_FLAGS } = await import(join(ROOT, 'scripts/prepare.mjs'));
+  const all = { ...NODE_ENVIRONMENT, ...settings, ...environment };
+  return startProcess([...NODE_FLAGS, ...profile, main], all, /Parley is ready on (http\S+)/, 'parley', under);
 }
 
 async function startProcess(

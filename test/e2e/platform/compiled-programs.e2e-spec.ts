@@ -78,6 +78,16 @@ describe('a program of the bundle', () => {
     expect(kept()).toEqual(image);
   });
 
+  it('sets in the image for glibc what npm start sets', async () => {
+    const { NODE_ENVIRONMENT } = (await import(resolve(DOCKERFILE, '../scripts/prepare.mjs'))) as {
+      NODE_ENVIRONMENT: Record<string, string>;
+    };
+    const set = Object.entries(NODE_ENVIRONMENT).map((entry) => entry.join('='));
+    expect(set).toHaveLength(2);
+    const image = /^ENV NODE_ENV=.*$/m.exec(readFileSync(DOCKERFILE, 'utf8'))?.[0].split(' ');
+    expect(image).toEqual(expect.arrayContaining(set));
+  });
+
   it('keeps nothing where Node is told to keep nothing', async () => {
     const before = kept();
     await help({});
