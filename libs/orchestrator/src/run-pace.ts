@@ -1,28 +1,28 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { RunWork } from '#libs/executor';
 
-/** How long work may go on before others have their turn, in milliseconds. */
-const LONGEST_STRETCH = 20;
+/** How long a run works before others have their turn, in milliseconds. */
+const LONGEST_STRETCH = 10;
 
 /** Lets others have their turn between pieces of work that may take long together. */
 export class RunPace {
   private since = performance.now();
 
-  /** @param steps evaluation steps of a run that evaluates anything: those that are owed are waited for */
+  /** @param evaluates true for a run that evaluates anything: steps that it owes are waited for */
   constructor(
-    private readonly steps: RunWork['steps'] | undefined,
+    private readonly work: Pick<RunWork, 'steps' | 'nextTurn'>,
+    private readonly evaluates: boolean,
     private readonly signal: AbortSignal,
   ) {}
 
   /** Whether others should have their turn now. */
   get isDue(): boolean {
-    return performance.now() - this.since >= LONGEST_STRETCH || this.steps?.isOwing === true;
+    return performance.now() - this.since >= LONGEST_STRETCH || (this.evaluates && this.work.steps.isOwing);
   }
 
   /** @throws the signal's reason, where it is aborted while steps are waited for */
   async rest(): Promise<void> {
-    await turn();
-    await this.steps?.paid(this.signal);
+    await this.work.nextTurn(this.signal);
+    if (this.evaluates) await this.work.steps.paid(this.signal);
     this.since = performance.now();
   }
 }

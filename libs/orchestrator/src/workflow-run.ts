@@ -385,8 +385,7 @@ export class WorkflowRun extends Process<RunState> {
     return recorded;
   }
 
-  private readonly newPace = (): RunPace =>
-    new RunPace(this.evaluation.isNeeded ? this.work.steps : undefined, this.signal);
+  private readonly newPace = (): RunPace => new RunPace(this.work, this.evaluation.isNeeded, this.signal);
 
   private newCalls(context = this.context): RunCalls {
     const { services, state, graph, evaluation, workflow } = this;

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AppConfig, InFlight, Metrics } from '#libs/service';
 import { NodeRoom, type NodeShare, type WorkPlace } from './node-room.js';
+import { RunTurns } from './run-turns.js';
 import { StepBudget, type StepShare } from './step-budget.js';
 import { workLimits, type WorkLimits } from './work-limits.js';
 
@@ -8,6 +9,8 @@ import { workLimits, type WorkLimits } from './work-limits.js';
 export interface RunWork {
   readonly nodes: NodeShare;
   readonly steps: StepShare;
+  /** Resolves when it is its turn to go on, after it has worked for as long as it may at a time; also once it is aborted. */
+  nextTurn(signal: AbortSignal): Promise<void>;
   /** Gives everything back: the execution has ended. */
   leave(): void;
 }
@@ -19,6 +22,7 @@ export interface RunWork {
 export class WorkBudget {
   readonly nodes: NodeRoom;
   readonly steps: StepBudget;
+  private readonly turns = new RunTurns();
 
   /** @param isFull true if what a caller, or the process, keeps in memory leaves no room for more work */
   constructor(limits: WorkLimits, isFull?: (account: string) => boolean) {
@@ -34,7 +38,7 @@ export class WorkBudget {
       nodes.leave();
       steps.leave();
     };
-    return { nodes, steps, leave };
+    return { nodes, steps, nextTurn: (signal) => this.turns.next(place.account, signal), leave };
   }
 }
 
