@@ -5,6 +5,7 @@ import { NO_KEY, ReplicaSignals, type SignalSubscription, type SignalTopic } fro
 import { CommitFollower } from './commit-follower.js';
 import { type Commit, CommitLog, type CommitPosition } from './commit-log.js';
 import { RecentPages } from './recent-pages.js';
+import { SharedCommits } from './shared-commits.js';
 import { TASKS_COMMITTED } from './tasks-committed.js';
 
 /** Something was committed, whatever it was. */
@@ -23,7 +24,7 @@ const MS_PER_BYTE = 20e-6;
  * - However many follow, the log is read once for all of them.
  * - A follower that falls behind reads by itself until it has caught up, and shares each page with those that have just
  *   stood at its place (RecentPages). It costs what CommitFollower holds and the page that it reads: about a megabyte, or
- *   a single commit.
+ *   a single commit, of which all that read it hold one copy (SharedCommits).
  * - A follower with a WorkTurn reads, and goes through what has come, in its caller's turns on the event loop.
  */
 @Injectable()
@@ -34,6 +35,7 @@ export class CommitFeed implements OnModuleDestroy {
   private reached: Promise<Map<string, bigint>> | undefined;
   private poll: NodeJS.Timeout | undefined;
   private readonly recent = new RecentPages();
+  private readonly shared = new SharedCommits();
   private reading = false;
   private behind = false;
 
@@ -108,9 +110,13 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   private async read(after: CommitPosition, limit: number, turn: WorkTurn): Promise<Commit[]> {
-    const page = await this.log.read(after, limit);
+    const page = await this.readLog(after, limit);
     turn.charge(costOf(page));
     return page;
+  }
+
+  private async readLog(after: CommitPosition, limit: number): Promise<Commit[]> {
+    return (await this.log.read(after, limit)).map((commit) => this.shared.of(commit));
   }
 
   private register(follower: CommitFollower): void {
@@ -173,7 +179,7 @@ export class CommitFeed implements OnModuleDestroy {
   /** What comes after a position, which whoever reads them moves, until there is nothing more at present. */
   private async *pages(
     after: CommitPosition,
-    read = (limit: number) => this.log.read(after, limit),
+    read = (limit: number) => this.readLog(after, limit),
   ): AsyncGenerator<Commit[]> {
     for (let limit = PAGE; ;) {
       const page = await read(limit);

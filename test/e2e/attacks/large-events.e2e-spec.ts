@@ -65,8 +65,11 @@ describe('one large event that hundreds of streams show', () => {
     for (const stream of streams)
       stream.on('data', (chunk: Buffer) => bytes.set(stream, (bytes.get(stream) ?? 0) + chunk.length)).resume();
     await sendTask(base, TEXT, { headers: eve.headers });
-    const have = (): number => streams.filter((stream) => (bytes.get(stream) ?? 0) > TEXT.length).length;
-    await until(() => have() === streams.length, { what: 'the event in all streams' });
+    const has = (stream: Socket): boolean => (bytes.get(stream) ?? 0) > TEXT.length;
+    // Where this takes longer than a frame waits for room, the rest of the streams end, and are to come again.
+    const isServed = (stream: Socket): boolean => has(stream) || stream.closed;
+    await until(() => streams.every(isServed), { what: 'the event, or the end, of all streams' });
+    expect(streams.filter(has).length).toBeGreaterThan(0);
     await sendTask(base, TEXT, { headers: bob.headers });
   });
 });
