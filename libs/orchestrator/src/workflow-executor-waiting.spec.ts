@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { AgentCallError } from '#libs/a2a-client';
 import { A2A_ERRORS, A2AError, dataPart, FORM_EXTENSION, type Message, textPart, userMessage } from '#libs/protocol';
 import { DrivenRun, workflowOf } from './testing/driven-run.js';
@@ -92,6 +93,7 @@ describe('WorkflowExecutor while a child waits', () => {
     (await run.agents.called('ext')).finish('TASK_STATE_INPUT_REQUIRED', 'which?');
     await waiting;
     const asked = questionId(run.state.instance('ext'));
+    await nextMillisecond();
     const answered = run.answer(userMessage('this'));
     const second = await run.agents.called('ext', 2);
     run.children.found.push({ nodeId: 'ext', asked });
@@ -239,3 +241,9 @@ describe('WorkflowExecutor while a child waits', () => {
     expect(run.agents.cancels).toEqual([{ node: 'a', taskId: 'task-of-a' }]);
   });
 });
+
+/** Questions are told apart by the millisecond in which they were sent for. */
+async function nextMillisecond(): Promise<void> {
+  const now = Date.now();
+  while (Date.now() === now) await turn();
+}
