@@ -20,4 +20,11 @@ describe('mayReadBytes', () => {
   ])('says of %j in language %j: %j', (value, language, expected) => {
     expect(mayReadBytes(definition(value, language))).toBe(expected);
   });
+
+  it('looks at a definition once, however many ends of nodes ask', () => {
+    let looks = 0;
+    const looked = { ...definition('{{a}}'), toJSON: () => ((looks += 1), {}) };
+    for (let end = 0; end < 100; end += 1) mayReadBytes(looked);
+    expect(looks).toBe(1);
+  });
 });

@@ -24,12 +24,19 @@ export function isPlain(definition: WorkflowDefinition): boolean {
   );
 }
 
+/** Whether definitions were found to read bytes: each end of each node asks, and a definition never changes. */
+const READS_BYTES = new WeakMap<WorkflowDefinition, boolean>();
+
 /**
  * True if an expression may read the bytes of files: `nodes.<id>.artifacts` has them, in every language. A backslash may be an escape that
  * hides the name.
  */
 export function mayReadBytes(definition: WorkflowDefinition): boolean {
-  return /artifacts|\\\\/.test(JSON.stringify(definition));
+  const known = READS_BYTES.get(definition);
+  if (known !== undefined) return known;
+  const found = /artifacts|\\\\/.test(JSON.stringify(definition));
+  READS_BYTES.set(definition, found);
+  return found;
 }
 
 function hasNone<T>(value: T, keys: readonly (keyof T)[]): boolean {
