@@ -107,7 +107,7 @@ export class AgentCall {
 
   /**
    * Makes the call and yields what comes of it; the next response is read when the one before was taken. To be run once.
-   * Where a durable caller stops reading before the end, and has not given the call up, an agent elsewhere is canceled.
+   * Cancels an agent elsewhere where a durable caller stops reading before the end and has not given the call up.
    * @throws nothing but why the call was given up
    */
   async *run(): AsyncGenerator<CallProgress, void, undefined> {
@@ -208,7 +208,7 @@ export class AgentCall {
     return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : failureOf(error) };
   }
 
-  /** True if nobody reads on at an agent elsewhere that is at work, whatever failed. */
+  /** True if no caller reads on at an agent elsewhere that is at work, whatever failed. */
   private isLeftAtWork(error: unknown): boolean {
     const isGone = error instanceof AgentCallError && (error.kind === 'aborted' || error.kind === 'not-found');
     return !isGone && this.isAtWork;

@@ -4,7 +4,7 @@ import { IsNumber, IsOptional, Matches, ValidateBy, type ValidationArguments } f
 
 export const LONGEST_REFERENCE = LONGEST_URL;
 
-/** What a text has that says something. */
+/** Pattern of a text that is not blank. */
 export const GIVEN = /\S/;
 
 /** What a rule carries whose breach is a value of the right kind that is not allowed. */

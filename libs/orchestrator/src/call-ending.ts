@@ -12,7 +12,7 @@ import type { WorkflowGraph } from './workflow-graph.js';
 
 const logger = new Logger('RunCalls');
 
-/** What the end of a call is judged by. */
+/** Facts by which the end of a call is judged. */
 interface JudgingRun {
   graph: WorkflowGraph;
   /** Members and items that JSON in a result may have. */

@@ -24,7 +24,7 @@ export function isPlain(definition: WorkflowDefinition): boolean {
   );
 }
 
-/** Whether definitions were found to read bytes: each end of each node asks, and a definition never changes. */
+/** Answers of `mayReadBytes` by definition: each end of each node asks, and a definition never changes. */
 const READS_BYTES = new WeakMap<WorkflowDefinition, boolean>();
 
 /**

@@ -14,7 +14,7 @@ const MESSAGE = derivedId('process-1', 'step', 1);
 class Execution {
   /** How often the store was asked for the Tasks of earlier executions. */
   lookups = 0;
-  /** The same of the Tasks that agents elsewhere made. */
+  /** Number of times that the store was asked for the Tasks that agents elsewhere made. */
   looksElsewhere = 0;
   admitted = 0;
   readonly calls: ProcessCalls;

@@ -47,7 +47,7 @@ export class JournalWrites implements EntryWrites {
     return this.session.probe();
   }
 
-  /** Whoever wakes a parked Task, or does a job, goes by the database's clock. */
+  /** Returns the entry with its times by the database's clock, which whoever wakes a Task or does a job goes by. */
   private timed(entry: JournalEntry): JournalEntry {
     const { wakeAt, jobs } = entry;
     if (wakeAt === undefined && jobs === undefined) return entry;
@@ -61,7 +61,7 @@ export class JournalWrites implements EntryWrites {
 }
 
 /**
- * What a process writes that has lost a Task and got it anew may come together. The statement would take the events of
+ * Refuses a batch with two entries of one Task, as of a process that has lost a Task and got it anew. The statement would take the events of
  * both, and as they share rows no key of the log would meet another.
  */
 function refuseDoubles(batch: readonly JournalEntry[]): void {
@@ -71,7 +71,7 @@ function refuseDoubles(batch: readonly JournalEntry[]): void {
   if (taskIds.size < batch.length) throw new TypeError('A Task occurs twice in a batch');
 }
 
-/** As `client.query` gives it, which without a callback has V8 keep the batch for long (see PassingMap). */
+/** Returns what `client.query` gives; without a callback that has V8 keep the batch for long (see PassingMap). */
 function answerOf(client: PoolClient, statement: QueryConfig): Promise<QueryResult<{ task_id: string }>> {
   return new Promise((resolve, reject) => {
     client.query<{ task_id: string }>(statement, (error, result) => (error ? reject(error) : resolve(result)));

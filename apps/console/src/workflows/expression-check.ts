@@ -16,7 +16,7 @@ export interface ExpressionFault {
 const PAUSE_MS = 350;
 
 /**
- * What is wrong with an expression at a place of a draft, as the service says it; `undefined` until the service answers, and
+ * Returns what is wrong with an expression at a place of a draft, as the service says it; `undefined` until the service answers, and
  * for no expression.
  * @param path where it stands: `edges[3].when`
  */

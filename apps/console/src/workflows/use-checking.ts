@@ -15,7 +15,7 @@ export interface Checked {
 /** Milliseconds after the last change before a draft is checked. */
 const PAUSE_MS = 700;
 
-/** What is wrong with a draft while it is edited, as of its last check; nothing until the service answers. */
+/** Returns what is wrong with a draft while it is edited, as of its last check; nothing until the service answers. */
 export function useChecking(draft: Draft): Checked | undefined {
   const [checked, setChecked] = useState<Checked>();
   const look = useEffectEvent(async (signal: AbortSignal) => {

@@ -24,7 +24,7 @@ interface Account {
   tenant: string;
 }
 
-/** Size of a room, and what is told of it. */
+/** Size of a room, and the callback for what found no room. */
 export interface ByteRoomOptions {
   bytes: number;
   /** Milliseconds of the longest wait for room. */

@@ -10,7 +10,7 @@ const callingBoth: Answering = (call) => {
   return tool === undefined ? says('done') : asks(call, [tool, { message: 'go' }]);
 };
 
-/** What only a person may answer. */
+/** Question that only a person may answer. */
 const APPROVAL = { 'parley/question': { about: 'approval', call: 'c' } };
 
 /** An agent whose tools are a poet that asks, and a critic. */
