@@ -2,8 +2,8 @@ import { DEFAULT_ATTEMPTS, type Job } from './job.js';
 import { callerFlag } from './job-caller.js';
 
 /**
- * A query that enqueues jobs within a statement of the caller, so that they commit with it. As a part of a statement it
- * must be `AS MATERIALIZED`, and read: PostgreSQL leaves out what nobody reads. Its jobs are nobody's.
+ * Returns a query that enqueues jobs as part of a caller's statement, so that they commit with it. Embed it as `AS
+ * MATERIALIZED` and read its result: PostgreSQL skips a CTE that is never read. The jobs have no caller.
  * @param source rows of `name text, payload json, key text, run_at timestamptz, max_attempts int, priority int`
  */
 export function enqueueFrom(source: string): string {
@@ -11,8 +11,8 @@ export function enqueueFrom(source: string): string {
 }
 
 /**
- * Enqueues like `enqueueFrom`, for callers.
- * @param source rows with one more column, `caller text`: a caller's flag (see `callerFlag`), or null
+ * Returns a query like that of `enqueueFrom`, for jobs that have a caller.
+ * @param source rows with one more column, `caller text`: the flag of the caller (see `callerFlag`), or null
  */
 export function enqueueForCallersFrom(source: string): string {
   return enqueue(
@@ -29,12 +29,12 @@ function enqueue(jobs: string, flags: string): string {
     FROM ${jobs}))`;
 }
 
-/** The statement that does only that. */
+/** Statement that only enqueues jobs. Its parameters are those of `enqueueValues`. */
 export const ENQUEUE = enqueueForCallersFrom(
   'unnest($1::text[], $2::json[], $3::text[], $4::timestamptz[], $5::int[], $6::int[], $7::text[])',
 );
 
-/** Its parameters. */
+/** Returns the parameters of `ENQUEUE`. */
 export function enqueueValues(jobs: readonly Job[]): unknown[] {
   return [
     jobs.map((job) => job.name),

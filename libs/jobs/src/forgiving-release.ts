@@ -4,11 +4,9 @@ type Release = (error?: Error | boolean) => void;
 type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
 
 /**
- * Makes a pool ignore the second release of a session that it hands to a callback, where pg throws.
- *
- * The job queue (graphile-worker 0.18) releases the session it listens with twice if its workers end while the first
- * statement of that session is under way, and the session breaks then. Nothing awaits the second release, so what it
- * throws would end this process.
+ * Makes a pool ignore the second release of a session that it hands to a callback; pg would throw.
+ * The job queue (graphile-worker 0.18) releases its LISTEN session twice if its workers end during the first statement
+ * of that session, which then breaks. Nothing awaits the second release, so the error would end this process.
  */
 export function ignoreSecondRelease(pool: Pool): Pool {
   const connect = pool.connect.bind(pool) as (callback?: ConnectCallback) => Promise<PoolClient>;

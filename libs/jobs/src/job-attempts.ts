@@ -3,14 +3,14 @@ import type { JobHelpers, TaskList } from 'graphile-worker';
 import { type JobHandler, PermanentJobError } from './job.js';
 import type { JobMetrics } from './job-metrics.js';
 
-/** An attempt that was cut short. */
+/** An attempt that was interrupted. */
 export interface InterruptedAttempt {
   id: string;
-  /** The job's attempts before this one. */
+  /** Number of attempts at the job before this one. */
   before: number;
 }
 
-/** The attempts at jobs that one pool has under way. */
+/** Attempts at jobs that one pool is running. */
 export class JobAttempts {
   private readonly logger = new Logger('Jobs');
   private readonly controller = new AbortController();
@@ -21,7 +21,7 @@ export class JobAttempts {
     private readonly metrics: JobMetrics,
   ) {}
 
-  /** What the queue calls, by job name. */
+  /** Returns the task functions that the queue calls, by job name. */
   tasks(): TaskList {
     const entries = [...this.handlers].map(([name, handler]): [string, TaskList[string]] => [
       name,
@@ -30,12 +30,12 @@ export class JobAttempts {
     return Object.fromEntries(entries);
   }
 
-  /** The ids of the jobs under way. */
+  /** Ids of the running jobs. */
   get ids(): string[] {
     return [...this.underWay.keys()];
   }
 
-  /** Aborts what is under way, and says what that was. */
+  /** Aborts the running attempts and returns them. */
   interrupt(): InterruptedAttempt[] {
     this.controller.abort(new Error('This process stops'));
     return [...this.underWay.values()];
@@ -55,7 +55,7 @@ export class JobAttempts {
     }
   }
 
-  /** @throws the error where the queue shall try again, or keep the job as failed */
+  /** @throws the error if the queue must retry the job, or keep it as failed */
   private fail(error: unknown, { id, task_identifier: name, attempts }: JobHelpers['job'], last: boolean): void {
     const facts = { err: error, job: name, id, attempt: attempts };
     if (this.controller.signal.aborted) {

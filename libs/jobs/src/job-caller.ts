@@ -1,22 +1,24 @@
 import { createHash } from 'node:crypto';
 
-/** A caller whose work a job is. */
+/** Caller for whom a job runs. */
 export interface JobCaller {
   tenant: string;
   owner: string;
 }
 
-/** Hexadecimal digits that stand for a caller: names of any length and content make an index entry of one size. */
+/**
+ * Number of hexadecimal digits in a caller's flag. The hash keeps index entries at one size for names of any length.
+ */
 const DIGITS = 32;
 
-/** Returns the flag that the jobs of a caller have in the queue. */
+/** Returns the flag of a caller's jobs in the queue. */
 export function callerFlag({ tenant, owner }: JobCaller): string {
   return createHash('sha256').update(`${tenant}/${owner}`).digest('hex').slice(0, DIGITS);
 }
 
 /**
- * Returns SQL for the flag of a caller, for statements that enqueue jobs without `Jobs`. Released migrations hold this
- * text, and queued jobs its values: it stays as it is.
+ * Returns SQL that computes a caller's flag, for statements that enqueue jobs without `Jobs`. The result must never
+ * change: released migrations contain this text, and queued jobs contain its values.
  * @param tenant SQL of type text, like `owner`
  */
 export function callerFlagSql(tenant: string, owner: string): string {

@@ -1,7 +1,7 @@
 import { Logger as NestLogger } from '@nestjs/common';
 import type { LogFunctionFactory, Logger } from 'graphile-worker';
 
-/** The queue's own messages in our log. What jobs fail with is logged where they are run. */
+/** Returns a logger that forwards the queue's own messages. Failures of jobs are logged by JobAttempts. */
 export async function jobLog(): Promise<Logger> {
   const queue = await import('graphile-worker');
   const log = new NestLogger('JobQueue');

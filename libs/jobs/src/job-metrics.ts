@@ -2,11 +2,11 @@ import type { Metrics } from '#libs/service';
 
 export type JobOutcome = 'done' | 'retried' | 'failed' | 'interrupted';
 
-/** What jobs tell Prometheus. */
+/** Prometheus metrics of jobs. */
 export class JobMetrics {
   private readonly attempts;
 
-  /** @param waiting how many jobs wait, for all replicas */
+  /** @param waiting returns the number of waiting jobs of all replicas */
   constructor(metrics: Metrics, waiting: () => Promise<number>) {
     this.attempts = metrics.counter('parley_jobs_total', 'Attempts at jobs in this replica, by what came of them', [
       'job',
@@ -15,7 +15,7 @@ export class JobMetrics {
     metrics.gauge('parley_jobs_waiting', 'Jobs of all replicas that are due or wait for their time', [], waiting);
   }
 
-  /** An attempt at a job has ended. */
+  /** Counts the end of an attempt at a job. */
   ended(job: string, outcome: JobOutcome): void {
     this.attempts.inc({ job, outcome });
   }

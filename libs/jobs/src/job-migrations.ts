@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The names under which replicas take jobs. No foreign key: a replica that was forgotten while frozen may come back. */
+/**
+ * Names under which replicas take jobs. There is no foreign key: a replica may be forgotten while it is frozen, and
+ * come back.
+ */
 export class CreateJobWorker1700000000010 implements MigrationInterface {
   readonly name = 'CreateJobWorker1700000000010';
 
@@ -18,5 +21,5 @@ export class CreateJobWorker1700000000010 implements MigrationInterface {
   }
 }
 
-/** The tables of this library; the queue keeps its own (`migrateJobQueue`). */
+/** Tables of this library. The queue migrates its own (`migrateJobQueue`). */
 export const JOB_MIGRATIONS = [CreateJobWorker1700000000010];

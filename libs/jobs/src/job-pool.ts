@@ -8,33 +8,36 @@ import { jobLog } from './job-log.js';
 import type { JobMetrics } from './job-metrics.js';
 import type { JobWorkers } from './job-workers.js';
 
-/** Jobs that one replica works on at once, by what they are for. */
+/** Number of jobs that one replica runs at once, by purpose. */
 export const JOB_SLOTS: Readonly<Record<JobPurpose, number>> = { work: 4, push: 1, upkeep: 1 };
 export const JOB_PURPOSES = Object.keys(JOB_SLOTS) as JobPurpose[];
-/** Each purpose has a session for LISTEN; one more is for ending jobs while all slots look for the next. */
+/**
+ * Number of sessions: one per slot, one per purpose for LISTEN, and one to end jobs while all slots look for the next
+ * job.
+ */
 export const JOB_SESSIONS = Object.values(JOB_SLOTS).reduce((sum, slots) => sum + slots + 1, 1);
-/** Backs the notifications up, and finds jobs whose time has come. */
+/** Milliseconds between polls: a fallback for notifications, and the way to find jobs that have become due. */
 const POLL_MS = 2_000;
-/** After a broken session: longer than a worker needs to know what it took. */
+/** Milliseconds to wait after a session broke. A worker needs less to learn which job it took. */
 const LOOK_FOR_UNHELD_MS = 6_000;
-/** What an aborted handler may take to return. */
+/** Milliseconds that an aborted handler may take to return. */
 const LETTING_GO_MS = 1_000;
-/** What was due while no replica ran is made up for when it is no older than this. */
+/** Milliseconds for which a cron entry is caught up if no replica ran when it was due. */
 const CRON_BACKFILL_MS = 3_600_000;
-/** Longest time that a timer can hold: handlers are aborted by us alone. */
+/** Longest timer that Node.js supports: only this process aborts handlers, never the queue. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export interface JobPoolStart {
   purpose: JobPurpose;
   sessions: Pool;
-  /** Those of the purpose. */
+  /** Handlers of the purpose, by job name. */
   handlers: ReadonlyMap<string, JobHandler<unknown>>;
   crons: readonly CronEntry[];
   workers: JobWorkers;
   metrics: JobMetrics;
 }
 
-/** The workers of one purpose from their start to their end. A lost database may end them: then others take their place. */
+/** Workers of one purpose, from start to end. If they end because the database is lost, Jobs starts another pool. */
 export class JobPool {
   private readonly attempts: JobAttempts;
   private readonly ending = new AbortController();
@@ -53,30 +56,33 @@ export class JobPool {
     this.ended.catch(() => undefined);
   }
 
-  /** Resolves when the pool was stopped; rejects when it ended by a fault. */
+  /** Resolves when the pool has stopped; rejects if it ended because of an error. */
   get over(): Promise<void> {
     return this.ended;
   }
 
-  /** Listens with another session: the one it has may be that of a server that was replaced. */
+  /** Replaces the LISTEN session, whose server may have been replaced. */
   listenAnew(): void {
-    // The queue lets a session go whose connection says that it broke.
+    // The queue drops a session whose connection emits an error.
     this.listener?.emit('error', new Error('The session is replaced'));
   }
 
-  /** A session broke, perhaps before it could say which job it had taken: what nobody works at is given back. */
+  /**
+   * Schedules the release of jobs that were taken but are not running: a session may break before it reports the job it
+   * took.
+   */
   sessionBroke(): void {
     this.look ??= setTimeout(() => void this.giveBackUnheld(), LOOK_FOR_UNHELD_MS).unref();
   }
 
-  /** Takes no more jobs. */
+  /** Stops taking jobs. */
   drain(): void {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
     void this.runner?.stop().catch(() => undefined);
   }
 
-  /** Lets the jobs under way end until the signal, then gives them back to the queue. */
+  /** Waits until the running jobs end or the signal aborts, then returns the rest to the queue. */
   async stop(signal: AbortSignal): Promise<void> {
     this.drain();
     const ended = this.ended.catch(() => undefined);
@@ -127,7 +133,7 @@ export class JobPool {
           concurrentJobs: JOB_SLOTS[purpose],
           pollInterval: POLL_MS,
           gracefulShutdownAbortTimeout: NEVER_MS,
-          // In batches of their own, ends of jobs that cannot be written end the pool, and not the process.
+          // With batching, a failed write of a job's end would end the process; without it, only the pool ends.
           completeJobBatchDelay: 0,
           failJobBatchDelay: 0,
         },
@@ -144,7 +150,7 @@ export class JobPool {
   }
 }
 
-/** As if it had not been tried. */
+/** Returns a job to the queue without counting the attempt. */
 const REQUEUE = 'SELECT graphile_worker.reschedule_jobs(ARRAY[$1::bigint], now(), NULL, $2::int)';
 
 async function cronItems(crons: readonly CronEntry[]): Promise<ParsedCronItem[]> {
@@ -154,7 +160,7 @@ async function cronItems(crons: readonly CronEntry[]): Promise<ParsedCronItem[]>
       task: name,
       identifier: name,
       match,
-      // A queue runs one job at a time; the key keeps those that wait from piling up.
+      // A queue runs one job at a time; the key keeps waiting jobs from piling up.
       options: {
         queueName: name,
         jobKey: name,

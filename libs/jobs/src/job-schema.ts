@@ -2,10 +2,13 @@ import { type Database, takeMigrationLock } from '#libs/postgres';
 import type { Pool } from 'pg';
 import { jobLog } from './job-log.js';
 
-/** The revision of its schema that the queue brings about. */
+/** Schema revision that this version of the queue migrates to. */
 const REVISION = 20;
 
-/** Brings the queue's own schema (`graphile_worker`) up to date where it is not, one process at a time. */
+/**
+ * Migrates the queue's own schema (`graphile_worker`) and adds the index of JobTurns, one process at a time. Does
+ * nothing if both are current.
+ */
 export async function migrateJobQueue(database: Database): Promise<void> {
   const isCurrent = (await revisionOf(database)) === REVISION;
   if (isCurrent && (await hasTurnIndex(database.pool))) return;
@@ -17,14 +20,14 @@ export async function migrateJobQueue(database: Database): Promise<void> {
     const unlimited = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' };
     const pgPool = database.tunedPool('job-migration', 1, unlimited);
     await runMigrations({ pgPool, logger: await jobLog() });
-    // Another process may have made it meanwhile.
+    // Another process may have created it in the meantime.
     if (!(await hasTurnIndex(pgPool))) await indexTurns(pgPool);
   } finally {
     await session.end().catch(() => undefined);
   }
 }
 
-/** The way to the jobs of each caller (see JobTurns); made while others go on writing. */
+/** Creates the index of jobs by caller (see JobTurns) without blocking writers. */
 async function indexTurns(sessions: Pool): Promise<void> {
   await sessions.query('DROP INDEX CONCURRENTLY IF EXISTS graphile_worker.job_turn');
   await sessions.query(`
@@ -32,7 +35,7 @@ async function indexTurns(sessions: Pool): Promise<void> {
       ((coalesce(flags::text, '-') COLLATE "C"), priority, run_at) WHERE is_available`);
 }
 
-/** True if the index is there as a whole: one whose making was cut short is not. */
+/** True if the index exists and is valid. It is invalid if its creation was interrupted. */
 async function hasTurnIndex(sessions: Pool): Promise<boolean> {
   const { rows } = await sessions.query(
     `SELECT FROM pg_index WHERE indexrelid = to_regclass('graphile_worker.job_turn') AND indisvalid`,
@@ -40,7 +43,7 @@ async function hasTurnIndex(sessions: Pool): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Of the schema that there is, if any. */
+/** Returns the revision of the existing schema; `undefined` if there is none. */
 async function revisionOf({ pool }: Database): Promise<number | undefined> {
   const known = await pool.query<{ known: boolean }>(
     `SELECT to_regclass('graphile_worker.migrations') IS NOT NULL AS known`,

@@ -1,19 +1,19 @@
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 
-/** Due jobs from which on callers take turns; fewer are taken in the order of their time. */
+/** Number of due jobs from which callers take turns. Fewer jobs are taken in order of their time. */
 const CROWD = 32;
-/** Callers, each with one priority, that one claim passes on its way to the next caller with a due job. */
+/** Number of callers, each with one priority, that one claim skips on its way to the next caller with a due job. */
 const PASSED = 64;
-/** Looks of a claim, where other workers take all that it sees. */
+/** Number of lookups per claim, in case other workers take every job that it sees. */
 const LOOKS = 3;
-/** The statement of the queue (graphile-worker 0.18) that takes a job, by its name. */
+/** Name of the queue's statement (graphile-worker 0.18) that takes a job. */
 const TAKE = 'get_job/graphile_worker';
-/** Higher than every priority: the next turn is another caller's. */
+/** A priority above all others: the next turn is another caller's. */
 const LAST_PRIORITY = 32_767;
-/** A place before those of all callers, whose flags are never empty. */
+/** A place before every caller. Callers' flags are never empty. */
 const FIRST: TurnPlace = { caller: '', priority: LAST_PRIORITY };
 
-/** The settings of sessions that take jobs: each look is by index, whatever the statistics said when it was planned. */
+/** Settings of sessions that take jobs: each lookup uses an index, whatever the statistics were at planning time. */
 export const JOB_SESSION_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
@@ -23,7 +23,7 @@ export const JOB_SESSION_SETTINGS = {
 
 type Query = (...args: unknown[]) => Promise<{ rows: unknown[] }>;
 
-/** A caller and a priority of jobs, in the order of the index of jobs by caller. */
+/** A caller and a priority of jobs: a place in the index of jobs by caller. */
 interface TurnPlace {
   caller: string;
   priority: number;
@@ -32,27 +32,27 @@ interface TurnPlace {
 interface Claim {
   [column: string]: unknown;
   id: unknown;
-  /** The place after which the next turn comes; null where no turns are taken. */
+  /** Place after which the next turn comes; null if no turns are taken. */
   turn: TurnPlace | null;
-  /** True if jobs were due that no worker had taken. */
+  /** True if there were due jobs that no worker had taken. */
   is_left: boolean;
 }
 
 /**
- * Turns of callers whose jobs are due at the same time. Takes jobs for the workers of the queue, which would take them by
- * their time alone.
+ * Turns of callers whose jobs are due at the same time. Takes jobs on behalf of the queue's workers; the queue itself
+ * would take them by time alone.
  * - While few jobs are due, they are taken by priority and time.
- * - Among many, callers take turns: the next caller's next job, and once a round the oldest job of all. A caller whose
- *   job is due waits for a few jobs of each other caller, however many are due, and for one per 64 callers whose jobs
- *   are all for later.
- * - The jobs of one caller keep their order, and a caller alone has every slot.
- * - A claim reads a bounded number of rows, and is one statement: a job is taken by one worker, or by none.
+ * - Among many, callers take turns: the next caller's next job, and once per round the oldest job of all. A caller with
+ *   a due job waits for a few jobs of each other caller, however many are due, and for one job per 64 callers without a
+ *   due job.
+ * - The jobs of one caller keep their order, and a single caller may use every slot.
+ * - A claim reads a bounded number of rows in one statement. At most one worker takes a job.
  */
 export class JobTurns {
-  /** The place of the last turn, by the worker that took the job. */
+  /** Place of the last turn, by the worker that took the job. */
   private readonly last = new Map<string, TurnPlace>();
 
-  /** Takes jobs in the sessions of a pool that open from now on. */
+  /** Replaces the claims in sessions of the pool that open from now on. */
   useIn(sessions: Pool): void {
     sessions.on('connect', (session) => this.replaceClaims(session));
   }
@@ -81,14 +81,14 @@ export class JobTurns {
   }
 }
 
-/** Whose job it is, as text; those of nobody come before those of callers. */
+/** SQL for the caller of a job as text. Jobs without a caller sort first. */
 const CALLER = `(coalesce(jobs.flags::text, '-') COLLATE "C")`;
 
 const IS_DUE = `jobs.is_available AND jobs.run_at <= now() AND jobs.task_id = ANY ($2::int[]) AND (
         jobs.job_queue_id IS NULL
         OR jobs.job_queue_id IN (SELECT id FROM graphile_worker._private_job_queues WHERE is_available))`;
 
-// A queue is locked with its job, as by the statement that this one replaces.
+// Locks the queue together with its job, as the replaced statement does.
 const IN_FREE_QUEUE = `(jobs.job_queue_id IS NULL OR jobs.job_queue_id IN (
         SELECT id FROM graphile_worker._private_job_queues WHERE is_available FOR UPDATE SKIP LOCKED))`;
 
@@ -96,7 +96,7 @@ const first = (which: string): string => `
       SELECT jobs.id, jobs.job_queue_id FROM graphile_worker._private_jobs AS jobs
       WHERE ${which} AND ${IS_DUE} AND ${IN_FREE_QUEUE} ORDER BY jobs.run_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
-// Locks are never waited for, and are those of the one job that is taken: another worker finds all others free.
+// Never waits for a lock, and locks only the job that it takes: all others stay free for other workers.
 const CLAIM_JOB = `
   WITH RECURSIVE level AS (
     (SELECT jobs.priority FROM graphile_worker._private_jobs AS jobs

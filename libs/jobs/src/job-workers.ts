@@ -3,12 +3,12 @@ import { type Database, type ReplicaLife, livenessCheckBy } from '#libs/postgres
 import type { JobPurpose } from './job.js';
 
 const RETRY_MS = 500;
-/** So long after a job was taken its worker knows it. */
+/** Seconds after which a worker is certain to know that it took a job. */
 const KNOWN_SECONDS = 5;
 
-/** Which replica takes jobs under which name: what the queue calls a worker holds its jobs for hours after its death. */
+/** Names under which replicas take jobs. Without them, the queue would hold the jobs of a dead worker for hours. */
 export class JobWorkers {
-  /** The newest worker of each purpose. */
+  /** Newest worker of each purpose. */
   private readonly newest = new Map<JobPurpose, string>();
 
   constructor(
@@ -17,8 +17,8 @@ export class JobWorkers {
   ) {}
 
   /**
-   * Resolves when the worker's jobs will be freed should this replica die; tries until then, or until the signal. Frees
-   * what earlier workers of this replica have left.
+   * Registers a worker, so that its jobs are freed if this replica dies. Also frees jobs left by earlier workers of
+   * this replica. Retries until it succeeds or the signal aborts.
    */
   async register(purpose: JobPurpose, workerId: string, signal: AbortSignal): Promise<void> {
     this.newest.set(purpose, workerId);
@@ -33,17 +33,17 @@ export class JobWorkers {
     }
   }
 
-  /** Gives the jobs of a replica that is dead at this moment back to the queue; otherwise nothing. */
+  /** Returns the jobs of a replica to the queue if the replica is dead at this moment; otherwise does nothing. */
   async freeDead(replicaId: string): Promise<void> {
     await this.database.pool.query(FREE_DEAD, [this.replica.replicaId, replicaId]);
   }
 
-  /** Gives the jobs back to the queue that a worker took a while ago and does not work at, as if they had not been tried. */
+  /** Returns jobs to the queue that a worker took a while ago but is not running, without counting the attempt. */
   async freeUnheld(workerId: string, underWay: readonly string[]): Promise<void> {
     await this.database.pool.query(FREE_UNHELD, [workerId, underWay]);
   }
 
-  /** Forgets the workers of replicas that went more than a day ago: one that was frozen may come back. */
+  /** Deletes the workers of forgotten replicas after a day. A frozen replica may come back before that. */
   async forgetOld(): Promise<void> {
     await this.database.pool.query(FORGET);
   }

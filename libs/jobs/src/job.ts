@@ -1,70 +1,71 @@
 import type { JobCaller } from './job-caller.js';
 
-/** Work for later. It lies in PostgreSQL until some replica has done it, at least once. */
+/** Deferred work. PostgreSQL stores it until a replica has done it, at least once. */
 export interface Job {
-  /** The handler's. */
+  /** Name of the handler. */
   name: string;
   payload: Readonly<Record<string, unknown>>;
   /**
-   * Of the jobs that have not begun, at most one has a key: a new one takes the place of the old one. A key occurs at
-   * most once among jobs that are enqueued together.
+   * Deduplication key. A new job replaces the job with the same key that has not begun. A key occurs at most once among
+   * jobs that are enqueued together.
    */
   key?: string;
-  /** Not before; absent: at once. */
+  /** Earliest start; immediately by default. */
   runAt?: Date;
-  /** How often it is tried in all; `DEFAULT_ATTEMPTS` unless set otherwise. */
+  /** Maximum number of attempts; `DEFAULT_ATTEMPTS` by default. */
   maxAttempts?: number;
-  /** Jobs of one caller with a smaller number go first; 0 unless set otherwise. */
+  /** Order among the jobs of one caller: smaller numbers first. 0 by default. */
   priority?: number;
-  /** Whose work it is: among many due jobs, callers take turns. Jobs without one are of one caller together. */
+  /** Caller of the job: among many due jobs, callers take turns. All jobs without one count as one caller. */
   caller?: JobCaller;
 }
 
-/** The tenth attempt comes about three and a half hours after the first. */
+/** Default number of attempts. The tenth comes about three and a half hours after the first. */
 export const DEFAULT_ATTEMPTS = 10;
 
 /**
- * Purpose of a job. Each purpose has its own slots, so jobs of one purpose never wait for those of another:
- * - `work`: what somebody waits for, such as waking a Task. The default.
- * - `push`: short steps of push notifications; the notifications themselves are sent outside job slots.
+ * Purpose of a job. Each purpose has its own slots, so its jobs never wait for jobs of another purpose:
+ * - `work`: work that a caller waits for, such as waking a Task. The default.
+ * - `push`: short steps of push notifications. The notifications themselves are sent outside job slots.
  * - `upkeep`: purges and other housekeeping, which may take hours.
  */
 export type JobPurpose = 'work' | 'push' | 'upkeep';
 
-/** One attempt at a job, as its handler sees it. */
+/** Context of one attempt at a job. */
 export interface JobContext {
-  /** Aborts when the replica has to end, after the grace time: the job then goes back to the queue, as if not tried. */
+  /** Aborts after the grace time of a shutdown. The job then returns to the queue without counting the attempt. */
   readonly signal: AbortSignal;
-  /** Counts from 1. A replica that died on it counts too. */
+  /** Number of the attempt, from 1. An attempt during which the replica died counts. */
   readonly attempt: number;
-  /** Whether a failure of this attempt is final. */
+  /** True if a failure of this attempt is final. */
   readonly last: boolean;
 }
 
 export interface JobHandler<P> {
-  /** Which slots its jobs take; `work` unless set otherwise. */
+  /** Slots that its jobs use; `work` by default. */
   readonly purpose?: JobPurpose;
-  /** Checks a payload as it came out of the database; what it throws is a permanent failure. */
+  /** Validates a stored payload. An error is a permanent failure. */
   read(payload: unknown): P;
   /**
-   * Does the work. May be called again for a job that was done: by a replica that took a dead one's jobs over.
-   * A rejection is tried again after e, e², e³ … seconds (at most six hours), up to the job's limit; a
-   * `PermanentJobError` is not.
+   * Does the work. It may run again for a job that is already done, when another replica takes over a dead replica's
+   * jobs.
+   * A rejection is retried after e, e², e³ … seconds (at most six hours), up to the job's limit. A `PermanentJobError`
+   * is not retried.
    */
   run(payload: P, context: JobContext): Promise<void>;
 }
 
-/** A job that cannot succeed however often it is tried. */
+/** A failure that no retry can fix. */
 export class PermanentJobError extends Error {
   override readonly name: string = 'PermanentJobError';
 }
 
 /**
- * A job of its own at every matching minute (UTC), once for all replicas. It never runs twice at a time.
- * What was due in the last hour while no replica ran is made up for once.
+ * A job that is enqueued at every matching minute (UTC), once for all replicas. It never runs twice at a time.
+ * Entries that were due in the last hour while no replica ran are caught up once.
  */
 export interface CronEntry {
-  /** The handler's. */
+  /** Name of the handler. */
   name: string;
   /** Five fields: minute, hour, day of the month, month, day of the week. */
   match: string;

@@ -4,7 +4,7 @@ import { Metrics, Shutdown } from '#libs/service';
 import { migrateJobQueue } from './job-schema.js';
 import { Jobs } from './jobs.js';
 
-/** The job queue, for processes that have use for one. Needs PostgresModule with its migrations; `Jobs.start` begins the work. */
+/** The job queue. Needs PostgresModule with its migrations. Call `Jobs.start` to run jobs. */
 @Global()
 @Module({
   providers: [

@@ -12,13 +12,15 @@ import { JOB_SESSION_SETTINGS, JobTurns } from './job-turns.js';
 import { JobWorkers } from './job-workers.js';
 
 const RESTART_MS = 1_000;
-/** The queue's own housekeeping. */
+/** Nightly housekeeping of the queue. */
 const TIDY = { name: 'jobs.tidy', match: '23 3 * * *' };
 
 /**
- * Whatever must happen later: retries, timers, cron. A job is enqueued in the transaction, or in the very statement
- * (`enqueueFrom`), of the state that wants it, and done at least once by some replica; a dead replica's jobs are done by
- * another one as soon as it is found dead. Losing the database delays jobs and nothing else.
+ * Job queue for retries, timers and cron entries.
+ * - A job is enqueued in the transaction, or in the statement (`enqueueFrom`), that writes the state which needs it.
+ * - A job runs at least once, in any replica. Another replica takes over a dead replica's jobs as soon as the death is
+ *   detected.
+ * - Losing the database delays jobs and has no other effect.
  */
 @Injectable()
 export class Jobs {
@@ -52,32 +54,32 @@ export class Jobs {
     this.every(TIDY);
   }
 
-  /** Says who does the jobs of a name. Before `start`, once for a name. */
+  /** Registers the handler of a job name. Call it before `start`, once per name. */
   register<P>(name: string, handler: JobHandler<P>): void {
     if (this.started) throw new Error(`The handler of ${name} comes too late: jobs are being done already`);
     if (this.handlers.has(name)) throw new Error(`The jobs ${name} have a handler already`);
     this.handlers.set(name, handler);
   }
 
-  /** Has a job done again and again; its payload has nothing of ours. Before `start`. */
+  /** Adds a cron entry. The handler must ignore the payload, which the queue makes. Call it before `start`. */
   every(entry: CronEntry): void {
     if (!this.handlers.has(entry.name)) throw new Error(`The jobs ${entry.name} have no handler`);
     this.crons.push(entry);
   }
 
-  /** Resolves when the jobs are durable; with a `client`, as part of its transaction. */
+  /** Enqueues jobs. Resolves when they are durable, or written in the transaction of `client`. */
   async enqueue(jobs: readonly Job[], client: Pick<ClientBase, 'query'> = this.database.pool): Promise<void> {
     const timed = jobs.map((job) => (job.runAt ? { ...job, runAt: this.database.timeThere(job.runAt) } : job));
     if (jobs.length > 0) await client.query(ENQUEUE, enqueueValues(timed));
   }
 
-  /** Begins to do jobs. To be called when everybody has registered. */
+  /** Starts to run jobs. Call it after all handlers are registered. */
   start(): void {
     this.started = true;
     for (const purpose of JOB_PURPOSES) void this.keepRunning(purpose);
   }
 
-  /** Takes no more jobs; those under way go on. */
+  /** Stops taking jobs; running jobs continue. */
   drain(): void {
     this.stopping = true;
     this.eachPool((it) => it.drain());
@@ -108,18 +110,18 @@ export class Jobs {
     }
   }
 
-  /** The last known number while the database is out of reach. */
+  /** Returns the number of waiting jobs; the last known number while the database is unreachable. */
   private async waiting(): Promise<number> {
     try {
       const { rows } = await this.database.pool.query<{ count: number }>(WAITING);
       this.lastCount = rows[0]?.count ?? 0;
     } catch {
-      // Told by the readiness check.
+      // The readiness check reports it.
     }
     return this.lastCount;
   }
 
-  /** Failed jobs are kept for a day at least, so that somebody may look at them. */
+  /** Deletes failed jobs after a day; until then an operator can inspect them. */
   private async tidy(): Promise<void> {
     await this.database.pool.query(REMOVE_FAILED);
     await this.workers.forgetOld();
