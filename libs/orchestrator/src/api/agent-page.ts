@@ -5,7 +5,7 @@ import type { ListedWorkflow } from '../workflow-store.js';
 import type { ListedNode } from '../workflow-outline.js';
 import { unwritten, workflowSkill } from './workflow-agents.js';
 
-/** Where a page ended: the service, a workflow, or a node of one. */
+/** Position after which a page continues: the service, a workflow, or a node of a workflow. */
 interface Position {
   workflow?: string;
   node?: string;
@@ -15,8 +15,8 @@ const SERVICE = 'service';
 const PATH = /^workflows\/([\w-]+)(?:\/nodes\/([\w.-]+))?$/;
 
 /**
- * One page of the directory, filled with the service and then workflows in the order of their names. Its token is the
- * last agent's path.
+ * A page of the agent directory: the service first, then the workflows by name. The page token encodes the path of
+ * the last agent of the page.
  */
 export class AgentPage {
   private readonly agents: ListedAgent[] = [];
@@ -25,8 +25,8 @@ export class AgentPage {
   private more = false;
 
   /**
-   * @param types those that somebody executes: other nodes are not in the directory
-   * @throws A2AError for a token that is not one of ours
+   * @param types node types that have an executor; nodes of other types are not listed
+   * @throws A2AError INVALID_PARAMS for a malformed token
    */
   constructor(
     private readonly limit: number,
@@ -36,17 +36,17 @@ export class AgentPage {
     this.after = pageToken ? positionOf(pageToken) : undefined;
   }
 
-  /** The workflow that the page before ended in. */
+  /** Workflow in which the previous page ended. */
   get begunWorkflow(): string | undefined {
     return this.after?.workflow;
   }
 
-  /** Whether there is more than fits. */
+  /** True if there are more agents than the page holds. */
   get full(): boolean {
     return this.more;
   }
 
-  /** To be called first, with the service's own entry. */
+  /** Adds the entry of the service. Call it first. */
   begin(service: ListedAgent): void {
     if (!this.after) this.offer(SERVICE, service);
   }

@@ -18,7 +18,7 @@ const MOST_WORKFLOWS = 500;
 const MARK = /^[\w.:/-]{1,200}$/;
 const REVISION = /^[1-9]\d{0,17}$/;
 
-/** One workflow as it is to be. */
+/** A workflow to apply. */
 export class SentWorkflow {
   @ApiProperty({ type: WorkflowBody })
   @IsDefined({ message: 'must be a definition' })
@@ -43,7 +43,7 @@ export class SentWorkflow {
   }
 }
 
-/** Workflows that are saved together. */
+/** Body of `POST /api/apply`: workflows that are saved together. */
 export class ApplyBody {
   @ApiProperty({ type: [SentWorkflow], maxItems: MOST_WORKFLOWS })
   @IsArray({ message: 'must be an array' })
@@ -78,7 +78,7 @@ export class ApplyBody {
   @IsBoolean({ message: 'must be true or false' })
   adopt?: boolean;
 
-  /** A member that is null counts as left out. */
+  /** Reads a body. A member that is null counts as absent. */
   static from(sent: JsonObject): ApplyBody {
     const { workflows } = sent;
     const given = Object.entries(sent).filter(([, value]) => value !== null);
@@ -102,7 +102,7 @@ class AppliedWorkflow {
   problems?: WorkflowProblem[];
 }
 
-/** What became of each, by name. */
+/** Outcome for each workflow, by name. */
 export class AppliedView {
   @ApiProperty({ type: [AppliedWorkflow] }) workflows!: AppliedWorkflow[];
 }

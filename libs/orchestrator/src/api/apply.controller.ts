@@ -7,13 +7,13 @@ import { AppliedView, ApplyBody } from './apply-body.js';
 import { APPLY_EXAMPLES } from './body-examples.js';
 import { WorkflowApply } from './workflow-apply.js';
 
-/** Whether anything is saved. */
+/** Query parameters of `POST /api/apply`. */
 class ApplyQuery {
   @QueryFlag({ description: 'Whether it is only said what would be done.' })
   dryRun = false;
 }
 
-/** Saves workflows that are kept in files. */
+/** Applies workflows that are kept in files. */
 @ApiTags('workflows')
 @Controller('api/apply')
 export class ApplyController {
@@ -51,7 +51,7 @@ function repeatedNames({ workflows }: ApplyBody): ProblemEntry[] {
   });
 }
 
-/** Without a mark nobody could tell what is to be deleted. */
+/** Rejects `prune` without a mark: the mark says which workflows may be deleted. */
 function missingMark({ mark, prune }: ApplyBody): ProblemEntry[] {
   return prune === true && mark === undefined ? [{ path: 'mark', detail: 'is needed where prune is true' }] : [];
 }

@@ -1,4 +1,4 @@
-/** Whole bodies for who tries the API in its documentation: in this order, each can be sent as it is. */
+/** Request bodies for the API documentation. Sent in this order, each of them is accepted. */
 
 const GREETING = {
   name: 'greeting',

@@ -1,16 +1,16 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { getMetadataStorage } from 'class-validator';
 
-/** As much of class-validator's metadata as is read here. */
+/** The part of class-validator's metadata that is read here. */
 interface Rule {
   propertyName: string;
   type: string;
   name?: string;
-  /** What the decorator was given. */
+  /** Arguments of the decorator. */
   constraints?: readonly unknown[];
 }
 
-/** What the rules of class-validator are called in JSON Schema. */
+/** JSON Schema keywords for the rules of class-validator. */
 const WORDS: Readonly<Record<string, (constraint: JsonValue) => JsonObject>> = {
   isString: () => ({ type: 'string' }),
   isNumber: () => ({ type: 'number' }),
@@ -19,16 +19,16 @@ const WORDS: Readonly<Record<string, (constraint: JsonValue) => JsonObject>> = {
   isArray: () => ({ type: 'array' }),
   arrayMaxSize: (maxItems) => ({ maxItems }),
   isIn: (values) => ({ enum: values }),
-  // What these ask for stands with the member.
+  // These rules carry their own schema in `members`.
   isNumberOrString: () => ({}),
   isJoin: () => ({}),
   eachEntry: () => ({}),
 };
 
 /**
- * The JSON Schema of what `readBody` takes for a class: made of the rules that it is read by, so the two say the same.
- * @param members what more is to be said of each member: its description, and what its entries are; `sent` is none
- * @throws TypeError for a rule that has no word in JSON Schema yet
+ * Returns the JSON Schema of a request body class. It is derived from the validation rules that `readBody` applies.
+ * @param members further keywords for each member, such as its description and its items; `sent` is excluded
+ * @throws TypeError for a rule without an entry in `WORDS`
  */
 export function bodySchema<T extends object>(
   type: abstract new () => T,
@@ -47,7 +47,7 @@ function rulesOf(type: abstract new () => object): Rule[] {
   return getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
 }
 
-/** What is optional may also be null. */
+/** Builds the schema of one member. An optional member also accepts null. */
 function memberSchema(rules: Rule[], more: JsonObject): JsonObject {
   const found = rules.filter((rule) => !isOptional(rule) && rule.type !== 'nestedValidation').map(wordOf);
   const schema: JsonObject = Object.assign({}, ...found, more);

@@ -5,10 +5,10 @@ import { WorkflowExecutors } from '../workflow-executors.js';
 import type { WorkflowInterface } from '../workflow-outline.js';
 import { VersionedCache } from './versioned-cache.js';
 
-/** What the catalogs of all tenants share: they differ in their workflows and in nothing else. */
+/** Dependencies that the catalogs of all tenants share; they differ only in their workflows. */
 @Injectable()
 export class CatalogServices {
-  /** The service as an agent, with the skills that its card lists. */
+  /** The service's own agent by tenant, with the skills of its card. */
   readonly serviceAgents = new VersionedCache<ServedAgent>();
   readonly interfaces = new VersionedCache<ReadonlyMap<string, WorkflowInterface>>();
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { ValidateBy } from 'class-validator';
 
-/** `"all"`, `"any"` or `{"n", "cancelRest"?}`. */
+/** Accepts `"all"`, `"any"` or `{"n", "cancelRest"?}`. */
 export function IsJoin(): PropertyDecorator {
   return ValidateBy(
     { name: 'isJoin', validator: { validate: isJoin } },

@@ -5,7 +5,7 @@ import type { ExpressionVariable } from '../expressions/expression-check.js';
 import type { WorkflowProblem } from '../workflow-problem.js';
 import { WorkflowProblemView } from './workflow-body.js';
 
-/** An expression, or a template, and where it stands. */
+/** An expression or a template, and its place in a definition. */
 export class ExpressionBody {
   @ApiPropertyOptional({ description: 'CEL.', example: "nodes.gate.data.decision == 'yes'" })
   @IsOptional()
@@ -45,7 +45,7 @@ export class ExpressionBody {
   path?: string;
 }
 
-/** Something that an expression may name. */
+/** A variable that an expression may use. */
 export class ExpressionVariableView implements ExpressionVariable {
   @ApiProperty({ example: 'nodes' })
   name!: string;
@@ -61,7 +61,7 @@ export class ExpressionVariableView implements ExpressionVariable {
   fields?: string[];
 }
 
-/** What is wrong with an expression, and what it may name. */
+/** Problems of an expression, and the variables that are available to it. */
 export class ExpressionProblems {
   @ApiProperty({ type: [WorkflowProblemView] })
   problems!: WorkflowProblem[];

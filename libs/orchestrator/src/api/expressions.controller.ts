@@ -8,7 +8,7 @@ import type { WorkflowDefinition } from '../workflow.js';
 import { EXPRESSION_EXAMPLES } from './body-examples.js';
 import { ExpressionBody, ExpressionProblems } from './expression-body.js';
 
-/** Expressions while they are being written. */
+/** Checks expressions while they are being edited. */
 @ApiTags('workflows')
 @Controller('api/expressions')
 export class ExpressionsController {

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type FactPayloads, Metrics, OnFact } from '#libs/service';
 
-/** Tells operators of runs that failed: one line of the log for each, and a count by the kind of the failure. */
+/** Reports failed runs to operators: one log line for each, and a counter by the kind of failure. */
 @Injectable()
 export class FailedRuns {
   private readonly logger = new Logger('Runs');

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { WorkflowNode } from '../workflow.js';
 
-/** Members that say where a schema is: it is somewhere else now. */
+/** Members that locate a schema; they do not apply to an embedded copy. */
 const PLACES = new Set(['$schema', '$id', 'id']);
 
 /**
- * What a run takes, as a JSON Schema of one object with an input under each name. The schema of an input stands in it as
- * it was written, unless it refers to a place in itself.
+ * Returns the JSON Schema of a run's inputs: one object with a property for each `input` node. The schema of an input
+ * is embedded as written, unless it contains a `$ref`.
  */
 export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
   const inputs = nodes.filter(({ type }) => type === 'input');
@@ -18,7 +18,7 @@ export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
   };
 }
 
-/** True if a run needs the input. */
+/** True if a run cannot start without the input. */
 export function isRequired({ config }: Pick<WorkflowNode, 'config'>): boolean {
   return config['optional'] !== true && config['default'] === undefined;
 }

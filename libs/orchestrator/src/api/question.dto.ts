@@ -13,7 +13,7 @@ const RUN = { description: 'The A2A taskId of the run.', example: '019a1f0e-5b7a
 const NODE = { description: 'The node, or the instance of it that asks.', example: 'gate' };
 const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200}) (\S{1,200})$/;
 
-/** What a node that asks is answered. */
+/** Answer to a question of a node. */
 export class AnswerBody {
   @ApiProperty({ ...NODE, minLength: 1, maxLength: LONGEST_LABEL })
   @Length(1, LONGEST_LABEL, { message: 'must be the id of a node, or of an instance of it' })
@@ -40,7 +40,7 @@ export class TakenAnswer {
   @ApiProperty({ description: 'The instance that was answered.', example: 'gate' }) instance!: string;
 }
 
-/** Which questions are asked for. */
+/** Query parameters of the inbox. */
 export class InboxQuery {
   @QueryText((text) => text !== '' && text.length <= LONGEST_LABEL, `must have 1 to ${LONGEST_LABEL} characters`, {
     description: 'Only questions with this label.',
@@ -57,13 +57,13 @@ export class InboxQuery {
   })
   pageToken?: string;
 
-  /** The last question of the page before. */
+  /** Last question of the previous page. */
   get after(): QuestionPosition | undefined {
     return this.pageToken === undefined || this.pageToken === '' ? undefined : positionOf(this.pageToken);
   }
 }
 
-/** A question of a run, and how to answer it: `POST /api/runs/{runId}/answers`. */
+/** An open question of a run. It is answered by `POST /api/runs/{runId}/answers`. */
 export class InboxItem {
   @ApiProperty(RUN) runId!: string;
   @ApiProperty({ example: 'review' }) workflow!: string;
@@ -86,7 +86,7 @@ export class InboxPage {
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
-/** The token of the page after a question. */
+/** Returns the token of the page that follows a question. */
 export function pageTokenAfterQuestion({ since, taskId, key }: QuestionPosition): string {
   return Buffer.from(`${since.getTime()}.${taskId} ${key}`).toString('base64url');
 }

@@ -7,7 +7,7 @@ import { RunInbox } from './run-inbox.js';
 import { AnswerBody, InboxPage, InboxQuery, TakenAnswer } from './question.dto.js';
 import { RunAnswers } from './run-answers.js';
 
-/** What runs ask of people. */
+/** Lists and answers the questions of runs. */
 @ApiTags('runs')
 @Controller('api')
 export class QuestionsController {

@@ -10,8 +10,10 @@ type Done = (error: FastifyError | null, payload?: RequestPayload) => void;
 const RUN_ROUTE = '/api/workflows/:name/run';
 
 /**
- * Is kinder to bodies than Fastify. Everywhere in `/api` an empty one is no body, whatever its content type says. And a
- * body of `POST /api/workflows/{name}/run` that is empty, or is called JSON and is none, stands for no inputs.
+ * Accepts bodies that Fastify rejects.
+ * - An empty body anywhere in `/api` counts as no body, whatever its content type.
+ * - A body of `POST /api/workflows/{name}/run` that is empty, or is declared as JSON and is not JSON, stands for no
+ *   inputs.
  */
 @Injectable()
 export class RequestBodies implements OnModuleInit {
@@ -23,7 +25,7 @@ export class RequestBodies implements OnModuleInit {
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('preParsing', (request, _reply, payload, done) => {
-      // Calls of agents are many, and wait for nothing here.
+      // Requests to agents are frequent and need none of this.
       if (request.url.startsWith('/a2a')) return done(null, payload);
       const route = request.routeOptions.url ?? '';
       if (route === RUN_ROUTE && (isEmpty(request) || isCalledJson(request)))
@@ -55,7 +57,7 @@ function isCalledJson({ headers }: FastifyRequest): boolean {
 
 async function asJson(request: FastifyRequest, payload: RequestPayload, mostMembers: number): Promise<RequestPayload> {
   const limit = request.routeOptions.bodyLimit;
-  // Somebody may have read it to its end already: it would not end again.
+  // The body may have been read to its end already; reading it again would never finish.
   if (Number(request.headers['content-length']) > limit) throw new PayloadTooLargeException();
   const sent = await readAll(payload, limit);
   const body = isJson(sent, mostMembers) ? sent : Buffer.from('{}');
@@ -64,7 +66,7 @@ async function asJson(request: FastifyRequest, payload: RequestPayload, mostMemb
   return Readable.from([body], { objectMode: false });
 }
 
-/** Goes on reading what is too large, so that the caller gets to read why. */
+/** Reads a body whole. Keeps draining one that is too large, so that the caller can read the error. */
 function readAll(payload: RequestPayload, limit: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
@@ -80,7 +82,7 @@ function readAll(payload: RequestPayload, limit: number): Promise<Buffer> {
   return promise;
 }
 
-/** One with too many members is left to the parser, which refuses it. */
+/** True if the body parses as JSON. One with too many members also passes: the parser rejects it later. */
 function isJson(body: Buffer, mostMembers: number): boolean {
   const text = body.toString();
   try {

@@ -16,7 +16,7 @@ import { isRun, revisionOf, workflowOf, workflowRunBy } from './run-task.js';
 
 const PAGE = 100;
 
-/** Starts runs that take over results of runs that have ended, which stay as they are. */
+/** Starts runs that reuse results of ended runs. The original runs do not change. */
 @Injectable()
 export class Reruns {
   constructor(
@@ -26,8 +26,9 @@ export class Reruns {
   ) {}
 
   /**
-   * Resolves when the new run is durable.
-   * @throws ProblemError 404; 409 for a run that goes on, or is one of a node; 422 naming what does not fit. A2AError as a start of the workflow
+   * Starts a rerun. Resolves when the new run is durable.
+   * @throws ProblemError 404; 409 for a run that has not ended, or is the run of a node; 422 naming the parameter that
+   * does not fit. A2AError as for a start of the workflow
    */
   async start(runId: string, body: RerunBody, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
     const origin = await this.processes.begun(RUN, runId, call.scope);
@@ -57,7 +58,7 @@ export class Reruns {
   }
 
   /**
-   * The runs that began with a run, the newest first.
+   * Returns the reruns of a run, newest first.
    * @throws ProblemError 404
    */
   async forks(runId: string, call: ApiCall): Promise<RunForks> {
@@ -65,7 +66,7 @@ export class Reruns {
     const { contextId, agent } = await this.processes.header(RUN, runId, scope);
     using room = this.processes.room(call);
     const forks: TaskHeader[] = [];
-    // They share its context, which has few runs.
+    // A rerun shares the context of its origin, which has few runs.
     for (let before: TaskHeader | undefined; ;) {
       const query = { scope, agent, contextId, artifacts: false, before, limit: PAGE };
       const { tasks, more } = await this.tasks.page(query, room);
@@ -111,14 +112,14 @@ export class Reruns {
         throw refused(`from[${place}]`, `revision "${newer}" of the workflow has no node "${instance.id}"`);
       throw refused(`from[${place}]`, `the run has no instance "${textStart(name, 128)}"`);
     }
-    // One that failed as a whole, as by its deadline, goes on from the results that it has.
+    // A run that failed as a whole, for example by its deadline, continues from the results that it has.
     const hasFailed = header.state === 'TASK_STATE_FAILED' || new OriginResults(log).failed.length > 0;
     if (failed && from === undefined && !hasFailed) throw refused('failed', 'nothing of the run has failed');
     return { origin, ...(from && { from }), ...(failed && { failed }) };
   }
 }
 
-/** A run of a node has no workflow of its own to be started by: what it is a part of is run anew. */
+/** Rejects the run of a node: only the run that called it can be rerun. */
 function refuseInner({ header, task }: StoredTask): void {
   if (isRun(header)) return;
   if (workflowRunBy(header, task) === undefined) throw unknownProcess(RUN);

@@ -2,17 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { malformed, ProblemError } from '#libs/http';
 import { textStart } from '#libs/protocol';
 
-/** `*`, or entity tags. */
+/** `*`, or entity tags without the weak prefix. */
 type Tags = '*' | readonly string[];
 
 const ENTITY_TAG = /^"[^"\s]*"$/;
 
-/** The entity tag of a revision. */
+/** Returns the entity tag of a revision. */
 export function etagOf(revision: string): string {
   return `"${revision}"`;
 }
 
-/** What a caller says of the revision it knows: `If-Match` and `If-None-Match` (RFC 9110, section 13.1). */
+/** Conditions of a request: `If-Match` and `If-None-Match` (RFC 9110, section 13.1). */
 export class RevisionConditions {
   private constructor(
     private readonly match: Tags | undefined,
@@ -24,7 +24,7 @@ export class RevisionConditions {
   }
 
   /**
-   * Those of a change. A reader may overlook what is no entity tag; a change would be made that should not have been.
+   * Reads the conditions of a change. Reading requests ignore a malformed entity tag; a change must not.
    * @throws ProblemError 400 naming the header
    */
   static ofChange(headers: IncomingHttpHeaders): RevisionConditions {
@@ -36,14 +36,14 @@ export class RevisionConditions {
     return conditions;
   }
 
-  /** Whether there is any. */
+  /** True if the request has a condition. */
   get given(): boolean {
     return this.match !== undefined || this.noneMatch !== undefined;
   }
 
   /**
-   * To be asked before a change.
-   * @param current the newest revision; `undefined` where there is no workflow
+   * Checks the conditions before a change.
+   * @param current the newest revision; `undefined` if the workflow does not exist
    * @throws ProblemError 412
    */
   require(name: string, current: string | undefined): void {
@@ -57,7 +57,7 @@ export class RevisionConditions {
     );
   }
 
-  /** Whether a reader has the revision already (304). */
+  /** True if the reader has this revision already, so the response is 304. */
   has(current: string): boolean {
     return this.noneMatch !== undefined && holds(this.noneMatch, current);
   }
@@ -68,7 +68,7 @@ function holds(tags: Tags, current: string | undefined): boolean {
   return tags === '*' || tags.includes(etagOf(current));
 }
 
-/** Weak tags are compared as what they stand for: a definition is the same byte by byte or another revision. */
+/** Parses a header. Weak tags are compared like strong ones, because a revision never changes. */
 function tagsOf(header: string | undefined): Tags | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';

@@ -14,7 +14,7 @@ import { StoredRerunOrigins } from '../storage/stored-rerun-origins.js';
 import { WorkflowExecutors } from '../workflow-executors.js';
 import { WorkflowStore } from '../workflow-store.js';
 
-/** What executes runs, also those that are nodes of others. Needs the ground's modules. */
+/** Provides the executors of runs, including runs of nodes. Needs the modules of the ground. */
 @Module({})
 export class RunAgentsModule {
   /** @param agents modules that export AgentDirectory, TaskStore and TaskRetention */

@@ -15,7 +15,7 @@ import { runStatus, type RunState } from '../run-state.js';
 import { revisionOf } from './run-task.js';
 import { RUN, Runs } from './runs.js';
 
-/** So long an answer waits for a run that is at work, though the node asks: it asks again in a moment. */
+/** Milliseconds that an answer waits for a run that is executing although the node asks. */
 const PATIENCE_MS = 10_000;
 
 const CONTENDED_MS = 20;
@@ -25,7 +25,7 @@ interface AskingRun {
   state: RunState;
 }
 
-/** Answers what the nodes of runs ask. */
+/** Answers questions of nodes. */
 @Injectable()
 export class RunAnswers {
   constructor(
@@ -36,10 +36,11 @@ export class RunAnswers {
   ) {}
 
   /**
-   * Resolves with the instance that was answered when that is durable; the run goes on.
-   * @param name of a node, or of the instance of it that asks
-   * @throws ProblemError 404 for an unknown run or node; 422 where the answer is not what is asked for, or nobody can tell
-   * which instance it is for; 409 where the node asks nothing, or asks no more
+   * Answers the question of a node. Resolves with the answered instance when the answer is durable; the run then
+   * resumes.
+   * @param name of a node, or of the instance that asks
+   * @throws ProblemError 404 for an unknown run or node; 422 if the answer does not fit the question, or several
+   * instances ask; 409 if the node asks nothing, or no longer asks
    */
   async answer(runId: string, name: string, parts: Part[], call: ApiCall): Promise<string> {
     const patience = AbortSignal.timeout(PATIENCE_MS);
@@ -48,14 +49,15 @@ export class RunAnswers {
       const run = await this.runs.folded(runId, call.scope, room);
       const node = askingNode(run, name);
       const { header } = run.process;
-      // Judged by what the run asks at `header`: an execution may go on with the state meanwhile.
+      // Validate against the state at `header`: an execution may change the state meanwhile.
       const unfit = answerFaults(node, parts);
       const { instance } = node;
       const unread = await this.unread(run, node, parts);
       const faults = unread.length > 0 ? unread : unfit;
       if (faults.length > 0) throw notFitting(name, faults);
       const message = userMessage(parts, { metadata: { [NODE_KEY]: instance } });
-      // What is answered was asked there: a run that has gone on meanwhile may ask something else, or nobody.
+      // The answer belongs to the state at `header`: if the run has moved on meanwhile, the question may be another
+      // one.
       const isTaken =
         isWaitingState(header.state) && (await this.processes.resume(run.process, message, call, 'found'));
       if (isTaken) return instance;
@@ -65,7 +67,7 @@ export class RunAnswers {
     }
   }
 
-  /** The Parts that the agent of a node cannot read; what one elsewhere reads it says itself. */
+  /** Returns the Parts that the node's agent cannot read. An external agent reports that itself. */
   private async unread({ process, state }: AskingRun, node: NodeRun, parts: Part[]): Promise<FieldViolation[]> {
     if (node.type === 'external') return [];
     const path = nodePath(state.definition.name, node.id);
@@ -78,9 +80,9 @@ export class RunAnswers {
     }
   }
 
-  /** Something else of the run goes on: another answer came first, or the time of something has come. */
+  /** Waits until the run waits again: another answer or a due timer has resumed it. */
   private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
-    // Who has just claimed it has not written yet.
+    // A replica that has just claimed the run has not written an event yet.
     await delay(CONTENDED_MS);
     const events = this.feed.follow(header.taskId, header.lastSequence, { until: 'waiting', signal });
     while (!(await events.next()).done);
@@ -92,7 +94,7 @@ function notFitting(name: string, faults: readonly FieldViolation[]): ProblemErr
   return new ProblemError(422, `the answer does not fit what node "${name}" asks`, errors);
 }
 
-/** @throws ProblemError where no single one asks */
+/** Returns the one node that asks under this name. @throws ProblemError if there is no such node, or several */
 function askingNode({ process, state }: AskingRun, name: string): NodeRun {
   const known = state.find(name) ?? state.nodes.get(idOf(name));
   if (known === undefined) throw new ProblemError(404, 'node not found');

@@ -3,10 +3,13 @@ import { type OpenQuestion, TaskQuestions, type TaskScope } from '#libs/tasks';
 import { type InboxItem, type InboxPage, type InboxQuery, pageTokenAfterQuestion } from './question.dto.js';
 import { workflowOf } from './run-task.js';
 
-/** A node that runs a workflow, called by itself, has a caller who answers it; the API knows no such run. */
+/**
+ * Pattern of the agents whose runs are listed. The caller of a single node answers its run directly; the API does not
+ * list such runs.
+ */
 const RUNS = 'workflows/*';
 
-/** What the runs of a caller ask, the longest asked first. */
+/** Lists the open questions of a caller's runs, oldest first. */
 @Injectable()
 export class RunInbox {
   constructor(private readonly questions: TaskQuestions) {}

@@ -16,7 +16,10 @@ import { WorkflowStore } from '../workflow-store.js';
 import { type RunPage, type RunQuery, type RunSummary, STATES_OF } from './run.dto.js';
 import { revisionOf, workflowRunBy } from './run-task.js';
 
-/** A caller's runs of all workflows, the one that changed last first; those of nodes only by the run that they are nodes of. */
+/**
+ * Lists a caller's runs of all workflows, most recently updated first. Runs of nodes are listed only under their parent
+ * run.
+ */
 @Injectable()
 export class RunList {
   constructor(
@@ -37,7 +40,7 @@ export class RunList {
     return { runs: found, nextPageToken };
   }
 
-  /** The Tasks of those nodes of a run that are runs. */
+  /** Returns the filter for the runs that are nodes of a run. */
   private async amongChildren(
     parent: string,
     { workflow }: RunQuery,
@@ -73,7 +76,10 @@ export class RunList {
     };
   }
 
-  /** A run that fails says why with the event before its end; where its end came from elsewhere that has a text alone. */
+  /**
+   * Returns the failure of a run. A run reports it in the event before its last one; a run that was ended from outside
+   * has only a text.
+   */
   private async failure({ header: { taskId, lastSequence }, task }: StoredTask): Promise<Failure> {
     const [reported] = await this.tasks.events(taskId, Math.max(0, lastSequence - 2), 1);
     const message = firstText(task.status.message?.parts ?? []) ?? 'The run failed';

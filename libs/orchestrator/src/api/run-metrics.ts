@@ -5,15 +5,17 @@ import { TaskCounts } from '#libs/tasks';
 import { runStatus } from '../run-state.js';
 import { isRun, workflowOf } from './run-task.js';
 
-/** Seconds: a run may be a millisecond's work, or wait for a person. */
+/** Buckets in seconds: from a run that takes milliseconds to one that waits for a person. */
 const DURATIONS = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400];
-/** Names of workflows that are told apart. */
+/** Number of workflow names that get a label of their own. */
 const MOST_WORKFLOWS = 200;
 
 /**
- * What runs tell Prometheus. A run is counted by the replica that ends it, when that is durable. What a `workflow` node
- * runs is counted as that node. Whoever reads the metrics needs no credentials, so workflows are named only where
- * METRICS_WORKFLOWS says so; all of them are `other` elsewhere.
+ * Prometheus metrics of runs.
+ * - A run is counted by the replica that ends it, once its end is durable.
+ * - The run of a `workflow` node counts as that node.
+ * - Reading metrics needs no credentials, so workflows are named only with METRICS_WORKFLOWS; otherwise the label is
+ *   `other`.
  */
 @Injectable()
 export class RunMetrics {
@@ -49,7 +51,10 @@ export class RunMetrics {
     this.durations.observe(labels, Math.max(0, task.settledAt.getTime() - task.createdAt.getTime()) / 1000);
   }
 
-  /** The last known numbers while the database is out of reach, which the readiness check tells. */
+  /**
+   * Returns the number of waiting runs by reason; the last known numbers while the database is unreachable, which the
+   * readiness check reports.
+   */
   private async waiting(): Promise<Record<string, number>> {
     this.last = await this.counts.waiting('workflows/*').catch(() => this.last);
     return this.last;

@@ -22,7 +22,7 @@ import type { InstanceCounts, InstanceView } from '../run-instances.js';
 import type { NodeDetail, NodeView, NodeWait, RunView } from '../run-view.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 
-/** The states of a run's Task that a word for a run stands for. */
+/** Task states that each run status stands for. */
 export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
   running: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
   'input-required': ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'],
@@ -31,10 +31,10 @@ export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
   canceled: ['TASK_STATE_CANCELED'],
 };
 
-/** Of one rerun. */
+/** Nodes and instances that one rerun may name. */
 const MOST_NAMED = 1_000;
 
-/** What a run starts with. */
+/** Body of a run start. */
 export class RunBody {
   static readonly optional = true;
 
@@ -49,8 +49,8 @@ export class RunBody {
   inputs?: JsonObject;
 
   /**
-   * What is no object with an object of inputs stands for no inputs.
-   * @throws ProblemError 400 only for inputs that could not be kept as they are
+   * Reads a body leniently: anything but an object with an object of inputs stands for no inputs.
+   * @throws ProblemError 400 only for inputs that cannot be stored unchanged
    */
   static lenient(body: unknown): RunBody {
     refuseUnfitJson(body);
@@ -59,11 +59,11 @@ export class RunBody {
   }
 }
 
-/** What a rerun does anew, and with what. */
+/** Body of a rerun. */
 @ApiClosed()
 export class RerunBody {
   static readonly optional = true;
-  /** Without it a mistyped one would stand for everything anew. */
+  /** An unknown member is an error: a misspelled one would otherwise rerun everything. */
   static readonly unknown = 'is not known';
   static readonly exceptionFactory = notToBeRerun;
 
@@ -102,27 +102,27 @@ export class RerunBody {
   @IsString({ message: 'must be a string' })
   revision?: string;
 
-  /** A member that is null counts as left out. */
+  /** Reads a body. A member that is null counts as absent. */
   static from(sent: object): RerunBody {
     const given = Object.entries(sent).filter(([, value]) => value !== null);
     return withMembers(RerunBody, Object.fromEntries(given));
   }
 }
 
-/** 422 where nothing but what the rerun is to be of is at fault, as where the run has nothing of that name. */
+/** Returns a 422 problem if only `from`, `inputs` or `revision` is at fault; otherwise a 400 problem. */
 function notToBeRerun(entries: ProblemEntry[]): ProblemError {
   const problem = malformed(...entries);
   const isOfRun = entries.every(({ path }) => /^(from|inputs|revision)\b/.test(path));
   return isOfRun ? new ProblemError(422, problem.message, problem.errors) : problem;
 }
 
-/** How a run is watched that starts. */
+/** Query parameters of a streamed run start. */
 export class RunStreamQuery {
   @QueryFlag({ description: 'Whether the run is canceled when its reader leaves.' })
   cancelOnDisconnect = false;
 }
 
-/** How the events of a run are read. */
+/** Query parameters of a run's event stream. */
 export class RunEventsQuery {
   @QueryFlag({
     default: true,
@@ -134,7 +134,7 @@ export class RunEventsQuery {
 const MAX_SEARCH = 100;
 const RUN = /^[\x21-\x7e]{1,200}$/;
 
-/** Which runs are asked for. */
+/** Query parameters of the list of runs. */
 export class RunQuery extends PageQuery {
   @QueryText((name) => WORKFLOW_NAME.test(name), 'is not a name of a workflow', { example: 'greeting' })
   workflow?: string;
@@ -169,7 +169,7 @@ const NODE_STATUSES: NodeStatus[] = [
 ];
 const PLACE = /^\d{1,6}$/;
 
-/** Which instances of a run's nodes are asked for. */
+/** Query parameters of the list of a run's instances. */
 export class InstancesQuery {
   @QueryText((id) => WORKFLOW_NAME.test(id), 'is not an id of a node', { example: 'draft' })
   node?: string;
@@ -217,7 +217,7 @@ export class RunForks {
   @ApiProperty({ type: [RunFork], description: 'The newest first.' }) forks!: RunFork[];
 }
 
-/** What became of a remote Task when its run was canceled. */
+/** Outcome for a remote Task when its run was canceled. */
 export class CanceledNode implements CanceledChild {
   @ApiProperty({ example: 'writer' }) node!: string;
   @ApiProperty({ example: 'https://agents.example/writer' }) agentUrl!: string;
@@ -238,7 +238,7 @@ class RunFailure implements Failure {
   @ApiProperty({ example: 'node "writer": the model gave no answer' }) message!: string;
 }
 
-/** A run as a list shows it: without its nodes. */
+/** A run in a list: without its nodes. */
 export class RunSummary extends StartedRun {
   @ApiProperty({ example: 'greeting' }) workflow!: string;
   @ApiProperty(RUN_STATUS) status!: RunStatus;

@@ -26,7 +26,7 @@ import { Reruns } from './reruns.js';
 import { Runs } from './runs.js';
 import { WorkflowBody } from './workflow-body.js';
 
-/** Runs of all workflows. */
+/** Lists, shows, cancels and reruns the runs of all workflows. */
 @ApiTags('runs')
 @Controller('api/runs')
 export class RunsController {

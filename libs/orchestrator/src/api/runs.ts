@@ -23,10 +23,10 @@ import { isRun, mayBeRun, revisionOf, workflowRunBy } from './run-task.js';
 
 export const RUN: ProcessKind = { noun: 'run', includes: mayBeRun };
 
-/** A run, and the workflow that it is one of. */
+/** A run and the name of its workflow. */
 type RunHeader = TaskHeader & { workflow: string };
 
-/** Starts, shows and cancels runs. A run is the Task of its workflow's agent; nothing of it is kept elsewhere. */
+/** Starts, shows and cancels runs. A run is the Task of its workflow's agent; no other state of it is stored. */
 @Injectable()
 export class Runs {
   constructor(
@@ -39,7 +39,7 @@ export class Runs {
   ) {}
 
   /**
-   * Resolves when the run is durable; it goes on whatever becomes of the caller.
+   * Starts a run. Resolves when the run is durable; it continues even if the caller disconnects.
    * @throws ProblemError 404 for an unknown workflow; A2AError 409 for other inputs under a known `Idempotency-Key`
    */
   async start(
@@ -75,7 +75,7 @@ export class Runs {
   }
 
   /**
-   * One node of a run, with what it was sent.
+   * Returns one node of a run, with its input.
    * @throws ProblemError 404
    */
   async node(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
@@ -86,7 +86,7 @@ export class Runs {
   }
 
   /**
-   * The instances of a run's nodes.
+   * Returns a page of the instances of a run's nodes.
    * @throws ProblemError 404
    */
   async instances(runId: string, query: InstancesQuery, call: ApiCall): Promise<RunInstances> {
@@ -105,8 +105,8 @@ export class Runs {
   }
 
   /**
-   * The definition that a run was started with, whatever became of its workflow.
-   * @throws ProblemError 404; 410 where it is gone
+   * Returns the definition that a run was started with, even if its workflow has changed since.
+   * @throws ProblemError 404; 410 if the definition is gone
    */
   async workflow(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
     const { header, task } = await this.processes.begun(RUN, runId, scope);
@@ -114,8 +114,8 @@ export class Runs {
   }
 
   /**
-   * A run as its log has it, to be looked at before anything else is waited for (see RunFolds).
-   * @throws ProblemError 404; 409 where its definition is gone
+   * Returns a run with its folded state. Use the state before you await anything else (see RunFolds).
+   * @throws ProblemError 404; 409 if its definition is gone
    */
   async folded(runId: string, scope: TaskScope, room: LogAdmission): Promise<{ process: StoredTask; state: RunState }> {
     const process = await this.processes.begun(RUN, runId, scope);
@@ -139,7 +139,7 @@ export class Runs {
   }
 
   /**
-   * Cancels a run. Canceling a canceled run again answers the same.
+   * Cancels a run. Repeating the cancel of a canceled run returns the same result.
    * @throws ProblemError 404; 409 for a run that has ended otherwise
    */
   async cancel(runId: string, call: ApiCall): Promise<CanceledRun> {
@@ -150,13 +150,13 @@ export class Runs {
   }
 
   /**
-   * Cancels a run for a caller that has left; one that has ended stays as it is.
+   * Cancels a run whose caller has disconnected; an ended run does not change.
    * @throws ProblemError 404
    */
   async stop(runId: string, call: ApiCall): Promise<void> {
     const run = await this.processes.begun(RUN, runId, call.scope);
     runOf(run.header, run.task);
-    // Of a node it is the revision that the node is of.
+    // For the run of a node the revision is that of the node.
     await this.processes.cancel(run, call, isRun(run.header) ? revisionOf(run.task) : undefined);
   }
 
@@ -166,7 +166,7 @@ export class Runs {
     return definition;
   }
 
-  /** `undefined` where it is gone. */
+  /** Returns the definition of a run; `undefined` if it is gone. */
   private async definition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition | undefined> {
     const store = this.workflows.inTenant(header.tenant);
     const revision = await revisionAt(store, runOf(header, task), task && revisionOf(task));
@@ -174,7 +174,7 @@ export class Runs {
   }
 }
 
-/** A run, whose definition may be gone. */
+/** A run whose definition may be gone. */
 interface FoundRun extends Omit<RunSource, 'definition'> {
   definition: WorkflowDefinition | undefined;
   workflow: string;
@@ -184,7 +184,7 @@ function isDefined(run: FoundRun): run is FoundRun & RunSource {
   return run.definition !== undefined;
 }
 
-/** The workflow that a Task is a run of. @throws ProblemError 404 where it is none */
+/** Returns the workflow that a Task is a run of. @throws ProblemError 404 if the Task is no run */
 function runOf(header: TaskHeader, task: Task | undefined): string {
   const workflow = workflowRunBy(header, task);
   if (workflow === undefined) throw unknownProcess(RUN);
@@ -195,7 +195,7 @@ export function unknownWorkflow(): ProblemError {
   return new ProblemError(404, 'workflow not found');
 }
 
-/** A child's header as the run knows it: by the reference `node#attempt`. */
+/** Returns a child as its run knows it. The reference of its header is `node#attempt`. */
 function childOf({ taskId, parentReference = '' }: TaskHeader): { nodeId: string; attempt: number; taskId: string }[] {
   const [, nodeId, attempt] = /^(.+)#(\d+)$/.exec(parentReference) ?? [];
   return nodeId === undefined ? [] : [{ nodeId, attempt: Number(attempt), taskId }];

@@ -1,18 +1,20 @@
 import { getHeapStatistics } from 'node:v8';
 import { LRUCache } from 'lru-cache';
 
-/** A value that was read, and what it weighs in bytes of the heap. */
+/** A value and its weight in bytes of the heap. */
 export interface Weighed<T> {
   value: T;
   weight: number;
 }
 
-/** The share of the heap that the values of one cache may take. */
+/** Share of the heap that the values of one cache may use. */
 const SHARE = 1 / 16;
 
 /**
- * Values by tenant, each valid for one version of what the tenant keeps. Values of all tenants are weighed together,
- * and the least recently used go first. Callers that miss the same value at the same time share one read.
+ * Cache of one value for each tenant.
+ * - A value is valid for one version of the tenant's data.
+ * - All tenants share one size limit; the least recently used values are evicted first.
+ * - Concurrent misses of the same value share one read.
  */
 export class VersionedCache<T extends object> {
   private readonly kept: LRUCache<string, { version: string; value: T }>;

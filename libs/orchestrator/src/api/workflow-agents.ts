@@ -13,28 +13,28 @@ import type { WorkflowNode, WorkflowRevision } from '../workflow.js';
 import type { WorkflowInterface } from '../workflow-outline.js';
 import { interfaceOf, writtenOf } from '../workflow-summary.js';
 
-/** Makes the executors of what a workflow consists of. */
+/** Factories for the executors of a workflow's agents. */
 export interface ExecutorMakers {
   nodeTypes: NodeTypes;
   workflow(revision: WorkflowRevision): AgentExecutor;
-  /** An agent as it is at the moment. */
+  /** Returns an agent with its current input types. */
   current(agent: ServedAgent): Promise<ServedAgent>;
 }
 
 const TEXT = 'text/plain';
 const JSON_DATA = 'application/json';
-/** Of a node's agent that declares no others, and of its skill. */
+/** Media types of a node's agent that declares none, and of its skill. */
 const AGENT_MODES = [TEXT, JSON_DATA];
 const SKILL_MODES = [TEXT];
-/** Media types of a workflow: its files go with its `input` nodes, whichever they are. */
+/** Media types of a workflow. Files are accepted because they go to its `input` nodes. */
 export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
 
-/** One revision of a workflow as an agent, and its nodes as agents; each is made when it is first asked for. */
+/** The agents of one revision of a workflow: the workflow itself and its nodes. Each is created at its first use. */
 export class WorkflowAgents {
   readonly path: string;
   private own: ServedAgent | undefined;
   private readonly nodes = new Map<string, ServedAgent>();
-  /** The workflows that stand in its nodes. */
+  /** Workflows that are defined inline in nodes, by node id. */
   private readonly inline: ReadonlyMap<string, WorkflowAgents>;
 
   constructor(
@@ -55,22 +55,22 @@ export class WorkflowAgents {
     return this.own;
   }
 
-  /** With those of the workflows that stand in nodes, as `node.node`; sorted. */
+  /** Sorted ids of all nodes, including nodes of inline workflows as `node.node`. */
   get nodeIds(): string[] {
     const own = this.revision.definition.nodes.map((node) => node.id);
     const inner = [...this.inline].flatMap(([id, { nodeIds }]) => nodeIds.map((it) => `${id}.${it}`));
     return [...own, ...inner].toSorted();
   }
 
-  /** The workflow's one skill, with an example, and with what it takes and makes. */
+  /** Returns the workflow's only skill with an example and its schemas. */
   private async skillDetails(): Promise<AgentDetails> {
     const { name, nodes } = this.revision.definition;
     return detailsOf(this.agent.skills, new Map([[name, interfaceOf(nodes)]]));
   }
 
   /**
-   * `undefined` where the workflow has no such node.
-   * @throws UnknownAgent where nobody executes nodes of its type
+   * Returns the agent of a node; `undefined` if the workflow has no such node.
+   * @throws UnknownAgent if its node type has no executor
    */
   node(id: string): ServedAgent | undefined {
     const made = this.nodes.get(id);
@@ -101,13 +101,13 @@ export class WorkflowAgents {
     };
   }
 
-  /** Its nodes are agents of their own: their skills are listed beside the one of the whole. */
+  /** Returns the skills of the nodes. They are listed beside the skill of the workflow. */
   private async innerSkills(): Promise<AgentSkill[]> {
     const nodes = this.nodeIds.flatMap((id) => this.nodeOrNothing(id) ?? []);
     return (await Promise.all(nodes.map((it) => this.makers.current(it)))).flatMap(({ skills }) => skills);
   }
 
-  /** `undefined` also where nobody executes nodes of its type. */
+  /** Returns the agent of a node; `undefined` also if its node type has no executor. */
   nodeOrNothing(id: string): ServedAgent | undefined {
     try {
       return this.node(id);
@@ -117,7 +117,7 @@ export class WorkflowAgents {
     }
   }
 
-  /** Cards are public: what a node's config says to its model, or to its caller, stands in none of them. */
+  /** Creates the agent of a node. Cards are public, so they never contain prompts or other config of a node. */
   private makeNode(node: WorkflowNode): ServedAgent {
     const { definition, revision } = this.revision;
     const description = writtenOf(node) ?? unwritten(node.type, node.id, definition.name);
@@ -147,18 +147,18 @@ export class WorkflowAgents {
   }
 }
 
-/** Returns the description of a node whose author wrote none. */
+/** Returns the description of a node without one of its own. */
 export function unwritten(type: string, id: string, workflow: string): string {
   return `${type} node ${id} of workflow ${workflow}`;
 }
 
-/** The skill of a workflow, at its own agent and at the service. */
+/** Returns the skill of a workflow, for its own agent and for the service. */
 export function workflowSkill({ name, description }: { name: string; description?: string }): AgentSkill {
   const said = description || `The workflow ${name}`;
   return { id: name, name, description: said, tags: ['workflow'], ...WORKFLOW_MODES };
 }
 
-/** The skills of workflows with an example each, and with what they take and make. */
+/** Returns skills with examples and with the schemas of their inputs and outputs. */
 export function detailsOf(
   skills: readonly AgentSkill[],
   interfaces: ReadonlyMap<string, WorkflowInterface>,
@@ -174,7 +174,7 @@ export function detailsOf(
   return { skills: detailed, schemas };
 }
 
-/** A node's agent that takes something else by now. */
+/** Returns a node's agent with its current input types. */
 export function withInput(agent: ServedAgent, { inputModes, changedAt }: CurrentInput): ServedAgent {
   const isNewer = changedAt !== undefined && (agent.changedAt === undefined || changedAt > agent.changedAt);
   return {

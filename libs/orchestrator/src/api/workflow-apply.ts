@@ -10,7 +10,7 @@ import type { AppliedView, ApplyAction, ApplyBody, SentWorkflow } from './apply-
 import { definitionOf } from './workflow-body.js';
 import { type CheckedWorkflow, invalid, isError, type SavingTenant, WorkflowCheck } from './workflow-check.js';
 
-/** What became of one workflow, and what its author is told of. */
+/** Outcome for one workflow, with its warnings. */
 interface Outcome {
   name: string;
   action: ApplyAction;
@@ -18,14 +18,14 @@ interface Outcome {
   problems: WorkflowProblem[];
 }
 
-/** Carries what would be done out of the transaction, which is rolled back by it. */
+/** Rolls back the transaction of a dry run and carries its outcomes out of it. */
 class DryRun extends Error {
   constructor(readonly outcomes: Outcome[]) {
     super('dry run');
   }
 }
 
-/** Brings several workflows to what was sent, all of them or none. */
+/** Applies several workflows, all of them or none. */
 @Injectable()
 export class WorkflowApply {
   constructor(
@@ -34,9 +34,10 @@ export class WorkflowApply {
   ) {}
 
   /**
-   * @param dryRun whether all is only said, and nothing is saved
-   * @throws ProblemError 412 where a workflow has another revision than was expected, 412 `NOT_ADOPTED` naming every
-   * workflow that `adopt: false` keeps from being replaced, 422 for definitions with errors
+   * Applies workflows in one transaction.
+   * @param dryRun true to report the changes without saving them
+   * @throws ProblemError 412 if a workflow does not have the expected revision; 412 `NOT_ADOPTED` naming every workflow
+   * that `adopt: false` protects; 422 for definitions with errors
    */
   async apply(body: ApplyBody, dryRun: boolean, tenant: string): Promise<AppliedView> {
     const names = body.workflows.map(({ definition }) => definition.name).filter(canBeKept);
@@ -54,7 +55,9 @@ export class WorkflowApply {
     }
   }
 
-  /** Looks up what tools name before the transaction begins: it would hold one connection and wait for another. */
+  /**
+   * Looks up tools before the transaction begins: otherwise it would hold one connection while it waits for another.
+   */
   private async toolProblems({ workflows }: ApplyBody, saving: SavingTenant): Promise<ToolProblems> {
     const found = new Map<SentWorkflow['definition'], readonly WorkflowProblem[]>();
     for (const { definition } of workflows)
@@ -63,7 +66,7 @@ export class WorkflowApply {
   }
 }
 
-/** Tools that name what is not there, by the definition that was sent. */
+/** Tool problems by the definition that was sent. */
 type ToolProblems = ReadonlyMap<SentWorkflow['definition'], readonly WorkflowProblem[]>;
 
 /** The work of one transaction. */
@@ -71,7 +74,7 @@ class OneApply {
   private readonly errors: WorkflowProblem[] = [];
   private readonly refused = new Set<string>();
   private readonly foreign: ProblemEntry[] = [];
-  /** Workflows that were last applied under the mark; absent where any workflow may be replaced. */
+  /** Workflows last applied under the mark; absent if any workflow may be replaced. */
   private own?: ReadonlySet<string>;
 
   constructor(
@@ -99,7 +102,7 @@ class OneApply {
     return outcomes.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** `undefined` where it is refused, or needs one that is. */
+  /** Applies one workflow. Returns `undefined` if it, or a workflow that it runs, is rejected. */
   private async one({ definition: body, revision: expected }: SentWorkflow): Promise<Outcome | undefined> {
     const { name } = body;
     const found = canBeKept(name) ? await this.store.get(name) : undefined;
@@ -118,7 +121,10 @@ class OneApply {
     return { name, action: found ? 'updated' : 'created', revision: saved.revision, problems };
   }
 
-  /** The transaction is rolled back at its end: until then all others are looked at as well. */
+  /**
+   * Records a workflow that must not be replaced. The remaining workflows are still checked; the transaction is rolled
+   * back at its end.
+   */
   private reportForeign(body: SentWorkflow['definition'], revision: string): void {
     const index = this.body.workflows.findIndex(({ definition }) => definition === body);
     const detail = `the workflow "${body.name}" is there with the revision ${revision}, and was not applied from here before`;
@@ -150,7 +156,7 @@ class OneApply {
     }
   }
 
-  /** What was applied under the mark before, and was not sent now, is deleted. */
+  /** Deletes workflows that were applied under the mark before and were not sent this time. */
   private async pruned(): Promise<Outcome[]> {
     const sent = new Set(this.body.workflows.map(({ definition }) => definition.name));
     const gone = (await this.store.marked(this.body.mark ?? '')).filter((name) => !sent.has(name));
@@ -162,7 +168,7 @@ class OneApply {
   }
 }
 
-/** A workflow is saved after those that its nodes run: it keeps the revisions that they get. */
+/** Orders workflows so that each follows the workflows that its nodes run: it stores their new revisions. */
 function childrenFirst(workflows: readonly SentWorkflow[]): SentWorkflow[] {
   const byName = new Map(workflows.map((sent) => [sent.definition.name, sent]));
   const ordered = new Set<SentWorkflow>();
@@ -187,12 +193,12 @@ function requireRevision(name: string, expected: string | null | undefined, curr
   throw new ProblemError(412, `the workflow "${name}" ${is}, and ${was} was expected: others have changed it`);
 }
 
-/** The database cannot even be asked for every text that is no name, as for one with a NUL. */
+/** True if the text is a valid workflow name. PostgreSQL rejects some other texts, such as one with NUL. */
 function canBeKept(name: string): boolean {
   return WORKFLOW_NAME.test(name);
 }
 
-/** As JSON has it: a member that is undefined is none. */
+/** Returns the definition as parsed JSON, without members that are undefined. */
 function plain(definition: WorkflowRevision['definition']): unknown {
   return JSON.parse(JSON.stringify(definition));
 }

@@ -29,7 +29,7 @@ export class ExitBody {
   on?: OutcomeFilter;
 }
 
-/** A workflow as callers send it. Members that are not named here are left out (`unknownMembers` tells of them). */
+/** A workflow in a request body. Unknown members are dropped; `unknownMembers` reports them. */
 export class WorkflowBody {
   @ApiPropertyOptional({
     description: 'The JSON Schema of definitions, for editors; it is kept.',
@@ -98,7 +98,7 @@ export class WorkflowBody {
   @ValidateNested({ each: true })
   onExit?: ExitBody[];
 
-  /** The whole of it, with members that are not known. */
+  /** The whole body, including unknown members. */
   readonly sent?: JsonObject;
 
   static from(sent: JsonObject): WorkflowBody {
@@ -112,14 +112,14 @@ export class WorkflowBody {
   }
 }
 
-/** A workflow that takes the place of another. The path names it, whatever the body says. */
+/** Body of a replacement. The name comes from the path; the body's own name is ignored. */
 export class ReplacementWorkflowBody extends WorkflowBody {
   static override from(sent: JsonObject): WorkflowBody {
     return WorkflowBody.from({ ...sent, name: 'named-by-its-path' });
   }
 }
 
-/** One thing that is wrong with a definition. */
+/** A problem of a definition. */
 export class WorkflowProblemView {
   @ApiProperty({ enum: ['error', 'warning'] })
   severity!: 'error' | 'warning';
@@ -143,13 +143,13 @@ export class WorkflowProblemView {
   offset?: number;
 }
 
-/** What is wrong with a definition; errors first. */
+/** Problems of a definition, errors first. */
 export class WorkflowProblems {
   @ApiProperty({ type: [WorkflowProblemView] })
   problems!: WorkflowProblem[];
 }
 
-/** A workflow as it is shown. */
+/** A workflow in a response. */
 export class WorkflowView extends WorkflowBody {
   @ApiProperty({ description: 'Grows with every save.', example: '7' })
   revision!: string;
@@ -161,13 +161,13 @@ export class WorkflowView extends WorkflowBody {
   updatedAt!: string;
 }
 
-/** A workflow as a save answers it. */
+/** A workflow in the response to a save. */
 export class SavedWorkflowView extends WorkflowView {
   @ApiPropertyOptional({ type: [WorkflowProblemView], description: 'What its author is told of; absent: nothing.' })
   problems?: WorkflowProblem[];
 }
 
-/** The definition that a valid body stands for: nothing that is not set stands in it, and nothing that is not known. */
+/** Returns the definition of a valid body, without absent and unknown members. */
 export function definitionOf(body: WorkflowBody): WorkflowDefinition {
   const { $schema, name, description, nodes, edges, onFailure, language, deadline, parallel, onExit } = body;
   return {
@@ -212,19 +212,22 @@ function storedEdge({ from, to, when, on, loop }: WorkflowEdgeBody): WorkflowEdg
   };
 }
 
-/** The members that are set. */
+/** Returns the members that are neither undefined nor null. */
 function given<T extends object>(members: T): { [Member in keyof T]?: NonNullable<T[Member]> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => isGiven(value))) as {
     [Member in keyof T]?: NonNullable<T[Member]>;
   };
 }
 
-/** What is shown of a saved workflow. */
+/** Returns the response body for a saved workflow. */
 export function workflowView({ definition, revision, createdAt, updatedAt }: WorkflowRevision): WorkflowView {
   return { ...definition, revision, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
 }
 
-/** An entry that is no object lacks every member. One entry more than is allowed is enough to refuse the rest unread. */
+/**
+ * Reads the entries of a list. A non-object entry counts as an object without members. One entry beyond the limit is
+ * read, so that validation rejects the list.
+ */
 function eachFrom<T>(values: JsonValue | undefined, limit: number, from: (value: JsonObject) => T): unknown {
   if (!Array.isArray(values)) return values;
   return values.slice(0, limit + 1).map((it) => from(isJsonObject(it) ? it : {}));

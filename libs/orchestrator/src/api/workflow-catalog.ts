@@ -17,23 +17,23 @@ import { CatalogServices } from './catalog-services.js';
 import { detailsOf, WORKFLOW_MODES, WorkflowAgents, workflowSkill, withInput } from './workflow-agents.js';
 
 export const SERVICE_VERSION = '0.1.0';
-/** Workflows whose nodes are in memory at once for a page of the directory. */
+/** Workflows per query for a page of the directory. */
 const PAGE = 50;
 const NODE_PATH = /^workflows\/([^/]*)\/nodes\/([^/]+)$/;
 const CANDIDATES = 10;
-/** A skill beside its texts. */
+/** Heap bytes of a skill without its texts. */
 const HEAP_PER_SKILL = 512;
-/** Bytes of memory that a JSON value takes for each byte of its text. */
+/** Heap bytes of a JSON value for each byte of its text. */
 const HEAP_PER_BYTE = 4;
-/** Sized and not counted: room for as many as are counted would be taken at once, by each tenant's own as well. */
+/** Limit by size, not by count: LRUCache allocates room for `max` entries up front, and each tenant has a catalog. */
 const MOST_TENANTS = { maxSize: 1_000, sizeCalculation: () => 1 };
 const SKILL_FIELD = 'message.metadata.skillId';
 const UNNAMED =
   'is required to name a workflow where the request has no tenant that does: it reached the service itself';
 
 /**
- * The agents of this process: the service, every workflow and every node, looked up in the WorkflowStore at each
- * request, so that a save anywhere is seen everywhere at once. Only what a revision is made into is kept.
+ * The agents of this process: the service, every workflow and every node. Each request looks them up in the
+ * WorkflowStore, so a save is visible on every replica at once. Only the agents made from a revision are cached.
  */
 @Injectable()
 export class WorkflowCatalog extends AgentCatalog {
@@ -68,7 +68,7 @@ export class WorkflowCatalog extends AgentCatalog {
     return this.node(first, second, revision);
   }
 
-  /** Nodes alone: a run keeps the revision that it begins with, and has to know it. */
+  /** Returns nodes only: a run stores the revision that it begins with, so the revision must be known. */
   override recent(path: string): ServedAgent | undefined {
     const [, workflow, id] = NODE_PATH.exec(path) ?? [];
     if (workflow === undefined || id === undefined) return undefined;
@@ -92,7 +92,7 @@ export class WorkflowCatalog extends AgentCatalog {
     return this.publish(only).agent;
   }
 
-  /** The service, then the workflows by name, each followed by its nodes by id. */
+  /** Lists the service, then the workflows by name, each followed by its nodes by id. */
   async list(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }> {
     const page = new AgentPage(limit, pageToken, this.services.nodeTypes.names);
     page.begin({ path: '', ...this.ownName });
@@ -115,8 +115,8 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /**
-   * The version is read before the workflows: what is kept may be newer than it says, never older. That it has changed is
-   * as old as this process's notice of it.
+   * Returns the service's own agent. The version is read before the workflows, so a cached value may be newer than its
+   * version, never older. `changedAt` is the time at which this process noticed the change.
    */
   private async service(): Promise<ServedAgent> {
     const version = await this.store.version();
@@ -200,7 +200,9 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 }
 
-/** The service's own executor: `route` has given every Message to a workflow before anything is executed. */
+/**
+ * Executor of the service's own agent. It is never executed, because `route` assigns every Message to a workflow first.
+ */
 class UnroutedExecutor extends AgentExecutor {
   execute(): AsyncIterable<TaskEvent> {
     throw new Error('A Message to the service was not routed to a workflow');

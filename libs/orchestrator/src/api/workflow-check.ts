@@ -16,26 +16,26 @@ import { workflowProblems } from '../workflow-problems.js';
 import type { WorkflowStore } from '../workflow-store.js';
 import { definitionOf, type WorkflowBody } from './workflow-body.js';
 
-/** A definition that may be saved, and what its author is told of. */
+/** A definition that may be saved, with its warnings. */
 export interface CheckedWorkflow {
   definition: WorkflowDefinition;
   warnings: WorkflowProblem[];
 }
 
-/** For whom definitions are checked. */
+/** The tenant for which definitions are checked. */
 export interface SavingTenant {
   tenant: string;
-  /** Names of workflows that are saved together. */
+  /** Names of the workflows that are saved together. */
   together?: ReadonlySet<string>;
 }
 
-/** Nodes and edges together beyond which reading a definition, and checking it, each have a turn of the event loop. */
+/** Number of nodes and edges beyond which reading and checking a definition yield to the event loop in between. */
 const FEW_PARTS = 500;
 
-/** Finds what is wrong with definitions, before they are saved. */
+/** Checks definitions before they are saved. */
 @Injectable()
 export class WorkflowCheck {
-  /** @param references absent: whether agents are there that are named as tools, only the service knows */
+  /** @param references absent outside of the service; then agents that are named as tools are not looked up */
   constructor(
     private readonly nodeTypes: NodeTypes,
     @Optional() private readonly references?: AgentReferences,
@@ -43,8 +43,8 @@ export class WorkflowCheck {
   ) {}
 
   /**
-   * Everything that is wrong with what was sent; errors first.
-   * @param store of the tenant that may save it
+   * Returns all problems of a request body, errors first.
+   * @param store of the tenant that saves
    */
   async problems(body: unknown, store: SavedWorkflows, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     const definition = readDefinition(body);
@@ -58,11 +58,11 @@ export class WorkflowCheck {
   }
 
   /**
-   * The definition of a body, with the revisions of the workflows that its nodes run.
-   * @param strict whether warnings count as errors
+   * Returns the definition of a body, pinned to the revisions of the workflows that its nodes run.
+   * @param strict true to reject warnings as well
    * @param store of the tenant
-   * @param saving absent: what tools name is not looked up
-   * @throws ProblemError 422 for one with errors
+   * @param saving absent: tools are not looked up
+   * @throws ProblemError 422 for a definition with errors
    */
   async savable(
     body: WorkflowBody,
@@ -84,9 +84,7 @@ export class WorkflowCheck {
     throw invalid([...('problems' in named ? named.problems : []), ...refused]);
   }
 
-  /**
-   * Finds tools of a definition that name agents or MCP servers which are not there. Queries outside of every transaction.
-   */
+  /** Finds tools that name agents or MCP servers that do not exist. Call it outside of transactions. */
   async toolProblems(definition: WorkflowDefinition, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     const { references, servers } = this;
     return references && saving ? agentToolProblems(definition, { references, servers, ...saving }) : [];
@@ -100,7 +98,7 @@ export class WorkflowCheck {
   }
 }
 
-/** Lets others have their turn after a large definition was read. */
+/** Yields to the event loop after a large definition was read. */
 async function turnIfLarge({ nodes, edges }: WorkflowDefinition): Promise<void> {
   if (nodes.length + edges.length > FEW_PARTS) await turn();
 }
@@ -109,12 +107,12 @@ function errorsFirst(a: WorkflowProblem, b: WorkflowProblem): number {
   return Number(isError(b)) - Number(isError(a));
 }
 
-/** Returns true for a problem that a definition is refused for, with or without `strict`. */
+/** True if a problem prevents saving, with or without `strict`. */
 export function isError({ severity }: WorkflowProblem): boolean {
   return severity === 'error';
 }
 
-/** Returns the refusal of a definition with errors. */
+/** Returns the problem response for a definition with errors. */
 export function invalid(errors: readonly WorkflowProblem[]): ProblemError {
   return new ProblemError(422, errors.map(({ detail }) => detail).join('; '), errors, 'INVALID_WORKFLOW');
 }

@@ -108,7 +108,7 @@ export class WaitBody {
   default?: JsonValue;
 }
 
-/** The members of a node that are objects of which the members are known. */
+/** Members of a node that are objects with known members. */
 const PARTS = {
   position: PositionBody,
   each: EachBody,

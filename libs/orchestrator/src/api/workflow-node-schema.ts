@@ -16,7 +16,7 @@ import {
   WorkflowNodeBody,
 } from './workflow-node-body.js';
 
-/** The JSON Schema of a node. */
+/** Returns the JSON Schema of a node. */
 export function nodeSchema(nodeTypes: NodeTypes): JsonObject {
   const body = bodySchema(WorkflowNodeBody, {
     id: { pattern: WORKFLOW_NAME.source, description: 'What edges, inputs and {{references}} call it.' },
@@ -158,7 +158,7 @@ function ofType(type: string): JsonObject {
   return { properties: { type: { const: type } }, required: ['type'] };
 }
 
-/** A config without which the type does not do must be there. */
+/** Returns the rule for a node with a config schema. A config with required members must be present. */
 function withConfig(schema: ConfigSchema): JsonObject {
   const description = { type: 'string', description: "What the node does; its agent's card says it." };
   const config = { ...schema, properties: { ...schema.properties, description } };

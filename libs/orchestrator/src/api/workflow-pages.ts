@@ -6,7 +6,7 @@ import { MOST_TENANT_BYTES, MOST_WORKFLOWS } from '../definition-limits.js';
 import { WORKFLOW_NAME } from '../workflow-problems.js';
 import type { WorkflowStore, WorkflowText } from '../workflow-store.js';
 
-/** Which workflows are listed. */
+/** Query parameters of the list of workflows. */
 export class WorkflowPageQuery {
   @QueryWholePageSize(MOST_WORKFLOWS)
   pageSize = MOST_WORKFLOWS;
@@ -18,15 +18,17 @@ export class WorkflowPageQuery {
   pageToken?: string;
 }
 
-/** A text is there as a row, in the answer, and as what the socket has not taken yet. */
+/**
+ * Copies of a text in memory at once: the database row, the response, and the part that the socket has not sent yet.
+ */
 const COPIES = 2;
 
-/** Sends pages of workflows: a list of texts that nobody parses, as large as a tenant's definitions may be. */
+/** Sends pages of workflows as unparsed texts. A page may be as large as all definitions of a tenant. */
 @Injectable()
 export class WorkflowPages {
   constructor(private readonly room: ResponseBudget) {}
 
-  /** @throws ProblemError 503 where too many large answers are under way */
+  /** @throws ProblemError 503 if too many large responses are in progress */
   async send(reply: FastifyReply, store: WorkflowStore, { pageSize, pageToken }: WorkflowPageQuery): Promise<void> {
     const page = {
       limit: pageSize,
@@ -43,7 +45,7 @@ export class WorkflowPages {
     await reply.type('application/json; charset=utf-8').send(`[${workflows.map(viewOf).join(',')}]`);
   }
 
-  /** What was taken is given back when the answer has gone, or its reader has. */
+  /** Reserves memory for a response and releases it when the response is sent or its reader disconnects. */
   private async admit(bytes: number, { raw, request }: FastifyReply): Promise<void> {
     const leave = await this.room.enter(bytes, scopeOf(request.raw)).catch((error: unknown) => {
       throw error instanceof ResponseBudgetExceeded ? new ProblemError(503, error.message) : error;
@@ -53,7 +55,7 @@ export class WorkflowPages {
   }
 }
 
-/** The definition as it was saved, with what the service knows beside it. */
+/** Returns the definition as it was saved, with the revision and its times appended. */
 function viewOf({ definition, revision, createdAt, updatedAt }: WorkflowText): string {
   const more = { revision, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
   const text = definition.trimEnd();

@@ -11,7 +11,7 @@ import { WorkflowView, workflowView } from './workflow-body.js';
 
 const TOKEN = /^([1-9]\d{0,17})?$/;
 
-/** Which revisions are asked for. */
+/** Query parameters of the list of revisions. */
 class RevisionQuery {
   @QueryPageSize()
   pageSize = 50;
@@ -28,13 +28,13 @@ class SavedRevision {
   @ApiProperty({ format: 'date-time' }) savedAt!: string;
 }
 
-/** A page of what was saved, the newest first. */
+/** A page of revisions, newest first. */
 class RevisionPage {
   @ApiProperty({ type: [SavedRevision] }) revisions!: SavedRevision[];
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
-/** The saved states of workflows, as long as they are kept. */
+/** Lists and shows the revisions of a workflow that are still stored. */
 @ApiTags('workflows')
 @Controller('api/workflows/:name/revisions')
 @ApiProblem(404, 'workflow not found')

@@ -8,7 +8,7 @@ import { RunBody, RunStreamQuery, StartedRun } from './run.dto.js';
 import { runEvents } from './run-task.js';
 import { Runs } from './runs.js';
 
-/** Starts runs. */
+/** Starts runs of a workflow. */
 @ApiTags('runs')
 @Controller('api/workflows/:name')
 @ApiProblem(404, 'workflow not found')
@@ -66,7 +66,7 @@ export class WorkflowRunsController {
     if (end === 'left' && cancelOnDisconnect) await this.abandon(run.taskId, call);
   }
 
-  /** Cancels a run of a reader that has left: the cancel is no reader's to wait for. */
+  /** Cancels a run whose reader has disconnected. The cancel must not wait for that reader. */
   private async abandon(runId: string, { whenAnswered: _reader, ...call }: ApiCall): Promise<void> {
     try {
       await this.runs.stop(runId, call);

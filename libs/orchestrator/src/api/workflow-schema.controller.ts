@@ -9,11 +9,11 @@ import { workflowSchema } from './workflow-schema.js';
 
 const MAX_AGE_SECONDS = 3600;
 
-/** The JSON Schema of definitions, for editors and for programs that make them; it changes with the service alone. */
+/** Serves the JSON Schema of definitions, for editors and generators. It changes only with the service's version. */
 @ApiTags('workflows')
 @Controller('schemas')
 export class WorkflowSchemaController {
-  /** Bytes: to a text Fastify adds a charset, which the media type does not have. */
+  /** Body as bytes: Fastify adds a charset to a text, and this media type has none. */
   private readonly json: Buffer;
   private readonly version: string;
 

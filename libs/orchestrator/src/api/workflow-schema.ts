@@ -8,13 +8,14 @@ import { ExitBody, WorkflowBody } from './workflow-body.js';
 import { LoopBody, WorkflowEdgeBody } from './workflow-edge-body.js';
 import { duration, nodeSchema, wholeNumber } from './workflow-node-schema.js';
 
-/** More than a word: no variable of a condition is true or false itself. */
+/** Condition with more than one word: no variable of a condition is a boolean by itself. */
 const CONDITION = String.raw`\W|^(true|false)$`;
 
 /**
- * The JSON Schema (2020-12) of a definition: made of the rules that definitions are read by, of the names that are
- * refused, and of what the node types say of their configs. It takes whatever the service takes; of the rest the service
- * refuses more, as no schema sees a graph.
+ * Returns the JSON Schema (2020-12) of a definition. It is derived from the validation rules, the reserved names and
+ * the config schemas of the node types.
+ * - It accepts every definition that the service accepts.
+ * - The service rejects more, because no schema can check a graph.
  */
 export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
   const body = bodySchema(WorkflowBody, {
@@ -39,7 +40,7 @@ export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A workflow of Parley',
     ...body,
-    // Members that are not known are told of and left out; these are refused.
+    // Unknown members only cause warnings; these names are errors.
     propertyNames: { not: { enum: [...RESERVED_MEMBERS] } },
   };
 }

@@ -9,10 +9,10 @@ import { RevisionPurge } from '../storage/revision-purge.js';
 import { CatalogServices } from './catalog-services.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
 
-/** Workflows and the agents that they are. Needs the ground's modules. */
+/** Provides workflows and their agents. Needs the modules of the ground. */
 @Module({})
 export class WorkflowModule {
-  /** @param agents modules that export NodeTypes, and what RunAgentsModule does and needs */
+  /** @param agents modules that export NodeTypes, RunAgentsModule's exports, and what these need */
   static withAgents(...agents: (DynamicModule | Type)[]): DynamicModule {
     return {
       module: WorkflowModule,

@@ -30,10 +30,10 @@ import {
 import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
 import { WorkflowPageQuery, WorkflowPages } from './workflow-pages.js';
 
-/** Others may create, replace and delete the same workflow at the same moment; so often nobody does. */
+/** Attempts at a change. Other callers may create, replace and delete the same workflow concurrently. */
 const MOST_TRIES = 10;
 
-/** Whether warnings count. */
+/** Query parameters of a save. */
 class StrictQuery {
   @QueryFlag({
     description: 'Whether warnings, such as of references that stand for nothing, are refused like errors.',
@@ -42,8 +42,8 @@ class StrictQuery {
 }
 
 /**
- * Workflows as callers keep them, shared within a tenant. A save is a new revision at once in force; runs under way keep
- * theirs.
+ * Creates, replaces and deletes the workflows of a tenant. A save takes effect at once as a new revision; running runs
+ * keep theirs.
  */
 @ApiTags('workflows')
 @Controller('api/workflows')
@@ -80,7 +80,7 @@ export class WorkflowsController {
   @ApiOperation({ summary: 'Says what is wrong with a definition, and saves nothing.' })
   @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
   @ApiOkResponse({ type: WorkflowProblems })
-  // What is wrong is the answer here, also where it is no definition at all.
+  // Problems are the regular response, even if the body is no definition.
   async checkWorkflow(@Body() body: unknown, @Scope() { tenant }: TaskScope): Promise<WorkflowProblems> {
     return { problems: await this.checks.problems(body, this.store.inTenant(tenant), { tenant }) };
   }
@@ -185,7 +185,10 @@ export class WorkflowsController {
     throw contended(name);
   }
 
-  /** What was compared is what is replaced, whoever else saves meanwhile. */
+  /**
+   * Saves a definition. The revision that was compared with the conditions is the one that is replaced, despite
+   * concurrent saves.
+   */
   private async saved(
     { definition }: CheckedWorkflow,
     conditions: RevisionConditions,
