@@ -1,17 +1,19 @@
-/** So much of what an agent says of its failure is passed on: it is reported in several places. */
+/**
+ * Maximum number of UTF-16 code units of an agent's failure text that is passed on; it is reported in several places.
+ */
 const MOST = 8_192;
 
-/** The beginning of a text, where it is longer than the words of an error may be. It ends with a whole character. */
+/** Returns a text truncated to `most` UTF-16 code units, with `…` at its end if it was longer. Splits no character. */
 export function briefText(text: string, most = MOST): string {
   return text.length <= most ? text : `${textStart(text, most)}…`;
 }
 
-/** Returns at most so many UTF-16 code units of a text, without half a character at their end. */
+/** Returns the first `most` UTF-16 code units of a text. Splits no character. */
 export function textStart(text: string, most: number): string {
   return text.length <= most ? text : withoutHalf(text.slice(0, most));
 }
 
-/** Returns a text without the first half of a character at its end: the second may come with the next piece. */
+/** Removes an unpaired high surrogate from the end of a text: the other half may come with the next piece. */
 export function withoutHalf(text: string): string {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;

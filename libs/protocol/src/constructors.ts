@@ -11,12 +11,12 @@ export interface TaskReference {
   contextId: string;
 }
 
-/** A Message from a caller. Text becomes one text Part. */
+/** Creates a Message from a caller. Text becomes one text Part. */
 export function userMessage(content: string | Part[], fields: Partial<Omit<Message, 'role' | 'parts'>> = {}): Message {
   return { messageId: fields.messageId ?? randomId(), ...fields, role: 'ROLE_USER', parts: partsOf(content) };
 }
 
-/** A Message from the agent that works on the Task. Text becomes one text Part. */
+/** Creates a Message from the agent that works on the Task. Text becomes one text Part. */
 export function agentMessage(reference: TaskReference, content: string | Part[], metadata?: JsonObject): Message {
   return {
     messageId: randomId(),
@@ -28,7 +28,7 @@ export function agentMessage(reference: TaskReference, content: string | Part[],
   };
 }
 
-/** The Task as it stands when its first Message was accepted: SUBMITTED, with that Message as its history. */
+/** Creates the Task of an accepted first Message: SUBMITTED, with that Message as its history. */
 export function submittedTask(reference: TaskReference, message: Message, metadata?: JsonObject): Task {
   return {
     id: reference.taskId,
@@ -39,7 +39,7 @@ export function submittedTask(reference: TaskReference, message: Message, metada
   };
 }
 
-/** A change of status, stamped with the time of the call. Text or Parts become the status Message. */
+/** Creates a status update with the current time. Text or Parts become the status Message. */
 export function statusUpdate(
   reference: TaskReference,
   state: TaskState,
@@ -59,7 +59,7 @@ export interface ArtifactOptions {
   metadata?: JsonObject;
 }
 
-/** A new Artifact, or with `append` further Parts of one. */
+/** Creates an update with a new Artifact, or with `append` further Parts of one. */
 export function artifactUpdate(
   reference: TaskReference,
   artifact: Omit<Artifact, 'artifactId'> & { artifactId?: string },

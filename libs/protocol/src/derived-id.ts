@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { JsonValue } from './json.js';
 
 /**
- * An id that follows from what it is for: the same for the same values, in any process, so that a repetition can be told
- * from something new. Shaped as a UUID of version 8 (RFC 9562).
+ * Derives an id from values: equal values give the same id in any process, so a repetition can be told from something
+ * new. Shaped as a UUID of version 8 (RFC 9562).
  */
 export function derivedId(...values: JsonValue[]): string {
   const hex = hash('sha256', JSON.stringify(values), 'hex');

@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.js';
 
-/** How each error of the protocol looks in every binding (A2A 1.0, sections 5.4, 9.5 and 11.6). */
+/** Errors of the protocol, as each binding reports them (A2A 1.0, sections 5.4, 9.5 and 11.6). */
 export const A2A_ERRORS = {
   TASK_NOT_FOUND: { code: -32001, status: 404, grpc: 'NOT_FOUND', message: 'Task not found' },
   TASK_NOT_CANCELABLE: { code: -32002, status: 400, grpc: 'FAILED_PRECONDITION', message: 'Task cannot be canceled' },
@@ -50,7 +50,7 @@ export const A2A_ERRORS = {
   },
   METHOD_NOT_FOUND: { code: -32601, status: 404, grpc: 'UNIMPLEMENTED', message: 'Method not found' },
   INVALID_PARAMS: { code: -32602, status: 400, grpc: 'INVALID_ARGUMENT', message: 'Invalid parameters' },
-  // The specification leaves these three to HTTP; the codes are outside of JSON-RPC's reserved range.
+  // The specification leaves these three to HTTP; their codes are outside JSON-RPC's reserved range.
   UNAUTHENTICATED: { code: -31401, status: 401, grpc: 'UNAUTHENTICATED', message: 'Valid credentials are required' },
   PERMISSION_DENIED: { code: -31403, status: 403, grpc: 'PERMISSION_DENIED', message: 'Permission denied' },
   RATE_LIMITED: { code: -31429, status: 429, grpc: 'RESOURCE_EXHAUSTED', message: 'Too many requests' },
@@ -59,12 +59,12 @@ export const A2A_ERRORS = {
 
 export type A2AErrorReason = keyof typeof A2A_ERRORS;
 
-/** One thing that is wrong with a request, as `google.rpc.BadRequest` names it. */
+/** Violation of one field of a request, as in `google.rpc.BadRequest`. */
 export interface FieldViolation {
   /** The path of the field, for example `message.parts[0].text`. */
   field: string;
   description: string;
-  /** What kind of fault it is, in capitals. */
+  /** Kind of the violation, in capitals. */
   reason?: string;
 }
 
@@ -73,9 +73,9 @@ export interface A2AErrorOptions {
   violations?: FieldViolation[];
   /** Values of `google.rpc.ErrorInfo.metadata`: strings that a caller may see. */
   metadata?: Record<string, string>;
-  /** A more precise reason than the type's own; `domain` is then Parley's. With status 503 it is UNAVAILABLE unless told otherwise. */
+  /** More precise reason than the type's own, in Parley's domain. Defaults to UNAVAILABLE for status 503. */
   detailReason?: string;
-  /** An HTTP status other than the table's, for a transport reason such as 413. */
+  /** HTTP status, if it differs from the table's, for a transport reason such as 413. */
   status?: number;
   cause?: unknown;
 }
@@ -84,10 +84,7 @@ export interface A2AErrorOptions {
 export const PARLEY_DOMAIN = 'parley';
 const A2A_DOMAIN = 'a2a-protocol.org';
 
-/**
- * An error that a caller of the A2A surface may see. Its text is safe to show; what caused it stays in `cause`
- * and is only logged.
- */
+/** An error that a caller of the A2A surface may see. Its message is safe to show; `cause` is only logged. */
 export class A2AError extends Error {
   override readonly name = 'A2AError';
   readonly code: number;
@@ -108,11 +105,13 @@ export class A2AError extends Error {
     this.grpc = this.status === 503 ? 'UNAVAILABLE' : row.grpc;
     this.violations = options.violations ?? [];
     this.metadata = options.metadata ?? {};
-    // What passes is not what stays: a caller shall see which of the two it is.
+    // Callers must be able to tell a temporary error from a permanent one.
     this.detailReason = options.detailReason ?? (this.status === 503 ? 'UNAVAILABLE' : undefined);
   }
 
-  /** The error's details as ProtoJSON `Any` objects: ErrorInfo, then BadRequest where fields are at fault. */
+  /**
+   * Returns the error's details as ProtoJSON `Any` objects: ErrorInfo, then BadRequest if there are field violations.
+   */
   details(): JsonObject[] {
     const info: JsonObject = {
       '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
@@ -130,7 +129,7 @@ export class A2AError extends Error {
   }
 }
 
-/** INVALID_PARAMS that names each field at fault. */
+/** Creates an INVALID_PARAMS error that names each invalid field. */
 export function invalidParams(...violations: FieldViolation[]): A2AError {
   return new A2AError('INVALID_PARAMS', {
     message: violations.map((it) => `${it.field}: ${it.description}`).join('; ') || undefined,

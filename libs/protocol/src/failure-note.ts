@@ -2,23 +2,23 @@ import { agentMessage, statusUpdate, type TaskReference } from './constructors.j
 import { isJsonObject, type JsonObject } from './json.js';
 import type { Message } from './message.js';
 
-/** The metadata key under which an own agent says of what kind its failure is. */
+/** Metadata key under which a local agent reports the kind of its failure. */
 const FAILURE_KEY = 'parley/failure';
 
-/** What programs may know of a failure: whether to try again hangs on this, never on a text. */
+/** Machine-readable description of a failure. Retry decisions depend on it, never on a text. */
 export interface FailureNote {
   /** `connect`, `timeout`, `server-error`, `rate-limited`, `invalid-output`, … */
   kind: string;
-  /** How many milliseconds to wait before the next attempt, where somebody asks for that. */
+  /** Milliseconds to wait before the next attempt, if the failing side asked for that. */
   retryAfter?: number;
 }
 
-/** Metadata that tells of a failure. */
+/** Returns metadata that describes a failure. */
 export function failureMetadata(note: FailureNote): JsonObject {
   return { [FAILURE_KEY]: { ...note } };
 }
 
-/** What the metadata of an event or of a Message tells of a failure; `undefined` where it tells nothing. */
+/** Reads the failure from the metadata of an event or a Message; `undefined` if it has none. */
 export function failureNote(metadata: JsonObject | undefined): FailureNote | undefined {
   const said = metadata?.[FAILURE_KEY];
   if (!isJsonObject(said) || typeof said['kind'] !== 'string') return undefined;
@@ -27,8 +27,8 @@ export function failureNote(metadata: JsonObject | undefined): FailureNote | und
 }
 
 /**
- * The end of a Task that has failed. What is known of the failure stands in its Message, so that whoever reads the Task
- * later finds it there as well.
+ * Creates the final update of a failed Task. The failure is described in its Message, so later readers of the Task find
+ * it too.
  */
 export function failedUpdate(
   reference: TaskReference,

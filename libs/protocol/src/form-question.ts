@@ -3,28 +3,30 @@ import type { FieldViolation } from './errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 import type { Message, Part } from './message.js';
 
-/** The extension, and the metadata key, under which a Message that asks says what an answer has to be. */
+/** URI of the extension, and metadata key, under which a question describes the expected answer. */
 export const FORM_EXTENSION = 'urn:parley:extension:form:v1';
 
-/** What a Message that asks says of the answer beside its Parts. */
+/** Description of the answer that a question expects. */
 export interface FormQuestion {
-  /** The JSON Schema (draft 7) of the answer, which is the data of its data Part. Absent: any text will do. */
+  /** JSON Schema (draft 7) of the data Part that answers. Absent: any text is accepted. */
   form?: JsonObject;
-  /** Who shall answer: a label. */
+  /** Label of the person or group who shall answer. */
   assignee?: string;
-  /** Until when (ISO 8601). */
+  /** Deadline of the answer (ISO 8601). */
   deadline?: string;
-  /** What was wrong with the last answer; it is asked for again. */
+  /** Violations of the previous answer, for which the question is repeated. */
   violations?: FieldViolation[];
 }
 
-/** A Message that asks. */
+/** Creates a Message that asks a question. */
 export function formMessage(reference: TaskReference, content: string | Part[], question: FormQuestion): Message {
   const metadata = { [FORM_EXTENSION]: { ...question } as unknown as JsonObject };
   return { ...agentMessage(reference, content, metadata), extensions: [FORM_EXTENSION] };
 }
 
-/** What a Message says of the answer to it, whoever wrote it; `undefined` where it says nothing. Members that are none are left out. */
+/**
+ * Reads the question in a Message from any sender; `undefined` if it has none. Members with invalid types are dropped.
+ */
 export function formQuestion(message: Pick<Message, 'metadata'> | undefined): FormQuestion | undefined {
   const said = message?.metadata?.[FORM_EXTENSION];
   if (!isJsonObject(said)) return undefined;

@@ -2,12 +2,12 @@ import { textStart } from './brief-text.js';
 import { canonicalJson } from './card/canonical-json.js';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 
-/** One difference between two JSON values. */
+/** Difference between two JSON values. */
 export interface JsonDifference {
-  /** A JSON Pointer (RFC 6901); objects in a list stand in it by their ids, where they have them, else by their places. */
+  /** JSON Pointer (RFC 6901); it names objects in a list by their ids if they have unique ones, else by index. */
   path: string;
   kind: 'added' | 'removed' | 'changed';
-  /** Left out where there was nothing, or where it is long. */
+  /** Value before the change; absent if there was none or it is long. */
   before?: JsonValue;
   after?: JsonValue;
 }
@@ -15,10 +15,10 @@ export interface JsonDifference {
 const MAX_VALUE = 500;
 const MAX_SEGMENT = 100;
 
-/** What the items of a list are known by, where not by their places. */
+/** Members that may identify the items of a list. */
 const IDS = ['id', 'uri', 'kid'];
 
-/** What is different between two JSON values, member by member. */
+/** Yields the differences between two JSON values, member by member. */
 export function* jsonDifferences(
   from: JsonValue | undefined,
   to: JsonValue | undefined,
@@ -41,7 +41,9 @@ function shown(name: 'before' | 'after', value: JsonValue | undefined): Partial<
   return value === undefined || JSON.stringify(value).length > MAX_VALUE ? {} : { [name]: value };
 }
 
-/** What lies below a value: an object's members, a list of objects by their ids or places; other lists are one value. */
+/**
+ * Returns the members of an object, or the items of a list of objects by id or index; `undefined` for any other value.
+ */
 function membersOf(value: JsonValue | undefined): JsonObject | undefined {
   if (isJsonObject(value)) return value;
   if (!Array.isArray(value) || !value.every(isJsonObject)) return undefined;

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from './json.js';
 import { endOfJsonValue } from './json-value-end.js';
 
-/** Values of one text that are looked at, and characters that are read for each of its own. */
+/** Maximum number of values examined in one text, and of characters read for each of its own. */
 const MOST_VALUES = 1_000;
 const READS_A_CHARACTER = 4;
 const FENCE = '```';
@@ -9,18 +9,22 @@ const THOUGHTS = ['<think>', '</think>'] as const;
 
 /** Options for reading the JSON in a text. */
 export interface JsonReading {
-  /** Parses a text that may be JSON; `undefined` where it is none. What it throws ends the search. */
+  /** Parses a text that may be JSON; `undefined` if it is not. An exception ends the search. */
   read: (json: string) => JsonValue | undefined;
-  /** True for a value that is what was asked for; without it an object is preferred to a list. */
+  /** True for a value of the requested shape. Absent: an object is preferred to a list. */
   fits?: (value: JsonValue) => boolean;
 }
 
 /**
- * Returns the JSON in a text of a model, which may stand between words, thoughts, citations and fences. Looks, in this
- * order, at the whole text, at fenced blocks labeled `json`, at other fenced blocks, and at each balanced object or list
- * from left to right. Leading thoughts (`<think>…</think>`) are passed over. Takes time linear in the text's length.
- * @returns the first value that fits; where none does, or nothing is asked for, the first object, else the first value, of
- * the first of these places that has any; `undefined` without JSON
+ * Extracts JSON from a model's text, which may surround it with words, thoughts, citations and fences.
+ *
+ * - Searches, in this order, the whole text, fenced blocks labeled `json`, other fenced blocks, and each balanced
+ *   object or list from left to right.
+ * - Skips leading thoughts (`<think>…</think>`).
+ * - Takes time linear in the text's length.
+ *
+ * @returns the first value that fits; if none does, or there is no `fits`, the first object, else the first value, of
+ * the first of these places with any; `undefined` without JSON
  */
 export function jsonInText(text: string, { read, fits }: JsonReading): JsonValue | undefined {
   let found: JsonValue | undefined;
@@ -38,7 +42,7 @@ export function jsonInText(text: string, { read, fits }: JsonReading): JsonValue
   return found;
 }
 
-/** Values that one place of a text has. */
+/** JSON values found in one place of a text. */
 class PlaceValues {
   private first: JsonValue | undefined;
   private object: JsonValue | undefined;
@@ -59,7 +63,7 @@ function withoutThoughts(text: string): string {
   return over < 0 ? text : text.slice(over + end.length).trim();
 }
 
-/** Texts that may be JSON, for each place where it is looked for. */
+/** Yields the texts that may be JSON, for each place to search. */
 function* placesIn(text: string): Generator<Iterable<string>> {
   yield [text];
   const blocks = fencedBlocks(text);
@@ -68,7 +72,7 @@ function* placesIn(text: string): Generator<Iterable<string>> {
   yield balancedValues(text);
 }
 
-/** Blocks between fences that begin a line; the last may be open. */
+/** Returns the blocks between fences at the start of a line; the last block may be unclosed. */
 function fencedBlocks(text: string): { isJson: boolean; content: string }[] {
   const blocks: { isJson: boolean; lines: string[] }[] = [];
   let isOpen = false;
@@ -82,7 +86,7 @@ function fencedBlocks(text: string): { isJson: boolean; content: string }[] {
   return blocks.map(({ isJson, lines }) => ({ isJson, content: lines.join('\n').trim() }));
 }
 
-/** Objects and lists of a text, from left to right, none within another. */
+/** Yields the top-level objects and lists of a text, from left to right. */
 function* balancedValues(text: string): Generator<string> {
   let [values, left] = [0, text.length * READS_A_CHARACTER];
   for (let start = nextOpening(text, 0); start >= 0 && values < MOST_VALUES && left > 0;) {

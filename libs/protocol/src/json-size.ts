@@ -1,6 +1,6 @@
 /**
- * True if a parsed value, written as JSON, has more characters than that for certain: those of its texts and names, and
- * one for each member and element. Stops as soon as it knows, and uses no recursion.
+ * True if a parsed value certainly has more characters as JSON than `limit`. Counts strings, names, and one character
+ * for each member and element. Stops at the limit and uses no recursion.
  */
 export function hasMoreCharacters(value: unknown, limit: number): boolean {
   const open: unknown[] = [value];

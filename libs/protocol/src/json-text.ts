@@ -4,22 +4,22 @@ import { tooDeep, unfitValue } from './unfit-value.js';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
-/** Digits before the point of the smallest decimal number beyond IEEE 754. */
+/** Digits of the integer part of the smallest decimal number beyond IEEE 754. */
 const DIGITS_OF_LARGEST = 309;
 
 /**
- * Parses JSON of others.
- * @param deepest levels of lists and objects that may lie in each other
- * @throws SyntaxError for a text that is no JSON
- * @throws UnfitJson for a number beyond IEEE 754 (`1e999` is read as Infinity, and would be written as `null`), and for
- * nesting that breaks what recurses
+ * Parses untrusted JSON.
+ * @param deepest maximum nesting of lists and objects
+ * @throws SyntaxError for a text that is not JSON
+ * @throws UnfitJson for a number beyond IEEE 754 (`1e999` parses as Infinity and would be written as `null`), and for
+ * nesting deeper than `deepest`
  */
 export function parseJson(text: string, deepest = Infinity): JsonValue {
   refuseUnfitText(text, deepest);
   return JSON.parse(text) as JsonValue;
 }
 
-/** Parses JSON of others as `parseJson` does; `undefined` for what it refuses. */
+/** Parses untrusted JSON as `parseJson` does; `undefined` for what it rejects. */
 export function tryParseJson(text: string, deepest = Infinity): JsonValue | undefined {
   try {
     return parseJson(text, deepest);
@@ -29,8 +29,8 @@ export function tryParseJson(text: string, deepest = Infinity): JsonValue | unde
 }
 
 /**
- * Refuses a JSON text as `parseJson` does; what is no JSON may pass. Looks at each character at most once and uses no
- * recursion.
+ * Rejects a JSON text as `parseJson` does; text that is not JSON may pass. Reads each character at most once and uses
+ * no recursion.
  * @throws UnfitJson
  */
 export function refuseUnfitText(text: string, deepest = Infinity): void {
@@ -54,7 +54,7 @@ export function refuseUnfitText(text: string, deepest = Infinity): void {
   }
 }
 
-/** True if lists and objects of a JSON text lie in each other deeper than that; reads outside strings, without recursion. */
+/** True if a JSON text is nested deeper than `deepest`. Ignores strings and uses no recursion. */
 export function nestsDeeper(text: string, deepest: number): boolean {
   let depth = 0;
   for (let index = 0; index < text.length && depth <= deepest; index += 1) {
@@ -66,14 +66,16 @@ export function nestsDeeper(text: string, deepest: number): boolean {
   return depth > deepest;
 }
 
-/** Returns the place of the last quote of the string that begins at `start`, or the length of an open text. */
+/**
+ * Returns the index of the closing quote of the string that begins at `start`, or the text's length if it is unclosed.
+ */
 export function endOfJsonString(text: string, start: number): number {
   const end = text.indexOf('"', start + 1);
   if (end < 0) return text.length;
   return isEscaped(text, end) ? endOfEscaped(text, end + 1) : end;
 }
 
-/** Goes from character to character: a search for each quote of a text of quotes takes fifty times as long. */
+/** Reads character by character: searching for each quote of a text full of quotes takes fifty times as long. */
 function endOfEscaped(text: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -83,7 +85,7 @@ function endOfEscaped(text: string, from: number): number {
   return text.length;
 }
 
-/** @throws UnfitJson unless the text is no JSON */
+/** @throws UnfitJson; never for a text that is not JSON */
 function refuseInfinity(text: string): void {
   let value: unknown;
   try {
@@ -113,7 +115,7 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Reads digits, `+`, `-`, `.`, `e` and `E`. */
+/** Returns the index after a run of digits, `+`, `-`, `.`, `e` and `E`. */
 function endOfNumber(text: string, start: number): number {
   let end = start + 1;
   while (end < text.length && isOfNumber(text.charCodeAt(end))) end += 1;
@@ -128,7 +130,10 @@ function isExponent(code: number): boolean {
   return (code | 0x20) === 0x65;
 }
 
-/** Asks for the value only where the digits and the exponent may make it too large: most numbers are short. */
+/**
+ * True if a number is beyond IEEE 754. Parses it only if its digits and exponent may make it that large: most numbers
+ * are short.
+ */
 function isInfinite(text: string, start: number, end: number): boolean {
   const exponent = exponentIn(text, start, end);
   if (end - start < DIGITS_OF_LARGEST - 99 && end - exponent <= 3) return false;

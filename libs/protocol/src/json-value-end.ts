@@ -1,21 +1,21 @@
 import { endOfJsonString } from './json-text.js';
 
-/** Kind of token that may come next in JSON. */
+/** Kind of token expected next. */
 type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end';
 
 const [QUOTE, COLON, COMMA] = [0x22, 0x3a, 0x2c];
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 const LITERALS = ['true', 'false', 'null'];
 
-/** Place where a value ends, or where it turned out to be none. */
+/** Index where a value ends, or where it turned out to be invalid. */
 export interface ValueEnd {
   end: number;
   isWhole: boolean;
 }
 
 /**
- * Returns where the object or list ends that begins at `start`. Reads until it ends or is no JSON, each character once
- * and without recursion; what a string or a number holds is left to a parser.
+ * Returns the end of the object or list that begins at `start`. Reads each character once, without recursion, until the
+ * value ends or is invalid; the contents of strings and numbers are not checked.
  */
 export function endOfJsonValue(text: string, start: number): ValueEnd {
   const scan = new ValueScan(text, start);
@@ -27,7 +27,7 @@ export function endOfJsonValue(text: string, start: number): ValueEnd {
 
 class ValueScan {
   private expected: Expected = 'value';
-  /** Closing brackets that are due, the last one first. */
+  /** Expected closing brackets, innermost last. */
   private readonly due: number[] = [];
 
   constructor(
@@ -39,7 +39,7 @@ class ValueScan {
     return this.due.length === 0;
   }
 
-  /** Reads what comes next. @returns false where it is no JSON */
+  /** Reads the next token. @returns false if it is not valid JSON */
   step(): boolean {
     while (isSpace(this.text.charCodeAt(this.at))) this.at += 1;
     const next = this.text.charCodeAt(this.at);
@@ -106,7 +106,6 @@ function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
-/** Digits, `+`, `-`, `.`, `e` and `E`. */
 function isOfNumber(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2b || code === 0x2d || code === 0x2e || (code | 0x20) === 0x65;
 }

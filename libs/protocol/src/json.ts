@@ -1,4 +1,4 @@
-/** Any value that JSON can carry (RFC 8259). */
+/** Value that JSON can represent (RFC 8259). */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
 /** A JSON object; in A2A the ProtoJSON form of `google.protobuf.Struct`. */
@@ -6,7 +6,7 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** Whether a value is a JSON object: neither null nor an array. */
+/** True if a value is a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from './json.js';
 import type { Part } from './message.js';
 
 /**
- * The Part metadata key under which a Part says that its bytes were sent as `raw` and lie in the file storage, where its
- * `url` leads. Only what this service wrote there counts.
+ * Part metadata key that marks a file sent as `raw` and moved to the file storage, at the Part's `url`. Only marks
+ * written by this service are trusted.
  */
 export const KEPT_FILE = 'parley/file';
 
@@ -16,12 +16,12 @@ export interface KeptFile {
   readonly sha256: string;
 }
 
-/** True if a Part has anything under `KEPT_FILE`, whoever wrote it. */
+/** True if a Part has anything under `KEPT_FILE`, by any author. */
 export function claimsKeptFile({ metadata }: Part): boolean {
   return metadata !== undefined && Object.hasOwn(metadata, KEPT_FILE);
 }
 
-/** Returns what a Part says under `KEPT_FILE`; `undefined` where it says nothing that can be read. */
+/** Reads the file under `KEPT_FILE` of a Part; `undefined` if there is none or it is invalid. */
 export function keptFileOf({ metadata }: Part): KeptFile | undefined {
   const file = metadata?.[KEPT_FILE];
   if (!isJsonObject(file)) return undefined;
@@ -41,7 +41,7 @@ export function withoutKeptFile({ metadata, ...part }: Part): Part {
   return Object.keys(rest).length === 0 ? part : { ...part, metadata: rest };
 }
 
-/** Returns a Part that names a kept file as it was sent: with its bytes, in base64. */
+/** Restores the bytes of a kept file, in base64, in place of its URL. */
 export function withBytes(part: Part, raw: string): Part {
   const { url: _url, ...rest } = withoutKeptFile(part);
   return { ...rest, raw };

@@ -15,7 +15,7 @@ export interface Part {
   metadata?: JsonObject;
 }
 
-/** One turn of a conversation between a caller and an agent (section 4.1.4). */
+/** Turn of a conversation between a caller and an agent (section 4.1.4). */
 export interface Message {
   messageId: string;
   contextId?: string;
@@ -27,36 +27,35 @@ export interface Message {
   referenceTaskIds?: string[];
 }
 
-/** A text Part; its media type is `text/plain`. */
+/** Creates a text Part with media type `text/plain`. */
 export function textPart(text: string): Part {
   return { text, mediaType: 'text/plain' };
 }
 
-/** A data Part; `application/json` unless set otherwise. */
+/** Creates a data Part; `application/json` unless set otherwise. */
 export function dataPart(data: JsonValue, mediaType = 'application/json'): Part {
   return { data, mediaType };
 }
 
 /**
- * The Part metadata key that says what a Part belongs to, where it is no piece of the text before it: the Parts of one
- * Message may come from several Artifacts.
+ * Part metadata key that names the owner of a Part which does not continue the text before it: Parts of one Message may
+ * come from several Artifacts.
  */
 export const PART_OF = 'parley/part-of';
 
-/** True for what a model thought before it answered, as agents of the Agent Development Kit mark it. */
+/** True for a thought of a model, as agents of the Agent Development Kit mark it. */
 export function isThought({ metadata }: Part): boolean {
   return metadata?.['adk_thought'] === true;
 }
 
-/** The first text Part's text, or `undefined`. Thoughts are no text. */
+/** Returns the text of the first text Part that is not a thought; `undefined` without any. */
 export function firstText(parts: readonly Part[]): string | undefined {
   return parts.find((part) => part.text !== undefined && !isThought(part))?.text;
 }
 
 /**
- * The text of Parts that an agent may have made piece by piece, as it does an Artifact's: text Parts in a row are one
- * text, and the first such row counts. A row ends where what a Part belongs to (`PART_OF`) changes. Thoughts are left out.
- * `undefined` where there is none.
+ * Joins the first run of consecutive text Parts: an agent may have produced them piece by piece. A run ends where
+ * `PART_OF` changes. Thoughts are skipped. Returns `undefined` without text.
  */
 export function joinedText(parts: readonly Part[]): string | undefined {
   const { start, end } = firstTextRow(parts);
@@ -65,7 +64,9 @@ export function joinedText(parts: readonly Part[]): string | undefined {
   return row.map(({ text }) => text).join('');
 }
 
-/** Returns the range of Parts that `joinedText` joins: from `start` to before `end`; `start` is -1 without any. */
+/**
+ * Returns the range of Parts that `joinedText` joins: `start` inclusive, `end` exclusive; `start` is -1 without text.
+ */
 export function firstTextRow(parts: readonly Part[]): { start: number; end: number } {
   const start = parts.findIndex((part) => part.text !== undefined && !isThought(part));
   if (start < 0) return { start, end: start };
@@ -76,15 +77,15 @@ export function firstTextRow(parts: readonly Part[]): { start: number; end: numb
   return { start, end: end < 0 ? parts.length : end };
 }
 
-/** The first data Part's value, or `undefined`. */
+/** Returns the value of the first data Part; `undefined` without any. */
 export function firstData(parts: readonly Part[]): JsonValue | undefined {
   return parts.find((part) => part.data !== undefined)?.data;
 }
 
-/** What a Part costs beside its content. */
+/** Characters counted for a Part beside its content. */
 const PART_LENGTH = 64;
 
-/** About how many characters Parts have as JSON. */
+/** Estimates the number of characters of Parts as JSON. */
 export function contentLength(parts: readonly Part[]): number {
   let characters = 0;
   for (const { text, raw, url, data } of parts) {

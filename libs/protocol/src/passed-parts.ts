@@ -1,12 +1,12 @@
 import { textStart } from './brief-text.js';
 import { isThought, PART_OF, type Part, textPart } from './message.js';
 
-/** Media type of a file whose sender did not say one. */
+/** Media type of a file without one. */
 const UNKNOWN_FILE = 'application/octet-stream';
-/** Characters of a name or an address in a line. */
+/** Maximum number of characters of a name or a URL in a line. */
 const LONGEST_NAME = 200;
 
-/** True for a file: bytes, or an address that leads to some. */
+/** True for a file: a Part with bytes or a URL. */
 export function isFilePart({ raw, url }: Part): boolean {
   return raw !== undefined || url !== undefined;
 }
@@ -18,8 +18,8 @@ export function partKind(part: Part): string {
 }
 
 /**
- * Describes a Part in one line: of a file its name, media type and size or address, of anything else its length.
- * The bytes of a file never stand in it.
+ * Describes a Part in one line: a file by name, media type and size or URL, anything else by its length. Never contains
+ * the bytes of a file.
  */
 export function describedPart(part: Part): string {
   const { text, raw, url, data, filename } = part;
@@ -30,33 +30,30 @@ export function describedPart(part: Part): string {
   return words(name, oneLine(partKind(part)), raw === undefined ? oneLine(url ?? '') : `${sizeOf(raw)} bytes`);
 }
 
-/** Returns the same Part with the number of its bytes (`size`) in place of the bytes. */
+/** Replaces the bytes of a Part with their number (`size`). */
 export function withoutBytes(part: Part): Omit<Part, 'raw'> & { size?: number } {
   const { raw, ...rest } = part;
   return raw === undefined ? part : { ...rest, size: sizeOf(raw) };
 }
 
-/**
- * Returns the text Part that stands for a Part its reader does not take: data as JSON, a file as the line that
- * `describedPart` makes of it.
- */
+/** Converts a Part to text for readers that take only text: data becomes JSON, a file the line of `describedPart`. */
 export function partAsText(part: Part): Part {
   if (part.text !== undefined) return part;
   const text = isFilePart(part) ? describedPart(part) : JSON.stringify(part.data ?? null);
   return standIn(part, text);
 }
 
-/** Returns the text Part with the line that describes a Part. */
+/** Converts a Part to the line of `describedPart`. */
 export function partAsLine(part: Part): Part {
   return standIn(part, describedPart(part));
 }
 
-/** Returns the Parts without empty texts and without the thoughts of a model. */
+/** Returns the Parts without empty texts and thoughts. */
 export function spokenParts(parts: readonly Part[]): Part[] {
   return parts.filter((part) => part.text !== '' && !isThought(part));
 }
 
-/** Returns the texts of Parts, each row of pieces as one; thoughts are left out. */
+/** Returns the texts of Parts, each run of consecutive pieces joined; thoughts are skipped. */
 export function textRows(parts: readonly Part[]): string[] {
   const rows: string[] = [];
   let of: unknown;
@@ -72,7 +69,7 @@ export function textRows(parts: readonly Part[]): string[] {
   return rows;
 }
 
-/** Joins neighboring text Parts whose other members are equal: an agent may have made them word by word. */
+/** Joins adjacent text Parts with equal other members: an agent may have produced them word by word. */
 export function mergedTexts(parts: readonly Part[]): Part[] {
   const merged: Part[] = [];
   let row: string[] = [];
@@ -98,7 +95,7 @@ export function mergedTexts(parts: readonly Part[]): Part[] {
   return merged;
 }
 
-/** It is no piece of the text before it. */
+/** Creates a text Part that does not continue the text before it. */
 function standIn({ metadata }: Part, text: string): Part {
   const of = metadata?.[PART_OF];
   return { ...textPart(text), metadata: { [PART_OF]: of ?? 'description' } };
@@ -108,7 +105,7 @@ function oneLine(text: string): string {
   return textStart(text, LONGEST_NAME).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
 }
 
-/** Returns the number of bytes that base64 stands for. */
+/** Returns the number of bytes encoded in base64. */
 function sizeOf(raw: string): number {
   const padding = raw.endsWith('==') ? 2 : raw.endsWith('=') ? 1 : 0;
   return Math.floor((raw.length * 3) / 4) - padding;

@@ -1,17 +1,17 @@
 import { randomFillSync } from 'node:crypto';
 
 const POOL = Buffer.allocUnsafe(4096);
-/** It as hexadecimal digits, and how many of them are used up. */
+/** Pool as hexadecimal digits, and the number of digits used. */
 let [digits, used] = ['', 0];
 
-/** So many random hexadecimal digits, at most 64, of a cryptographic source. */
+/** Returns `count` (at most 64) random hexadecimal digits from a cryptographic source. */
 export function randomDigits(count: number): string {
   if (used + count > digits.length) [digits, used] = [randomFillSync(POOL).toString('hex'), 0];
   used += count;
   return digits.slice(used - count, used);
 }
 
-/** A UUIDv4 (RFC 9562), of the same source as those of `crypto.randomUUID` and with half of its instructions. */
+/** Creates a UUIDv4 (RFC 9562) from the same source as `crypto.randomUUID`, at half its cost. */
 export function randomId(): string {
   const random = randomDigits(31);
   const variant = '89ab'.charAt(random.charCodeAt(30) & 3);

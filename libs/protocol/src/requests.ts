@@ -20,9 +20,9 @@ export interface TaskPushNotificationConfig {
 export interface SendMessageConfiguration {
   acceptedOutputModes?: string[];
   taskPushNotificationConfig?: TaskPushNotificationConfig;
-  /** At most this many of the newest Messages; absent: all; 0: none (section 3.2.4). */
+  /** Maximum number of newest Messages; absent: all; 0: none (section 3.2.4). */
   historyLength?: number;
-  /** Answer as soon as the Task is recorded instead of when it ends or waits. */
+  /** True to answer as soon as the Task is recorded instead of when it ends or waits. */
   returnImmediately?: boolean;
 }
 

@@ -3,8 +3,8 @@ const RFC_3339 =
 const MINUTE_MS = 60_000;
 
 /**
- * The time that a caller wrote as RFC 3339 has it, to the millisecond. `undefined` where it did not, where there is no
- * such day or hour, and outside of the years 1 to 9999, the range of a google.protobuf.Timestamp. No leap seconds.
+ * Parses an RFC 3339 timestamp, to the millisecond. Returns `undefined` for any other text, for a nonexistent date or
+ * time, and outside the years 1 to 9999, the range of google.protobuf.Timestamp. Leap seconds are rejected.
  */
 export function readTimestamp(text: string): Date | undefined {
   const match = RFC_3339.exec(text);
@@ -12,10 +12,10 @@ export function readTimestamp(text: string): Date | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
   const { sign, hours = 0, minutes = 0 } = match.groups ?? {};
   if (hour > 23 || minute > 59 || second > 59 || Number(hours) > 23 || Number(minutes) > 59) return undefined;
-  // Date.UTC takes the first hundred years for those of another century.
+  // Date.UTC maps years below 100 to 1900 and later.
   const time = new Date(0);
   time.setUTCFullYear(year, month - 1, day);
-  // Where a month has no such day, Date goes on in the next one.
+  // Date wraps a nonexistent day into the next month.
   if (time.getUTCMonth() !== month - 1 || time.getUTCDate() !== day) return undefined;
   time.setUTCHours(hour, minute, second, Number((match[7] ?? '').padEnd(3, '0').slice(0, 3)));
   const offset = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;

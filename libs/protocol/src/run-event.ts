@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.js';
 
-/** The metadata key under which a Task event tells which step of an agent's work it stands for. */
+/** Metadata key under which a Task event names the step of an agent's work it represents. */
 export const RUN_EVENT_KEY = 'parley/event';
 
 /** A step of an agent's work (`model.request`, `node.started`, …), carried in the metadata of a Task event. */
@@ -8,19 +8,19 @@ export interface RunEventNote {
   type: string;
   node_id?: string;
   node_type?: string;
-  /** Which of the node's instances it is, where it has more than one: `draft@2`, `tr[17]`. */
+  /** Instance of the node, if it has more than one: `draft@2`, `tr[17]`. */
   instance?: string;
   payload: JsonObject;
-  /** When it happened (ISO 8601), on events that carry no time of their own: artifact updates. */
+  /** Time of the step (ISO 8601), on events without a time of their own: artifact updates. */
   timestamp?: string;
 }
 
-/** Metadata that marks a Task event as a step. */
+/** Returns metadata that marks a Task event as a step. */
 export function runEventMetadata(note: RunEventNote): JsonObject {
   return { [RUN_EVENT_KEY]: note as unknown as JsonObject };
 }
 
-/** The step that a Task event's metadata names, if any. */
+/** Reads the step from a Task event's metadata, if any. */
 export function runEventNote(metadata: JsonObject | undefined): RunEventNote | undefined {
   return metadata?.[RUN_EVENT_KEY] as unknown as RunEventNote | undefined;
 }

@@ -1,16 +1,19 @@
 import { briefText } from './brief-text.js';
 import { textBefore } from './text-ends.js';
 
-/** Number of UTF-16 code units that a URL may have wherever one is saved, read from a card or called. */
+/** Maximum number of UTF-16 code units of a URL that is saved, read from a card or called. */
 export const LONGEST_URL = 2_048;
 
-/** Problem of a longer URL, to stand behind its name. */
+/** Problem of a longer URL, to follow its name in a sentence. */
 export const TOO_LONG_URL = `must have at most ${LONGEST_URL} characters`;
 
-/** What is wrong with an agent's URL that says who calls: there are credentials for that, and URLs are shown. */
+/**
+ * Problem of an agent's URL with a user name or password, to follow its name in a sentence. Credentials belong into
+ * stored credentials, since URLs are shown.
+ */
 export const NO_USERINFO = 'must not carry a user name or password';
 
-/** Whether a URL says who calls (`http://user:password@host/`). */
+/** True if a URL has a user name or password (`http://user:password@host/`). */
 export function hasUserinfo(url: string): boolean {
   if (!url.includes('@')) return false;
   if (!URL.canParse(url)) return USERINFO.test(url);
@@ -18,13 +21,16 @@ export function hasUserinfo(url: string): boolean {
   return username !== '' || password !== '';
 }
 
-/** Returns why a URL is neither saved nor called, to stand behind its name; `undefined` if it may be. */
+/**
+ * Returns the problem of a URL that must not be saved or called, to follow its name in a sentence; `undefined` if there
+ * is none.
+ */
 export function urlProblem(url: string): string | undefined {
   if (url.length > LONGEST_URL) return TOO_LONG_URL;
   return hasUserinfo(url) ? NO_USERINFO : undefined;
 }
 
-/** A URL as its owner is shown it: whoever else it names, it names no password. */
+/** Returns a URL without user name and password, as shown to its owner. */
 export function withoutUserinfo(url: string): string {
   if (!hasUserinfo(url)) return url;
   if (!URL.canParse(url)) return url.replace(USERINFO, '$1');
@@ -34,7 +40,9 @@ export function withoutUserinfo(url: string): string {
   return shown.href;
 }
 
-/** A URL as logs and errors show it: where it leads, without what may be a secret in its query. */
+/**
+ * Returns a URL as shown in logs and errors: without user name, password, query and fragment, which may hold secrets.
+ */
 export function shownUrl(url: string): string {
   return briefText(textBefore(withoutUserinfo(url), '?#'), LONGEST_URL);
 }

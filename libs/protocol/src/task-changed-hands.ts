@@ -1,6 +1,6 @@
 /**
- * What a caller sent belongs to a Task that went on elsewhere before it was known whether that was kept. A caller gets
- * status 503 over every protocol, with `TASK_CHANGED_HANDS` and `ADVICE`; the message of the error is for the log.
+ * Another replica took over a Task before it was known whether a caller's Message was stored. Callers get status 503
+ * over every protocol, with `TASK_CHANGED_HANDS` and `ADVICE`; the error's message is for the log.
  */
 export class TaskChangedHands extends Error {
   static readonly REASON = 'TASK_CHANGED_HANDS';

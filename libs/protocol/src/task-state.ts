@@ -1,4 +1,4 @@
-/** The states of an A2A Task as ProtoJSON writes them (A2A 1.0, section 4.1.3). */
+/** Task states as ProtoJSON writes them (A2A 1.0, section 4.1.3). */
 export const TASK_STATES = [
   'TASK_STATE_SUBMITTED',
   'TASK_STATE_WORKING',
@@ -21,17 +21,17 @@ const TERMINAL: ReadonlySet<TaskState> = new Set<TaskState>([
 
 const WAITING: ReadonlySet<TaskState> = new Set<TaskState>(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']);
 
-/** A terminal Task never changes again (section 4.1.3). */
+/** True for a terminal state: the Task never changes again (section 4.1.3). */
 export function isTerminalState(state: TaskState): boolean {
   return TERMINAL.has(state);
 }
 
-/** A waiting ("interrupted") Task does nothing until its caller sends the next Message. */
+/** True for a waiting ("interrupted") state: the Task does nothing until its caller sends the next Message. */
 export function isWaitingState(state: TaskState): boolean {
   return WAITING.has(state);
 }
 
-/** Neither terminal nor waiting: an executor is, or should be, at work. */
+/** True for a state that is neither terminal nor waiting: an executor is, or should be, working. */
 export function isActiveState(state: TaskState): boolean {
   return !TERMINAL.has(state) && !WAITING.has(state);
 }

@@ -40,18 +40,18 @@ export interface TaskArtifactUpdateEvent {
   taskId: string;
   contextId: string;
   artifact: Artifact;
-  /** The parts are added to those of the Artifact with the same id; otherwise they replace it. */
+  /** True to add the Parts to the Artifact with the same id; otherwise they replace it. */
   append?: boolean;
   lastChunk?: boolean;
   metadata?: JsonObject;
 }
 
-/** One item of a stream: exactly one key is present (section 3.2.3). */
+/** Item of a stream: exactly one key is present (section 3.2.3). */
 export type StreamResponse =
   | { task: Task }
   | { message: Message }
   | { statusUpdate: TaskStatusUpdateEvent }
   | { artifactUpdate: TaskArtifactUpdateEvent };
 
-/** The answer to SendMessage: a Task, or a direct Message where no Task was needed (section 3.1.1). */
+/** Answer to SendMessage: a Task, or a direct Message if no Task was needed (section 3.1.1). */
 export type SendMessageResponse = { task: Task } | { message: Message };

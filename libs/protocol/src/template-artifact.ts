@@ -3,10 +3,10 @@ import { spokenParts, withoutBytes } from './passed-parts.js';
 import type { Artifact } from './task.js';
 
 /**
- * What a reference to a node stands for, given the node's first Artifact: with the suffix `data` its first data Part
- * as compact JSON, with any other suffix or none its text, else its data, else itself as JSON, with the
- * size of files (`size`, in bytes) in place of their bytes.
- * @returns `undefined` where nothing is there to refer to: the reference stays verbatim
+ * Resolves a reference to a node, given the node's first Artifact. The suffix `data` gives its first data Part as
+ * compact JSON. Any other suffix, or none, gives its text, else its data, else the Artifact as JSON, with the size of
+ * files (`size`, in bytes) in place of their bytes.
+ * @returns `undefined` if there is nothing to refer to: the reference stays verbatim
  */
 export function artifactReference(artifact: Artifact | undefined, suffix: readonly string[]): string | undefined {
   if (artifact === undefined) return undefined;

@@ -4,15 +4,15 @@ const REFERENCE = /\{\{(\w+(?:\.\w+)*)\}\}/g;
 const WHOLE_REFERENCE = /\{\{\w+(?:\.\w+)*\}\}/;
 
 /**
- * The text that a reference stands for; `undefined` leaves it as it is written.
- * `{{a.b.c}}` asks for the id `a` with the suffix `['b', 'c']`.
+ * Resolves a reference to its text; `undefined` leaves it as written. `{{a.b.c}}` asks for the id `a` with the suffix
+ * `['b', 'c']`.
  */
 export type TemplateResolver = (id: string, suffix: readonly string[]) => string | undefined;
 
 /**
- * Replaces each `{{reference}}` of a text. What a reference resolves to is not read again.
- * @param budget what the result, and whatever else shares it, may come to
- * @throws ContentTooLarge beyond it, before anything is put together
+ * Replaces each `{{reference}}` of a text. Resolved text is not scanned for references.
+ * @param budget maximum size of the result and of everything else that shares the budget
+ * @throws ContentTooLarge beyond the budget, before the text is built
  */
 export function renderTemplate(text: string, resolve: TemplateResolver, budget = new TextBudget()): string {
   budget.spend(text.length);
@@ -25,17 +25,17 @@ export function renderTemplate(text: string, resolve: TemplateResolver, budget =
   });
 }
 
-/** A reference as it stands in a text. */
+/** Reference in a text. */
 export interface TemplateReference {
   id: string;
   suffix: readonly string[];
-  /** With its braces. */
+  /** Reference as written, with its braces. */
   written: string;
-  /** Where it begins, in UTF-16 code units. */
+  /** Offset of its first brace, in UTF-16 code units. */
   offset: number;
 }
 
-/** The references of a text, from the first to the last. */
+/** Yields the references of a text in order. */
 export function* templateReferences(text: string): Generator<TemplateReference> {
   for (const { 0: written, 1: path = '', index } of text.matchAll(REFERENCE)) {
     const [id = '', ...suffix] = path.split('.');
@@ -43,13 +43,16 @@ export function* templateReferences(text: string): Generator<TemplateReference> 
   }
 }
 
-/** What looks like a reference and is none: with spaces between its braces, or an id that has a hyphen. */
+/** Yields texts that look like references but are not: with spaces inside the braces, or with a hyphen in the id. */
 export function* unreadReferences(text: string): Generator<Omit<TemplateReference, 'suffix'>> {
   for (const { 0: written, 1: id = '', index } of text.matchAll(/\{\{\s{0,9}([\w-]{1,64})(?:\.\w{1,64})*\s{0,9}\}\}/g))
     if (!WHOLE_REFERENCE.test(written)) yield { id, written, offset: index };
 }
 
-/** Whether a text is what may come of a template: all that stands around its references, in order, and anything between. */
+/**
+ * True if a text may be a rendering of a template: it has all literals of the template in order, and anything between
+ * them.
+ */
 export function isRenderingOf(template: string, text: string): boolean {
   const [head = '', ...rest] = template.split(WHOLE_REFERENCE);
   const tail = rest.pop();

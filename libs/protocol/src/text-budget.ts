@@ -1,6 +1,6 @@
 import { ContentTooLarge } from './content-too-large.js';
 
-/** So many characters may be put together. It is asked before they are, so that a text beyond it is never built. */
+/** Budget of characters for texts that are built. It is checked first, so a text beyond it is never built. */
 export class TextBudget {
   private left: number;
 
@@ -8,12 +8,12 @@ export class TextBudget {
     this.left = limit;
   }
 
-  /** How many characters were taken out of it so far. */
+  /** Number of characters spent so far. */
   get spent(): number {
     return this.limit - this.left;
   }
 
-  /** @throws ContentTooLarge where so many more are too many */
+  /** Spends characters. @throws ContentTooLarge beyond the limit */
   spend(characters: number): void {
     this.left -= characters;
     if (this.left < 0) throw ContentTooLarge.of('the rendered text', this.limit, 'RENDERED_TEXT_LIMIT');

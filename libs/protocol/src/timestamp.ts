@@ -1,9 +1,12 @@
 let [writtenAt, written] = [Number.NaN, ''];
 let time = new Date(Number.NaN);
-/** Up to the seconds, and which they are. */
+/** Timestamp text up to the seconds, and the second it represents. */
 let [second, beginning] = [Number.NaN, ''];
 
-/** The time as the specification has it (section 5.6.1): UTC, to the millisecond. Within one it is written once. */
+/**
+ * Returns the current time as the specification formats it (section 5.6.1): UTC, to the millisecond. Formats once per
+ * millisecond.
+ */
 export function timestampNow(): string {
   const now = Date.now();
   if (now === writtenAt) return written;
@@ -14,7 +17,10 @@ export function timestampNow(): string {
   return written;
 }
 
-/** When that is; what this process has written last need not be read. The Date is shared, and not to be changed. */
+/**
+ * Parses a timestamp. The last one formatted by this process need not be parsed. The Date is shared and must not be
+ * changed.
+ */
 export function timeOf(timestamp: string): Date {
   if (timestamp !== written) return new Date(timestamp);
   if (time.getTime() !== writtenAt) time = new Date(writtenAt);

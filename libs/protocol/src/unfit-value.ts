@@ -2,11 +2,11 @@ import { briefText } from './brief-text.js';
 
 const LONGEST_PATH = 200;
 
-/** JSON that can be read and not passed on. */
+/** JSON that can be parsed but not passed on. */
 export class UnfitJson extends Error {
   override readonly name = 'UnfitJson';
 
-  /** @param path of the member at fault, `''` for the whole */
+  /** @param path path of the invalid member, `''` for the whole */
   constructor(
     readonly reason: 'infinite' | 'deep',
     readonly path: string,
@@ -16,16 +16,16 @@ export class UnfitJson extends Error {
   }
 }
 
-/** Returns the refusal of JSON that is nested too deep: what recurses over it would overflow the stack. */
+/** Creates the error for JSON nested too deep: recursive code would overflow the stack. */
 export function tooDeep(deepest: number): UnfitJson {
   return new UnfitJson('deep', '', `must not be nested deeper than ${deepest} levels`);
 }
 
 /**
- * Returns what is wrong with a parsed value, the first in the order of its text: a number that is not finite (`1e999` is
- * read as Infinity, and would be written as `null`), with its path as `inputs.prices[3]`, or nesting. Uses no recursion:
- * the value may be nested as deep as a parser reads. A long path is cut.
- * @param deepest levels of lists and objects that may lie in each other
+ * Finds the first problem of a parsed value, in text order: a number that is not finite (`1e999` parses as Infinity and
+ * would be written as `null`), with its path such as `inputs.prices[3]`, or nesting beyond `deepest`. Uses no
+ * recursion. A long path is truncated.
+ * @param deepest maximum nesting of lists and objects
  */
 export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | undefined {
   const way: Level[] = [];
@@ -46,7 +46,7 @@ export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | unde
   }
 }
 
-/** An object or a list on the way to the value that is looked at. Names are read where a fault is found. */
+/** Object or list on the way to the current value. Names are read only when a problem is found. */
 interface Level {
   readonly container: object;
   readonly values: readonly unknown[];

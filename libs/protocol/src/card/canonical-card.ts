@@ -1,11 +1,11 @@
 import * as sdk from '@a2a-js/sdk';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 
-/** A message of the specification: the value of each REQUIRED field where it is not set, and the messages below it. */
+/** Message type of the specification: the default of each REQUIRED field, and the types of its members. */
 interface Shape {
   required?: Readonly<Record<string, () => JsonValue>>;
   members?: Readonly<Record<string, Shape>>;
-  /** A map or a list: each of its entries is of this shape. */
+  /** Type of each entry of a map or a list. */
   each?: Shape;
 }
 
@@ -54,9 +54,10 @@ const CARD: Shape = {
 };
 
 /**
- * What a signature of a card covers (section 8.4.1), before it is written by RFC 8785: the fields of A2A 1.0 without the
- * signatures. REQUIRED fields are always there, `optional` ones where they were set, others where they are not empty.
- * What is no field of 1.0 is not covered.
+ * Returns the content of a card that a signature covers (section 8.4.1), to be serialized by RFC 8785.
+ *
+ * - REQUIRED fields are always present, `optional` fields only if they were set, others only if they are not empty.
+ * - Signatures and members unknown to A2A 1.0 are not covered.
  */
 export function canonicalAgentCard(card: sdk.AgentCard): JsonObject {
   const { signatures: _, ...json } = sdk.AgentCard.toJSON(card) as JsonObject;
@@ -78,10 +79,10 @@ function completed(value: JsonValue, shape: Shape): JsonValue {
 }
 
 /**
- * The text that the official SDKs sign and verify: as above, but everything that is empty is left out, also where it is
- * REQUIRED or stands in an extension's parameters. For a card in which nothing is empty both are the same.
+ * Returns the text that the official SDKs sign and verify. It omits everything empty, including REQUIRED fields and
+ * parameters of extensions; for a card without empty members it equals the canonical text.
  */
 export function compactCardText(card: sdk.AgentCard): string {
-  // It reads JSON, whatever its type says: security schemes of the decoded form would be lost.
+  // The SDK's function expects JSON, despite its type: the decoded form would lose security schemes.
   return sdk.canonicalizeAgentCard(sdk.AgentCard.toJSON(card) as sdk.AgentCard);
 }

@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import type { SendMessageRequest } from '../requests.js';
 import { writePre10Part } from './pre-1-0-values.js';
 
-/** The method of the pre-1.0 dialect, which has no other one. */
+/** The only method of the pre-1.0 dialect. */
 export const PRE_1_0_SEND = 'a2a.sendMessage';
 
 /**
- * Reads the parameters of `a2a.sendMessage` as those of SendMessage; what makes no sense is left for the schema.
- * @param messageId makes the id of a Message that has none, from its metadata
+ * Reads the parameters of `a2a.sendMessage` as those of SendMessage; invalid values are left for schema validation.
+ * @param messageId creates the id of a Message without one, from its metadata
  */
 export function readPre10SendParams(params: unknown, messageId: (metadata?: JsonValue) => string): JsonValue {
   if (!isJsonObject(params)) return params as JsonValue;
@@ -25,10 +25,9 @@ export function readPre10SendParams(params: unknown, messageId: (metadata?: Json
 }
 
 /**
- * Writes a request as the parameters of `a2a.sendMessage`, which asks for an answer at the end of the turn. Parts keep
- * their content and media type alone; the dialect has no form for a file, whose address or bytes become text or data.
- * @param isBare leaves out what the dialect does not name: the Message keeps its role, its Parts, and the Task that it is
- * for
+ * Writes a request as the parameters of `a2a.sendMessage`, which blocks until the turn ends. Parts keep only their
+ * content and media type; the dialect has no files, so their URLs and bytes become text or data.
+ * @param isBare omits members that the dialect does not define: only role, Parts and `taskId` of the Message remain
  */
 export function writePre10SendParams(
   { message, configuration, metadata }: SendMessageRequest,
@@ -66,7 +65,7 @@ function readMessage(message: JsonValue, newId: (metadata?: JsonValue) => string
   };
 }
 
-/** A Message may have no Parts at all: it has no text then. */
+/** Reads Parts. A Message without Parts gets one empty text. */
 function readParts(parts: JsonValue[]): JsonValue[] {
   return parts.length === 0 ? [{ text: '' }] : parts.map(readPart);
 }

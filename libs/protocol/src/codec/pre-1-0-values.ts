@@ -6,7 +6,7 @@ import type { Artifact, Task } from '../task.js';
 import type { TaskState } from '../task-state.js';
 import { InvalidProtocolValue } from './invalid-protocol-value.js';
 
-/** The words that the pre-1.0 dialect has for a Task's state. */
+/** Status values of the pre-1.0 dialect, by Task state. */
 const STATUS: Readonly<Record<TaskState, string>> = {
   TASK_STATE_SUBMITTED: 'created',
   TASK_STATE_WORKING: 'working',
@@ -27,7 +27,7 @@ const STATES: ReadonlyMap<string, TaskState> = new Map([
   ['canceled', 'TASK_STATE_CANCELED'],
 ]);
 
-/** Characters of a word of the agent's that an error quotes. */
+/** Maximum number of characters of an agent's value that an error quotes. */
 const LONGEST_QUOTE = 64;
 
 /** Writes the result of `a2a.sendMessage`: `{id, contextId, status, messages, artifacts}`. */
@@ -41,7 +41,10 @@ export function writePre10Task(task: Task): JsonObject {
   };
 }
 
-/** The dialect knows text and data only: a file's bytes are data of their type, a file's URL is text. */
+/**
+ * Writes a Part of the pre-1.0 dialect, which has only text and data: a file's bytes become data of its media type, a
+ * file's URL becomes text.
+ */
 export function writePre10Part(part: Part): JsonObject {
   if (part.text !== undefined) return { type: 'text', text: part.text, mimeType: part.mediaType ?? 'text/plain' };
   if (part.url !== undefined) return { type: 'text', text: part.url, mimeType: 'text/uri-list' };
@@ -49,15 +52,15 @@ export function writePre10Part(part: Part): JsonObject {
   return { type: 'data', data, mimeType: part.mediaType ?? 'application/json' };
 }
 
-/** True for a Task as the pre-1.0 dialect answers with it: its status is a word, and nothing is around it. */
+/** True for a Task of the pre-1.0 dialect: its status is a string, and it is not wrapped in another object. */
 export function isPre10Task(result: unknown): result is JsonObject {
   return isJsonObject(result) && typeof result.status === 'string' && !('task' in result) && !('message' in result);
 }
 
 /**
- * Reads the answer to `a2a.sendMessage` as ProtoJSON of the answer to SendMessage. An answer in the shape of 1.0 passes
- * unchanged.
- * @throws InvalidProtocolValue for a status that the dialect does not know
+ * Reads the answer to `a2a.sendMessage` as ProtoJSON of the answer to SendMessage. An answer in the shape of 1.0 is
+ * returned unchanged.
+ * @throws InvalidProtocolValue for a status that the dialect does not define
  */
 export function readPre10SendResult(result: JsonObject): JsonObject {
   if ('task' in result || 'message' in result) return result;
@@ -66,9 +69,9 @@ export function readPre10SendResult(result: JsonObject): JsonObject {
 }
 
 /**
- * Reads a Task of the pre-1.0 dialect as ProtoJSON of 1.0. Its last Message is what its status says, where the agent said
- * it and no Artifact says the same.
- * @throws InvalidProtocolValue for a status that the dialect does not know
+ * Reads a Task of the pre-1.0 dialect as ProtoJSON of 1.0. Its last Message becomes the status Message if the agent
+ * sent it and the Task has not completed with an Artifact.
+ * @throws InvalidProtocolValue for a status that the dialect does not define
  */
 export function readPre10Task({ messages, ...task }: JsonObject): JsonObject {
   const artifacts = Array.isArray(task.artifacts) ? task.artifacts.filter(isJsonObject).map(readArtifact) : undefined;
@@ -92,7 +95,10 @@ function stateOf(status: string): TaskState {
   throw new InvalidProtocolValue(`the status "${textStart(status, LONGEST_QUOTE)}" is no status of a Task`);
 }
 
-/** The dialect has no ids of Messages: each gets the same one whenever its Task is read. */
+/**
+ * Reads a Message. The dialect has no message ids: each Message gets an id derived from its Task and position, the same
+ * at every read.
+ */
 function readMessage(message: JsonObject, taskId: JsonValue, place: number): JsonObject {
   const role = message.role === 'user' || message.role === 'ROLE_USER' ? 'ROLE_USER' : 'ROLE_AGENT';
   return { messageId: derivedId(taskId, place), ...message, role, parts: readParts(message.parts) };
@@ -110,7 +116,10 @@ function readParts(parts: JsonValue | undefined): JsonObject[] {
   }));
 }
 
-/** Completed: what was said, then the result as the agent's answer. Failed: the agent's last word is the error. */
+/**
+ * Returns the history of a Task. After it comes, for a completed Task, the first Artifact as the agent's answer; for a
+ * failed one, the error as the agent's last Message.
+ */
 function messagesOf(task: Task): Pick<Message, 'role' | 'parts'>[] {
   const { state, message } = task.status;
   const said = (task.history ?? []).filter((it) => it.messageId !== message?.messageId);

@@ -12,9 +12,13 @@ import { TASK_STATES, type TaskState } from '../task-state.js';
 import { InvalidProtocolValue } from './invalid-protocol-value.js';
 
 /**
- * Reads what an agent wrote as ProtoJSON of A2A 1.0. Members that A2A does not know are left out, absent ones that
- * Parley's types require get the default of the protocol's schema, and names may also be those of the schema
- * (`context_id`), as ProtoJSON has it. Only what a Task cannot be without is refused when it is missing.
+ * Reads ProtoJSON of A2A 1.0 as an agent wrote it.
+ *
+ * - Unknown members are dropped.
+ * - Absent members that Parley's types require get the default of the protocol's schema.
+ * - Names may be those of the schema (`context_id`), as ProtoJSON allows.
+ * - Only members that a Task cannot exist without are required.
+ *
  * @throws InvalidProtocolValue
  */
 export function readStreamResponse(json: unknown): StreamResponse {
@@ -24,8 +28,8 @@ export function readStreamResponse(json: unknown): StreamResponse {
 }
 
 /**
- * An item of a stream; `undefined` for one that holds nothing that A2A 1.0 knows, which is passed over like any other
- * unknown member.
+ * Reads an item of a stream. Returns `undefined` for an item with none of the members of A2A 1.0, which callers skip
+ * like any unknown member.
  * @throws InvalidProtocolValue
  */
 export function readStreamItem(json: JsonObject): StreamResponse | undefined {
@@ -82,7 +86,7 @@ function status(json: unknown): TaskStatus {
   return read;
 }
 
-/** ProtoJSON may write an enum as its number too; they count from 1 in the order of the schema. */
+/** States by name and by number: ProtoJSON may write an enum as its number, which counts from 1 in schema order. */
 const STATES: ReadonlyMap<JsonValue | undefined, TaskState> = new Map<JsonValue | undefined, TaskState>(
   TASK_STATES.flatMap((name, index) => [
     [name, name],
@@ -91,8 +95,8 @@ const STATES: ReadonlyMap<JsonValue | undefined, TaskState> = new Map<JsonValue 
 );
 
 /**
- * ProtoJSON reads an enum value that it does not know as the unspecified one (section 5.5). A Task of such a state has
- * neither ended nor asked for anything, so that it works.
+ * Reads a state. Unknown values are the unspecified one (section 5.5); a Task with such a state has neither ended nor
+ * asked for input, so it counts as working.
  */
 function state(json: JsonValue | undefined): TaskState {
   return STATES.get(json) ?? 'TASK_STATE_WORKING';
@@ -133,13 +137,13 @@ function parts(json: JsonValue | undefined, name: string): Part[] {
   return isFilled(json) ? objects(json, name).filter(isRead).map(part) : [];
 }
 
-/** The metadata key under which an Artifact or a Message names the content of its Parts that A2A does not know. */
+/** Metadata key under which an Artifact or a Message lists the unknown content kinds of its dropped Parts. */
 export const UNREAD_PARTS = 'parley/unread-parts';
 
-/** Members of a Part; any other one is a content that A2A does not know. */
+/** Known members of a Part; any other member is unknown content. */
 const OF_A_PART = new Set(['text', 'raw', 'url', 'data', 'metadata', 'mediaType', 'media_type', 'filename', 'kind']);
 
-/** False for a Part that has nothing but a content that A2A does not know. */
+/** False for a Part whose only content is unknown to A2A. */
 function isRead(json: JsonObject): boolean {
   return Object.keys(json).length === 0 || unreadContent(json) === undefined;
 }
@@ -149,7 +153,9 @@ function unreadContent(json: JsonObject): string | undefined {
   return Object.keys(json).find((member) => !OF_A_PART.has(member));
 }
 
-/** Returns the metadata of an Artifact or a Message, and what Parts of it are not read. */
+/**
+ * Returns the metadata of an Artifact or a Message, with the unknown content kinds of its Parts under `UNREAD_PARTS`.
+ */
 function withUnread({ parts: all, metadata }: JsonObject): JsonObject | undefined {
   const unread = Array.isArray(all) ? all.filter(isJsonObject).map(unreadContent) : [];
   const kinds = unread.filter((kind) => kind !== undefined);
@@ -157,7 +163,7 @@ function withUnread({ parts: all, metadata }: JsonObject): JsonObject | undefine
   return kinds.length === 0 ? given : { ...given, [UNREAD_PARTS]: kinds };
 }
 
-/** A Part whose content is null, or absent, carries a `data` that is null: the one content that can be so. */
+/** Reads a Part. Null or absent content is read as `data: null`, the only content that may be null. */
 function part(json: JsonObject): Part {
   const read = content(json);
   const mediaType = json.mediaType ?? json.media_type;
@@ -174,7 +180,10 @@ function content(json: JsonObject): Part {
   return { data: json.data ?? null };
 }
 
-/** ProtoJSON allows the URL-safe alphabet and no padding where bytes are read; it writes neither. */
+/**
+ * Converts base64 to the standard alphabet with padding: ProtoJSON readers must accept the URL-safe alphabet and
+ * missing padding.
+ */
 export function standardBase64(raw: string): string {
   return raw.length % 4 === 0 && !/[-_]/.test(raw) ? raw : Buffer.from(raw, 'base64').toString('base64');
 }
@@ -184,7 +193,7 @@ function required(json: JsonValue | undefined, name: string): string {
   return text(json, name);
 }
 
-/** Agents that count their ids write numbers: these are taken for their text. */
+/** Reads a string. Numbers and booleans are converted: some agents write numeric ids. */
 function text(json: JsonValue | undefined, name: string): string {
   if (typeof json === 'string') return json;
   if (!isPresent(json)) return '';
@@ -208,12 +217,12 @@ function array(json: JsonValue, name: string): JsonValue[] {
   return json;
 }
 
-/** ProtoJSON reads null as absent. */
+/** True unless a member is absent; ProtoJSON treats null as absent. */
 function isPresent(json: JsonValue | undefined): json is Exclude<JsonValue, null> {
   return json !== undefined && json !== null;
 }
 
-/** Whether a member says more than its default would. */
+/** True if a member differs from its default value. */
 function isFilled(json: JsonValue | undefined): json is Exclude<JsonValue, null> {
   return isPresent(json) && json !== '' && !(Array.isArray(json) && json.length === 0);
 }

@@ -1,15 +1,19 @@
 import { invalidParams } from '../errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 
-/** Which members of a message have another name in the schema, and which messages, or lists of them, lie below it. */
+/**
+ * Members of a message whose schema names differ from their JSON names, and the messages (or lists of messages) below
+ * it.
+ */
 export interface ProtoNames {
   readonly members: readonly (readonly [proto: string, json: string])[];
   readonly below: readonly (readonly [name: string, names: ProtoNames])[];
 }
 
 /**
- * @param members by their names in JSON, of which those in the schema follow (`task_id`); both where that is not so
- * @param below by their names in JSON
+ * @param members JSON names, from which the schema names are derived (`task_id`); a pair of both names where they
+ * cannot be
+ * @param below messages by JSON name
  */
 export function protoNames(
   members: readonly (string | readonly [proto: string, json: string])[],
@@ -21,15 +25,15 @@ export function protoNames(
   };
 }
 
-/** The name in the schema of a member of JSON: `historyLength` is `history_length`. */
+/** Returns the schema name of a JSON member: `historyLength` becomes `history_length`. */
 export function protoName(json: string): string {
   return json.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /**
- * Gives the members of a message the names that they have in JSON, in place: ProtoJSON may also call them what its schema
- * does. What lies in a member that is no message (data, metadata) is left as it is.
- * @throws A2AError INVALID_PARAMS where a member stands there under both names with different values
+ * Renames the members of a message from schema names, which ProtoJSON also allows, to JSON names, in place. Free-form
+ * members (data, metadata) are left unchanged.
+ * @throws A2AError INVALID_PARAMS if a member is present under both names with different values
  */
 export function toJsonNames(message: unknown, names: ProtoNames): void {
   const twice = rename(message, names);
@@ -69,12 +73,12 @@ function renameEach(values: readonly unknown[], names: ProtoNames): Twice | unde
   return undefined;
 }
 
-/** `null` is how ProtoJSON says that a member is absent. */
+/** True if both values are set and differ; ProtoJSON writes an absent member as `null`. */
 function differs(one: JsonValue, other: JsonValue | undefined): boolean {
   return one !== null && other !== undefined && other !== null && !isSame(one, other, DEEPEST);
 }
 
-/** No deeper than a request may be; it may not have been looked at yet. */
+/** Maximum depth of the comparison, that of requests: the depth of a request may not have been checked yet. */
 const DEEPEST = 100;
 
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined, depthLeft: number): boolean {

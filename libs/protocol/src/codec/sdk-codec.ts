@@ -6,40 +6,40 @@ import type { SendMessageRequest } from '../requests.js';
 import type { SendMessageResponse, StreamResponse, Task } from '../task.js';
 import { readStreamResponse, readTask } from './proto-json.js';
 
-/** The official SDK's form of a request. */
+/** Encodes a request in the official SDK's form. */
 export function encodeSendMessageRequest(request: SendMessageRequest): sdk.SendMessageRequest {
   const encoded = sdk.SendMessageRequest.fromJSON(request);
   keepNulls(request.message.parts, encoded.message?.parts);
   return encoded;
 }
 
-/** The official SDK's form of a Task. */
+/** Encodes a Task in the official SDK's form. */
 export function encodeTask(task: Task): sdk.Task {
   const encoded = sdk.Task.fromJSON(task);
   keepTaskNulls(task, encoded);
   return encoded;
 }
 
-/** The official SDK's form of the answer to SendMessage. */
+/** Encodes the answer to SendMessage in the official SDK's form. */
 export function encodeSendMessageResponse(response: SendMessageResponse): sdk.SendMessageResponse {
   const encoded = sdk.SendMessageResponse.fromJSON(response);
   keepPayloadNulls(response, encoded.payload);
   return encoded;
 }
 
-/** The official SDK's form of an item of a stream. */
+/** Encodes an item of a stream in the official SDK's form. */
 export function encodeStreamResponse(response: StreamResponse): sdk.StreamResponse {
   const encoded = sdk.StreamResponse.fromJSON(response);
   keepPayloadNulls(response, encoded.payload);
   return encoded;
 }
 
-/** The official SDK's form of a card, from ProtoJSON. */
+/** Encodes a card from ProtoJSON in the official SDK's form. */
 export function encodeAgentCard(card: AgentCard): sdk.AgentCard {
   return sdk.AgentCard.fromJSON(card);
 }
 
-/** A card as ProtoJSON, with the members that A2A 1.0 requires present even where the agent left them out. */
+/** Decodes a card to ProtoJSON. Members that A2A 1.0 requires are present even if the agent omitted them. */
 export function decodeAgentCard(card: sdk.AgentCard): AgentCard {
   const json = sdk.AgentCard.toJSON(card) as JsonObject;
   return {
@@ -82,7 +82,7 @@ function keepTaskNulls(task: Task, encoded: sdk.Task): void {
   task.history?.forEach(({ parts }, index) => keepNulls(parts, encoded.history[index]?.parts));
 }
 
-/** The SDK reads `data: null` as no content at all. */
+/** Restores `data: null`, which the SDK reads as missing content. */
 function keepNulls(parts: readonly Part[] | undefined, encoded: sdk.Part[] | undefined): void {
   parts?.forEach((part, index) => {
     const target = encoded?.[index];

@@ -4,9 +4,9 @@ import { protoNames, type ProtoNames, toJsonNames } from './proto-names.js';
 import { unwrappedData } from './v0-3-values.js';
 
 /**
- * Parameters of A2A 0.3 as those of 1.0, also under the names that 0.3's schema has for them (`task_id`). Nothing else is
- * checked here: what makes no sense is handed on, for the schema of 1.0 to refuse it with its field named.
- * @throws A2AError INVALID_PARAMS where a member has two names and two values
+ * Converts parameters of A2A 0.3 to those of 1.0; names may also be those of the 0.3 schema (`task_id`). Other invalid
+ * values are passed on, and the schema of 1.0 rejects them by field.
+ * @throws A2AError INVALID_PARAMS if a member is present under both names with different values
  */
 export type ReadV03 = (params: JsonValue) => JsonValue;
 
@@ -17,17 +17,23 @@ const SEND_NAMES = protoNames([], {
   configuration: protoNames(['acceptedOutputModes', 'historyLength', 'pushNotificationConfig']),
 });
 
-/** `message/send` and `message/stream`. Only `blocking: false` asks for an answer at once, as the official SDKs have it. */
+/**
+ * Parameters of `message/send` and `message/stream`. Only `blocking: false` requests an immediate answer, as in the
+ * official SDKs.
+ */
 export const readV03SendParams: ReadV03 = named(SEND_NAMES, ({ message, configuration, metadata }) => ({
   ...(message !== undefined && { message: messageOf(message) }),
   ...(configuration !== undefined && { configuration: configurationOf(configuration) }),
   ...(metadata !== undefined && { metadata }),
 }));
 
-/** `tasks/get`, `tasks/cancel` and `tasks/resubscribe`: the same members, which are read under both names later. */
+/**
+ * Parameters of `tasks/get`, `tasks/cancel` and `tasks/resubscribe`. Their members equal those of 1.0; schema names are
+ * handled later.
+ */
 export const readV03TaskParams: ReadV03 = (params) => params;
 
-/** `tasks/pushNotificationConfig/set`. */
+/** Parameters of `tasks/pushNotificationConfig/set`. */
 export const readV03PushConfig: ReadV03 = named(
   protoNames(['taskId', 'pushNotificationConfig']),
   ({ taskId, pushNotificationConfig }) => ({
@@ -38,18 +44,18 @@ export const readV03PushConfig: ReadV03 = named(
 
 const ONE_CONFIG_NAMES = protoNames(['pushNotificationConfigId']);
 
-/** `tasks/pushNotificationConfig/list` and `delete`, which call the Task `id`. */
+/** Parameters of `tasks/pushNotificationConfig/list` and `delete`, in which `id` is the id of the Task. */
 export const readV03PushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => ({
   ...(id !== undefined && { taskId: id }),
   ...(pushNotificationConfigId !== undefined && { id: pushNotificationConfigId }),
 }));
 
 /**
- * `tasks/pushNotificationConfig/get`, which need not name a config: it means the one that was made without an id, which
- * has that of its Task.
+ * Parameters of `tasks/pushNotificationConfig/get`. Without a config id, the config with the id of its Task is meant:
+ * the one created without an id.
  */
 export const readV03OnePushParams: ReadV03 = named(ONE_CONFIG_NAMES, ({ id, pushNotificationConfigId }) => {
-  // Not both of its names: only the Task's is missing.
+  // Reports only the Task's id: the config id is optional.
   if (id === undefined) throw invalidParams({ field: 'taskId', description: 'is required' });
   return { taskId: id, id: (pushNotificationConfigId ?? '') === '' ? id : (pushNotificationConfigId as JsonValue) };
 });
@@ -85,7 +91,9 @@ function fileOf({ bytes, uri, mimeType, name }: JsonObject): JsonObject {
   };
 }
 
-/** Both forms of 0.3: JSON-RPC calls the config `pushNotificationConfig`, REST `pushNotification`. */
+/**
+ * Converts a configuration of 0.3: JSON-RPC names the push config `pushNotificationConfig`, REST `pushNotification`.
+ */
 export function configurationOf(configuration: JsonValue): JsonValue {
   if (!isJsonObject(configuration)) return configuration;
   const { acceptedOutputModes, historyLength, blocking, pushNotificationConfig, pushNotification } = configuration;
@@ -98,7 +106,7 @@ export function configurationOf(configuration: JsonValue): JsonValue {
   };
 }
 
-/** Of several schemes the first: 1.0 has one. */
+/** Converts a push config of 0.3. Only the first authentication scheme is kept, since 1.0 has one. */
 export function pushConfigOf({ id, url, token, authentication }: JsonObject): JsonObject {
   return {
     ...(id !== undefined && { id }),
@@ -108,7 +116,7 @@ export function pushConfigOf({ id, url, token, authentication }: JsonObject): Js
   };
 }
 
-/** One that says nothing is none. */
+/** Converts an authentication of 0.3; an empty one is omitted. */
 function authenticationOf({ schemes, credentials }: JsonObject): JsonObject {
   const [scheme] = Array.isArray(schemes) ? schemes : [];
   if (scheme === undefined && (credentials ?? '') === '') return {};
@@ -116,7 +124,7 @@ function authenticationOf({ schemes, credentials }: JsonObject): JsonObject {
   return { authentication };
 }
 
-/** Reads an object whose members have JSON's names. */
+/** Returns a reader that renames members to their JSON names first. A value that is no object passes unchanged. */
 export function named(names: ProtoNames, read: (params: JsonObject) => JsonObject): ReadV03 {
   return (params) => {
     if (!isJsonObject(params)) return params;

@@ -8,8 +8,8 @@ import { configurationOf, named, pushConfigOf, type ReadV03 } from './v0-3-reque
 import { endsV03Stream, unwrappedData, wrappedData, writeV03PushConfig } from './v0-3-values.js';
 
 /**
- * HTTP+JSON of A2A 0.3 writes the ProtoJSON of its schema (`a2a.v1`), which is neither JSON-RPC's form nor that of 1.0:
- * the Parts of a Message are its `content`, a file and data have an object of their own, and CANCELED has two L.
+ * Writes a Task for HTTP+JSON of A2A 0.3. Its ProtoJSON (`a2a.v1`) differs from both JSON-RPC of 0.3 and 1.0: Parts of
+ * a Message are its `content`, files and data are nested objects, and CANCELED is spelled CANCELLED.
  */
 export function writeV03RestTask({ status, artifacts, history, ...rest }: Task): JsonObject {
   return {
@@ -20,7 +20,7 @@ export function writeV03RestTask({ status, artifacts, history, ...rest }: Task):
   } as JsonObject;
 }
 
-/** The answer to `message:send` and an item of a stream. */
+/** Writes the answer to `message:send`, or an item of a stream. */
 export function writeV03RestItem(response: StreamResponse): JsonObject {
   if ('task' in response) return { task: writeV03RestTask(response.task) };
   if ('message' in response) return { message: messageOf(response.message) };
@@ -32,7 +32,7 @@ export function writeV03RestItem(response: StreamResponse): JsonObject {
   return { artifactUpdate: { ...rest, artifact: artifactOf(artifact) } };
 }
 
-/** A push notification config as a resource with a name. */
+/** Writes a push notification config as a named resource. */
 export function writeV03RestPushConfig(config: TaskPushNotificationConfig): JsonObject {
   const { pushNotificationConfig } = writeV03PushConfig(config);
   const name = `tasks/${config.taskId ?? ''}/pushNotificationConfigs/${config.id ?? ''}`;
@@ -49,8 +49,9 @@ const CONFIG_NAMES = protoNames(['configId', 'pushNotificationConfig'], {
 });
 
 /**
- * `POST /v1/message:send` and `:stream`; the Message is `message`, or `request` as the schema calls it. ProtoJSON leaves
- * out `blocking: false`, so a configuration without it asks for an answer at once; no configuration asks for nothing.
+ * Body of `POST /v1/message:send` and `:stream`; the Message is `message`, or `request` as in the schema. ProtoJSON
+ * omits `blocking: false`, so a configuration without `blocking` requests an immediate answer; without a configuration
+ * the call blocks.
  */
 export const readV03RestSend: ReadV03 = named(SEND_NAMES, ({ message, configuration, metadata }) => ({
   ...(message !== undefined && { message: readMessage(message) }),
@@ -59,8 +60,8 @@ export const readV03RestSend: ReadV03 = named(SEND_NAMES, ({ message, configurat
 }));
 
 /**
- * `POST /v1/tasks/{id}/pushNotificationConfigs`: the config itself, or the resource around it. `configId` beside it, of the
- * query or of the whole request, is its id.
+ * Body of `POST /v1/tasks/{id}/pushNotificationConfigs`: the config, or the resource that contains it. A `configId` in
+ * the query or the request is its id.
  */
 export const readV03RestPushConfig: ReadV03 = named(CONFIG_NAMES, (body) => {
   const resource = isJsonObject(body.config) ? body.config : body;

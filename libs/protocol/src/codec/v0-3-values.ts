@@ -4,7 +4,7 @@ import type { TaskPushNotificationConfig } from '../requests.js';
 import type { Artifact, StreamResponse, Task, TaskStatus } from '../task.js';
 import { isActiveState, type TaskState } from '../task-state.js';
 
-/** The states as JSON of A2A 0.3 writes them. */
+/** Status values in JSON of A2A 0.3, by Task state. */
 const STATES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_SUBMITTED: 'submitted',
   TASK_STATE_WORKING: 'working',
@@ -16,10 +16,13 @@ const STATES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_AUTH_REQUIRED: 'auth-required',
 };
 
-/** Marks data that is no object: 0.3 knows objects only, so it is wrapped as `{value}`. The official SDKs know it too. */
+/**
+ * Metadata key that marks data wrapped as `{value}`, because 0.3 allows only objects. The official SDKs use the same
+ * key.
+ */
 export const WRAPPED_DATA = 'data_part_compat';
 
-/** A Task as JSON of A2A 0.3 (its section 6.1). */
+/** Writes a Task as JSON of A2A 0.3 (its section 6.1). */
 export function writeV03Task({ id, contextId, status, artifacts, history, metadata }: Task): JsonObject {
   return {
     kind: 'task',
@@ -32,12 +35,12 @@ export function writeV03Task({ id, contextId, status, artifacts, history, metada
   };
 }
 
-/** A Message as JSON of A2A 0.3 (its section 6.4). */
+/** Writes a Message as JSON of A2A 0.3 (its section 6.4). */
 export function writeV03Message({ role, parts, ...rest }: Message): JsonObject {
   return { kind: 'message', role: role === 'ROLE_USER' ? 'user' : 'agent', parts: parts.map(partOf), ...rest };
 }
 
-/** An item of a stream of A2A 0.3; `final` is on the status that ends the turn, and nothing follows it. */
+/** Writes an item of a stream of A2A 0.3. `final` marks the status that ends the turn, which is the last item. */
 export function writeV03StreamItem(response: StreamResponse): JsonObject {
   if ('task' in response) return writeV03Task(response.task);
   if ('message' in response) return writeV03Message(response.message);
@@ -49,12 +52,12 @@ export function writeV03StreamItem(response: StreamResponse): JsonObject {
   return { kind: 'artifact-update', ...rest, artifact: artifactOf(artifact) };
 }
 
-/** Whether an item is the last of a stream in 0.3, which ends as soon as the Task ends or waits. */
+/** True if an item is the last of a stream in 0.3, which ends as soon as the Task ends or waits. */
 export function endsV03Stream(response: StreamResponse): boolean {
   return 'statusUpdate' in response && !isActiveState(response.statusUpdate.status.state);
 }
 
-/** A push notification config as 0.3 nests it. */
+/** Writes a push notification config as 0.3 nests it. */
 export function writeV03PushConfig({ taskId = '', ...config }: TaskPushNotificationConfig): JsonObject {
   const { id, url, token, authentication } = config;
   return {
@@ -96,13 +99,13 @@ function partOf(part: Part): JsonObject {
   return { kind: 'file', file: raw === undefined ? { uri: url ?? '', ...named } : { bytes: raw, ...named }, ...given };
 }
 
-/** The data of a Part as an object, and the Part's metadata. */
+/** Returns the data of a Part as an object, wrapped if it is none, and the Part's metadata. */
 export function wrappedData({ data = null, metadata }: Part): { data: JsonObject; metadata?: JsonObject } {
   if (isJsonObject(data)) return { data, ...(metadata && { metadata }) };
   return { data: { value: data }, metadata: { ...metadata, [WRAPPED_DATA]: true } };
 }
 
-/** The other way round; data that does not say that it is wrapped stays what it is. */
+/** Unwraps data of 0.3; data not marked as wrapped is returned unchanged. */
 export function unwrappedData(data: JsonValue | undefined, metadata: JsonValue | undefined): JsonObject {
   if (!isJsonObject(metadata) || metadata[WRAPPED_DATA] !== true || !isJsonObject(data)) {
     return { data: data ?? null, ...(metadata !== undefined && { metadata }) };
