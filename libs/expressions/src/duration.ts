@@ -1,21 +1,21 @@
-/** What a duration looks like. */
+/** Pattern of a duration, such as `500ms`, `1.5s` or `7d`. */
 export const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
-/** A year, in milliseconds: what nothing in a definition may exceed. */
+/** Longest duration in a definition: one year, in milliseconds. */
 export const LONGEST_DURATION = 365 * 86_400_000;
 
 const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The last moment that a date can be. */
+/** Last moment that a `Date` can represent, in epoch milliseconds. */
 const LAST = 8.64e15;
 
-/** `500ms`, `1.5s`, `2m`, `48h`, `7d` in milliseconds; `undefined` for what is no duration. */
+/** Returns the milliseconds of a duration (`500ms`, `1.5s`, `2m`, `48h`, `7d`), or `undefined` for any other value. */
 export function durationOf(text: unknown): number | undefined {
   const [, number, unit] = (typeof text === 'string' && DURATION.exec(text)) || [];
   return number === undefined ? undefined : Number(number) * (MILLISECONDS[unit ?? ''] ?? 0);
 }
 
-/** So many milliseconds after a moment, however many those are. */
+/** Returns the moment `duration` milliseconds later, at most the last moment that a `Date` can represent. */
 export function later(moment: Date, duration: number): Date {
   return new Date(Math.min(moment.getTime() + duration, LAST));
 }

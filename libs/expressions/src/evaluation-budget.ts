@@ -1,30 +1,31 @@
 const MOST_VISITS = 100_000;
-/** A step takes 10 to 200 ns, by what it is and on what machine: all of them at most a fifth of a second. */
+/** Default number of steps. A step takes 10 to 200 ns, depending on its kind and the machine: at most 0.2 s in all. */
 export const MOST_STEPS = 1_000_000;
 const CHARACTERS_PER_STEP = 8;
 const LONGEST_TEXT = 1_048_576;
 
-/** An evaluation came to more than its budget. */
+/** Error of an evaluation that exceeds its budget. */
 export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';
 }
 
 /**
- * What evaluating may come to, so that nothing takes long: counted in steps, never by a clock, so that the same
- * expression over the same values always ends the same way. Several expressions may share one. What goes beyond is told
- * before it is done; from then on everything that shares the budget fails.
+ * Limits the cost of evaluations.
+ * - It counts steps, never time: the same expression over the same values always ends the same way.
+ * - Several expressions may share one budget.
+ * - It refuses work before the work is done. After the first refusal everything that shares the budget fails.
  */
 export class EvaluationBudget {
   private steps: number;
   private visits = MOST_VISITS;
   private refusal: BudgetExceeded | undefined;
 
-  /** @param most steps that it has */
+  /** @param most number of steps available */
   constructor(private readonly most = MOST_STEPS) {
     this.steps = most;
   }
 
-  /** Number of steps that were used; what was refused is not among them. */
+  /** Number of steps used; refused work is not counted. */
   get spent(): number {
     return this.most - this.steps;
   }
@@ -34,9 +35,9 @@ export class EvaluationBudget {
   }
 
   /**
-   * The elements of a list are about to be gone through.
-   * @param weight steps that each takes
-   * @param innermost whether nothing in it goes through a list again: only such visits are counted against their limit
+   * Charges an iteration over the elements of a list.
+   * @param weight steps for each element
+   * @param innermost true if no element iterates over a list itself; only such visits count toward the visit limit
    */
   visit(elements: number, weight: number, innermost: boolean): void {
     if (innermost) this.visits -= elements;
@@ -49,12 +50,12 @@ export class EvaluationBudget {
     this.steps -= steps;
   }
 
-  /** So many characters or bytes are about to be looked at. */
+  /** Charges a read of this many characters or bytes. */
   read(characters: number): void {
     if (characters > CHARACTERS_PER_STEP) this.spend(characters / CHARACTERS_PER_STEP);
   }
 
-  /** A text of so many characters, or as many bytes, is about to be made. */
+  /** Charges the creation of a text of this many characters, or of as many bytes. */
   build(characters: number): void {
     if (characters > LONGEST_TEXT) this.refuse(`it makes a text of more than ${LONGEST_TEXT} characters`);
     this.read(characters);

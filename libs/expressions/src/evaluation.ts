@@ -1,34 +1,34 @@
 import type { RE2JS } from 're2js';
 import type { EvaluationBudget } from './evaluation-budget.js';
 
-/** What the functions of an expression need to know of the evaluation that calls them. */
+/** State of one evaluation that the functions of an expression use. */
 export interface Evaluation {
   budget: EvaluationBudget;
-  /** Regular expressions, compiled. */
+  /** Compiled regular expressions by source. */
   patterns: Map<string, RE2JS>;
-  /** By time zone. */
+  /** Date formats by time zone. */
   clocks: Map<string, Intl.DateTimeFormat>;
-  /** What a maker of a variable or a member threw. */
+  /** Error thrown by the maker of a variable or a member. */
   fault?: { error: unknown };
 }
 
 let current: Evaluation | undefined;
 
-/** The evaluation that is under way. Evaluating is synchronous, so there is but one at a time. */
+/** Returns the current evaluation. Evaluation is synchronous, so there is at most one at a time. */
 export function evaluation(): Evaluation {
   if (current === undefined) throw new Error('nothing is evaluated');
   return current;
 }
 
 /**
- * Evaluations may be nested: what makes a member may evaluate an expression for it. Errors of an expression have no
- * stack: it would take most of the time where an expression swallows one for each element of a list.
+ * Runs work as an evaluation. Evaluations may nest: the maker of a member may evaluate an expression.
+ * Errors of expressions have no stack. Capturing it would dominate where an expression swallows an error per element.
  */
 export function during<T>(it: Evaluation, work: () => T): T {
   return within(it, 0, work);
 }
 
-/** Calls what makes a variable or a member. What that throws is no fault of the expression. */
+/** Calls the maker of a variable or a member. An error that it throws is not attributed to the expression. */
 export function made<T>(make: () => T): T {
   const it = evaluation();
   try {

@@ -1,12 +1,12 @@
 import { briefText } from '#libs/protocol';
 
-/** What is wrong with the text of an expression or a template. The message is for its author. */
+/** Error in the text of an expression or a template. Its message is for the author. */
 export class InvalidExpression extends Error {
   override readonly name = 'InvalidExpression';
 
   /**
-   * @param offset where in the text, in UTF-16 code units
-   * @param path where the text stands in a template of several (`items[0].name`); '' where there is but one
+   * @param offset position in the text, in UTF-16 code units
+   * @param path path of the text in a template with several (`items[0].name`); `''` for a single text
    */
   constructor(
     message: string,
@@ -17,14 +17,14 @@ export class InvalidExpression extends Error {
   }
 }
 
-/** An expression has no value in this run. The message may be shown to whoever sees the run. */
+/** Error of an expression that has no value in this run. Its message may be shown to anyone who sees the run. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
   readonly kind = 'expression';
 
   /**
-   * @param offset where in the text, in UTF-16 code units
-   * @param path where the text stands in a template of several; '' where there is but one
+   * @param offset position in the text, in UTF-16 code units
+   * @param path path of the text in a template with several; `''` for a single text
    */
   constructor(
     message: string,
@@ -40,7 +40,7 @@ const LONGEST_MESSAGE = 300;
 const INTERNAL = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 const OVERLOAD = /^found no matching overload for '?(.+?)'? applied to '(.*)'$/s;
 
-/** What an evaluator's error says, in a sentence that needs no knowledge of the evaluator. */
+/** Returns an evaluator's error in a sentence that requires no knowledge of the evaluator. */
 export function plainMessage(error: Error): string {
   const { cause } = error;
   if (cause instanceof Error && INTERNAL.has(cause.name)) return 'this cannot be evaluated';

@@ -11,17 +11,17 @@ import { SyntaxCheck } from './syntax-check.js';
 import { asTimestamp, toCel, type Value } from './values.js';
 import type { Reference, Vocabulary } from './vocabulary.js';
 
-/** The variables of an evaluation by name; one that is a function is made when it is first asked for. */
+/** Variables of an evaluation by name. A function is called when its variable is first read. */
 export type Variables = Readonly<Record<string, Value | undefined | (() => Value)>>;
 
-/** An expression that was checked. It keeps nothing of its evaluations and may be evaluated any number of times. */
+/** Compiled expression. It keeps no state between evaluations and may be evaluated any number of times. */
 export interface Expression {
   readonly text: string;
-  /** What it names, from what stands first in it on, as often as it does. */
+  /** References to variables, ordered by offset; repeated references are repeated here. */
   readonly references: readonly Reference[];
 }
 
-/** Checks an expression; no text takes long. */
+/** Checks and compiles an expression, in bounded time for any text. */
 export function compile(text: string, vocabulary: Vocabulary): Expression | InvalidExpression {
   try {
     return new CompiledExpression(text, vocabulary);
@@ -32,15 +32,15 @@ export function compile(text: string, vocabulary: Vocabulary): Expression | Inva
 }
 
 /**
- * The value of an expression as JSON. Whatever it is given, this takes a fifth of a second at most, and some dozen MB.
- * @param budget what it may come to, together with all else that shares it
- * @throws ExpressionError where it has no value, or none within the budget
+ * Returns the value of an expression as JSON. Any evaluation takes at most 0.2 s and some dozen MB.
+ * @param budget shared with other evaluations
+ * @throws ExpressionError if the expression has no value, or none within the budget
  */
 export function evaluate(expression: Expression, variables: Variables, budget?: EvaluationBudget): JsonValue {
   return evaluated(expression, variables, budget).value;
 }
 
-/** The value of an expression that asks something. Anything but a boolean is an error, never false. */
+/** Returns the value of a condition. A value that is not a boolean is an error, never false. */
 export function decide(expression: Expression, variables: Variables, budget?: EvaluationBudget): boolean {
   return compiled(expression).run(variables, budget, (value) => {
     if (typeof value !== 'boolean') throw new Error('this is neither true nor false');
@@ -48,7 +48,7 @@ export function decide(expression: Expression, variables: Variables, budget?: Ev
   });
 }
 
-/** The value of an expression that says when. */
+/** Returns the value of an expression that yields a timestamp. */
 export function pointInTime(expression: Expression, variables: Variables, budget?: EvaluationBudget): Date {
   return compiled(expression).run(variables, budget, (value) => {
     const timestamp = asTimestamp(value);
@@ -57,7 +57,7 @@ export function pointInTime(expression: Expression, variables: Variables, budget
   });
 }
 
-/** Like `evaluate`, with the size of the result. */
+/** Returns the value of an expression and the size of that value. */
 export function evaluated(expression: Expression, variables: Variables, budget?: EvaluationBudget): Result {
   return compiled(expression).run(variables, budget, resultOf);
 }
@@ -107,7 +107,7 @@ class CompiledExpression implements Expression {
     }
   }
 
-  /** Each is made when the planner asks for it. */
+  /** Binds each variable lazily: the planner reads it when it needs it. */
   private bindings(variables: Variables): Record<string, CelValue> {
     const bindings = Object.create(null) as Record<string, CelValue>;
     for (const name of this.names) Object.defineProperty(bindings, name, { get: () => bound(variables, name) });

@@ -8,16 +8,16 @@ import { asDuration, asTimestamp, originalJson } from './values.js';
 const LARGEST_RESULT = 1_048_576;
 const DEEPEST = 500;
 
-/** A result, and how many bytes it takes as JSON, about. */
+/** Result of an evaluation and its approximate size as JSON, in bytes. */
 export interface Result {
   value: JsonValue;
   size: number;
 }
 
 /**
- * A value of an expression as JSON, as ProtoJSON writes it: whole numbers that JavaScript cannot tell apart as texts,
- * bytes as base64, timestamps and durations as their texts. Keys of objects are texts.
- * @throws where there is no such JSON, or it would be too large
+ * Converts a value of an expression to JSON as ProtoJSON does: unsafe integers become texts, bytes become base64,
+ * timestamps and durations become texts. Keys of objects are texts.
+ * @throws Error if there is no such JSON, or it would be too large
  */
 export function resultOf(value: CelValue): Result {
   const writer = new ResultWriter();
@@ -53,7 +53,7 @@ class ResultWriter {
     return this.counted(Object.fromEntries(members), 2);
   }
 
-  /** JSON that is given on as it is. */
+  /** Counts JSON that is passed through unchanged. */
   private measured(json: JsonValue, depth: number): JsonValue {
     if (depth > DEEPEST) throw new Error(`a result is nested at most ${DEEPEST} deep`);
     if (Array.isArray(json)) for (const item of json) this.measured(item, depth + 1);

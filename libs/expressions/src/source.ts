@@ -9,7 +9,9 @@ const LONGEST_SOURCE = 2_000;
 const DEEPEST = 60;
 const LONGEST_MESSAGE = 200;
 
-/** Where the language's texts and comments are, a bracket in which is none. What is left of a quote begins a text without end. */
+/**
+ * Token of the language. Brackets in texts and comments are part of a token. A remaining quote begins an unclosed text.
+ */
 const TOKEN = new RegExp(
   [
     String.raw`(?:[bB]?[rR]|[rR][bB])(?:'''[^]*?'''|"""[^]*?"""|'[^'\r\n]*'|"[^"\r\n]*")`,
@@ -21,7 +23,7 @@ const TOKEN = new RegExp(
   'y',
 );
 const ESCAPED_TEXT = /^[bB]?["']/;
-/** What the language knows of them, by its name without the backslash; of the others only that they are there. */
+/** Escape in a text, without the backslash; the group is set for an escape that the language knows. */
 const ESCAPE = /\\(?:([abfnrtv\\"'`?]|[xX][\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[0-3][0-7]{2})|[^])/gu;
 const CLOSING = new Map([
   ['(', ')'],
@@ -30,7 +32,10 @@ const CLOSING = new Map([
 ]);
 const CLOSERS = new Set(CLOSING.values());
 
-/** @throws InvalidExpression for what is no expression, or is too long or too deeply nested to be read */
+/**
+ * Parses an expression.
+ * @throws InvalidExpression for a text that is no expression, too long, or too deeply nested
+ */
 export function parsedSource(text: string): ParsedSource {
   if (text.length > LONGEST_SOURCE)
     throw new InvalidExpression(`an expression has at most ${LONGEST_SOURCE} characters`, LONGEST_SOURCE);
@@ -43,13 +48,15 @@ export function parsedSource(text: string): ParsedSource {
   }
 }
 
-/** Where the brace is that closes what is open at an index, braces in texts and comments left out; -1 where there is none. */
+/**
+ * Returns the index of the brace that closes the one open at an index, or -1. Braces in texts and comments are ignored.
+ */
 export function closingBrace(text: string, from: number): number {
   let open = 0;
   for (const { token, offset } of tokens(text, from)) {
     if (token === "'" || token === '"') return -1;
     if (token === '{') open += 1;
-    // The expression is refused for that: where it ends makes no difference, and to look for it may take long.
+    // The expression is refused anyway, so its end does not matter, and the search could take long.
     if (open > DEEPEST) return offset + 1;
     if (token === '}' && open-- === 0) return offset;
   }
@@ -57,8 +64,8 @@ export function closingBrace(text: string, from: number): number {
 }
 
 /**
- * The parser tells of a bracket that is missing only that it did not understand something, somewhere, and takes escapes
- * that there are not for others.
+ * Checks brackets and escapes. For a missing bracket the parser reports only that it failed somewhere, and it accepts
+ * unknown escapes as others.
  */
 function checkTokens(text: string): void {
   const open: { token: string; offset: number }[] = [];
@@ -109,7 +116,7 @@ function problemOf(error: unknown, text: string): InvalidExpression {
   if (error instanceof RangeError) return new InvalidExpression('this is nested too deeply', offset);
   const said = message
     .replace(/^<input>:\d+:\d+: /, '')
-    // It counts a character that is a pair of code units as two.
+    // The parser counts a surrogate pair as two characters.
     .replace(/^found [\ud800-\udbff](?=\s)/, () => `found ${String.fromCodePoint(text.codePointAt(offset) ?? 0)}`);
   return new InvalidExpression(briefText(said, LONGEST_MESSAGE), offset);
 }

@@ -12,38 +12,38 @@ const LARGEST_INT = 2n ** 63n;
 
 type Kind<C extends string> = Extract<Syntax['exprKind'], { case: C }>['value'];
 
-/** Evaluated by the planner itself, in ways of their own. */
+/** Functions that the planner evaluates itself, with its own rules. */
 const PLANNED = new Set(['_[_]', '_?_:_', '_&&_', '_||_', '@not_strictly_false']);
 const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'filter', 'has', 'map']);
 
-/** By name: how many arguments each takes, and whether it stands behind a value. */
+/** Signatures by function name: the number of arguments, and whether it is called on a receiver. */
 const SIGNATURES = new Map<string, Set<string>>();
 for (const func of ENVIRONMENT.funcs) {
   const known = SIGNATURES.get(func.name) ?? new Set<string>();
   SIGNATURES.set(func.name, known.add(signature(func.target !== undefined, func.arguments.length)));
 }
 
-/** What is around a piece of syntax. */
+/** Context of a piece of syntax. */
 interface Place {
-  /** Names that macros gave to elements. */
+  /** Names that macros bind to elements. */
   bound: ReadonlySet<string>;
-  /** So many macros go through a list around it. */
+  /** Number of surrounding macros that iterate over a list. */
   macros: number;
 }
 
 /**
- * Checks an expression before it is ever evaluated, and puts `@each` around what its macros go through, so that this is
- * counted, and `@has` in place of the planner's own, which takes a null for nothing.
+ * Checks an expression before it is evaluated, and rewrites it: `@each` wraps the ranges of macros so that iterations
+ * are charged, and `@has` replaces the planner's own check, which treats a null as absent.
  */
 export class SyntaxCheck {
   readonly references: Reference[] = [];
-  /** The regular expressions that it has as they are, compiled. */
+  /** Compiled regular expressions of literal patterns. */
   readonly patterns = new Map<string, RE2JS>();
   private nodes = 0;
   private comprehensions = 0;
   private instructions = 0;
 
-  /** @throws InvalidExpression for the first thing that is wrong */
+  /** @throws InvalidExpression for the first fault */
   constructor(
     private readonly source: ParsedSource,
     private readonly text: string,
@@ -52,7 +52,10 @@ export class SyntaxCheck {
     this.visit(source.expr, { bound: new Set(), macros: 0 });
   }
 
-  /** Where syntax stands in the text: for the parser it begins with the white space, and a name with the dot, before it. */
+  /**
+   * Returns the offset of syntax in the text. The parser's position includes leading white space, and for a name the
+   * dot.
+   */
   offsetOf(id: bigint): number {
     const offset = this.source.sourceInfo?.positions[id.toString()] ?? 0;
     return offset + (/^\s*\.?\s*/.exec(this.text.slice(offset))?.[0].length ?? 0);
@@ -192,13 +195,13 @@ export class SyntaxCheck {
   }
 }
 
-/** `has(a.b)`: the planner's own takes a null for nothing. */
+/** Replaces `has(a.b)`, for which the planner's own check treats a null as absent. */
 function askForMember({ operand, field }: Kind<'selectExpr'>, syntax: Syntax): void {
   if (operand === undefined) return;
   syntax.exprKind = call('@has', [operand, constant(syntax.id, { case: 'stringValue', value: field })]);
 }
 
-/** The path that syntax is, from its first name on. */
+/** Returns syntax as a path of names, or `undefined` if it is none. */
 function pathOf(syntax: Syntax | undefined): NamedPath | undefined {
   const kind = syntax?.exprKind;
   if (syntax === undefined || kind === undefined) return undefined;

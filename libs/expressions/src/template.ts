@@ -12,39 +12,39 @@ import { ExpressionError, InvalidExpression } from './expression-error.js';
 import { closingBrace } from './source.js';
 import type { Reference, Vocabulary } from './vocabulary.js';
 
-/** JSON with texts in it, at any depth, that have `${expressions}` and `{{references}}`. */
+/** JSON that contains texts with `${expressions}` and `{{references}}`, at any depth. */
 export interface Template {
-  /** What its expressions name; `{{references}}` are not among them. */
+  /** References of its expressions, without the `{{references}}`. */
   readonly references: readonly (Reference & { path: string })[];
 }
 
-/** What a template is filled with. */
+/** Values that fill a template. */
 export interface Filling {
   variables: Variables;
-  /** What `{{id}}` stands for. */
+  /** Resolver of `{{id}}`. */
   resolve: TemplateResolver;
-  /** What the texts and results may come to, together. */
+  /** Budget that the texts and results share. */
   texts?: TextBudget;
-  /** What the expressions may come to, together. */
+  /** Budget that the expressions share. */
   budget?: EvaluationBudget;
 }
 
-/** A text as it is, or an expression. Offsets are those of where it begins in the whole text. */
+/** Literal text or expression. An offset is the start of the expression in the whole text. */
 type Segment = { literal: string } | { expression: Expression; offset: number };
 type Source = { literal: string } | { source: string; offset: number };
 
 const OPENING = '${';
 
-/** Every problem of it, or the template. The names of members are no templates. */
+/** Compiles a template, or returns all its problems. Names of members are no templates. */
 export function compileTemplate(value: JsonValue, vocabulary: Vocabulary): Template | InvalidExpression[] {
   const template = new CompiledTemplate(value, vocabulary);
   return template.problems.length > 0 ? template.problems : template;
 }
 
 /**
- * A template with what its expressions and references come to put in. It is gone through once: what is put in is never
- * read again. A text that is one expression becomes its value; in any other text values are texts, or else compact JSON.
- * @throws ExpressionError with the path and the offset of what failed
+ * Fills a template with the values of its expressions and references. Inserted values are not expanded again. A text
+ * that is a single expression becomes its value; in any other text, values become texts or compact JSON.
+ * @throws ExpressionError with the path and the offset of the failure
  * @throws ContentTooLarge
  */
 export function renderTemplate(template: Template, filling: Filling): JsonValue {
@@ -53,13 +53,13 @@ export function renderTemplate(template: Template, filling: Filling): JsonValue 
   return template.render({ ...filling, texts, budget });
 }
 
-/** The expressions of a template as they are written; nothing is read of them but where they end. */
+/** Returns the source of the expressions in a template, without checking them. */
 export function* expressionsIn(value: JsonValue): Generator<string> {
   for (const { text } of textsIn(value, ''))
     for (const it of sourcesIn(text)) if (!(it instanceof InvalidExpression) && 'source' in it) yield it.source;
 }
 
-/** Whether a value is what may come of a text: all that stands around its expressions and references, in order, and anything between. */
+/** True if a value may result from filling a text: it has the literal parts in order, with anything between. */
 export function isFillingOf(text: string, value: JsonValue): boolean {
   const pieces = [...sourcesIn(text)].map((it) => ('literal' in it ? it.literal : ANYTHING));
   if (pieces.length === 1 && text.startsWith(OPENING)) return true;
@@ -67,13 +67,13 @@ export function isFillingOf(text: string, value: JsonValue): boolean {
   return typeof value === 'string' && isRenderingOf(around, value);
 }
 
-/** A reference to nothing in particular. */
+/** Reference that stands for any value. */
 const ANYTHING = '{{x}}';
 
 class CompiledTemplate implements Template {
   readonly references: (Reference & { path: string })[] = [];
   readonly problems: InvalidExpression[] = [];
-  /** By text: the same text may stand at many paths. */
+  /** Segments by text; the same text may stand at several paths. */
   private readonly segments = new Map<string, Segment[]>();
 
   constructor(

@@ -11,14 +11,14 @@ import {
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { evaluation, made } from './evaluation.js';
 
-/** What a variable of an expression may be. JSON is read where it lies and never copied: it must not change meanwhile. */
+/** Value of a variable. JSON is read in place and never copied, so it must not change meanwhile. */
 export type Value = JsonValue | Date | Members;
 
-/** An object whose members are made when an expression asks for them, each at most once. */
+/** Object whose members are made when an expression reads them, each at most once. */
 export class Members {
   private readonly values = new Map<string, CelValue | undefined>();
 
-  /** @param make gives `undefined` for a member that is not there */
+  /** @param make returns `undefined` for an absent member */
   constructor(
     readonly names: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys' | 'size'>,
     private readonly make: (name: string) => Value | undefined,
@@ -36,7 +36,7 @@ export class Members {
   }
 }
 
-/** A value as expressions see it. Numbers are doubles, dates are timestamps. */
+/** Converts a value for expressions. Numbers are doubles, dates are timestamps. */
 export function toCel(value: Value): CelValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return asList(new JsonList(value));
@@ -52,7 +52,7 @@ export function asDuration(value: CelValue): Duration | undefined {
   return isReflectMessage(value) && isMessage(value.message, DurationSchema) ? value.message : undefined;
 }
 
-/** JSON that came in and goes out again as it was. */
+/** Returns the JSON that a value was made of, or `undefined` if it was computed. */
 export function originalJson(value: CelList | CelMap): JsonValue | undefined {
   if (value instanceof JsonList) return value.items;
   if (value instanceof NamedValues && value.members instanceof JsonMembers) return value.members.object;
@@ -60,10 +60,10 @@ export function originalJson(value: CelList | CelMap): JsonValue | undefined {
 }
 
 const STEPS_TO_GROW = 10;
-/** More than an item takes to copy: what is counted bounds the memory as well. */
+/** Steps for each kept item. The value exceeds the time of a copy, since it bounds the memory too. */
 const STEPS_TO_KEEP = 4;
 
-/** One list after the other. To add to what grew by this before takes no longer the longer it is. */
+/** Concatenates two lists. Appending to a list that grew this way takes time linear in the appended list alone. */
 export function concatenated(left: CelList, right: CelList): CelList {
   const { budget } = evaluation();
   budget.spend(STEPS_TO_GROW + right.size * STEPS_TO_KEEP);
@@ -75,7 +75,7 @@ export function concatenated(left: CelList, right: CelList): CelList {
 }
 
 abstract class List implements Iterable<CelValue> {
-  // The evaluator's own lists have a `size` that cannot be set.
+  // The evaluator's own lists have a read-only `size`.
   constructor(private readonly length: number) {}
 
   protected abstract at(index: number): CelValue;
@@ -107,7 +107,7 @@ class JsonList extends List {
   }
 }
 
-/** The first so many of its items, which others that grew out of it share. */
+/** Prefix of a list of items that is shared with lists that grew out of it. */
 class GrownList extends List {
   constructor(
     readonly items: CelValue[],
@@ -121,7 +121,7 @@ class GrownList extends List {
   }
 }
 
-/** Of objects whose members were counted or gone through. */
+/** Names of objects whose members were counted or iterated. */
 const NAMES = new WeakMap<JsonObject, ReadonlySet<string>>();
 
 class JsonMembers {
@@ -179,9 +179,11 @@ class NamedValues {
   }
 }
 
-// The evaluator knows its own lists and maps by a mark that ours inherit from one of them. Its own would convert JSON
-// shallowly at each look, take a member `constructor` for a class and a null for nothing, and grow into a chain of
-// lists that no stack is deep enough for.
+// The evaluator recognizes its lists and maps by a mark on the prototype, which ours inherit. Its own would convert
+// JSON
+// shallowly at each access, treat a member `constructor` as a class and a null as absent, and grow into a chain of
+// lists
+// too deep for any stack.
 Object.setPrototypeOf(List.prototype, celList([]));
 Object.setPrototypeOf(NamedValues.prototype, celMap(new Map()));
 

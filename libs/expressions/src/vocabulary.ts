@@ -1,15 +1,15 @@
-/** What an expression may name, by name. */
+/** Variables that an expression may use, by name. */
 export type Vocabulary = Readonly<Record<string, Variable>>;
 
-/** A variable of an expression, as far as it is known when the expression is compiled. */
+/** Variable of an expression, as far as it is known at compile time. */
 export interface Variable {
-  /** The members that it has. Without them any may be asked for. */
+  /** Members that it has; any member is allowed if absent. */
   members?: Names;
-  /** The members that each member has, likewise. */
+  /** Members of each of its members; any is allowed if absent. */
   fields?: Names;
-  /** `true` for one that stands only with a member, written out: `nodes.draft`, `nodes['my-draft']`. */
+  /** True if the variable must be followed by a literal member: `nodes.draft`, `nodes['my-draft']`. */
   onlyMembers?: boolean;
-  /** `true` for a name that is kept for a later version: nothing may be called so, and nothing be asked of it. */
+  /** True if the name is reserved for a later version: it can be neither bound nor read. */
   isKept?: boolean;
 }
 
@@ -17,15 +17,15 @@ export interface Names {
   has(name: string): boolean;
 }
 
-/** A variable that an expression names, and the member of it, where one is written out. */
+/** Reference of an expression to a variable, and to its member if that is literal. */
 export interface Reference {
   variable: string;
   member?: string;
-  /** Where the member, else the variable, stands in the text, in UTF-16 code units. */
+  /** Offset of the member, else of the variable, in UTF-16 code units. */
   offset: number;
 }
 
-/** `a.b['c']` as its names; each with the id of its syntax. */
+/** `a.b['c']` as names, each with the id of its syntax. */
 export interface NamedPath {
   root: { name: string; id: bigint };
   members: { name: string; id: bigint }[];
@@ -34,13 +34,13 @@ export interface NamedPath {
 const TYPES = new Set(['bool', 'bytes', 'double', 'int', 'list', 'map', 'null_type', 'string', 'type', 'uint']);
 const TYPES_OF_TIME = new Set(['google.protobuf.Duration', 'google.protobuf.Timestamp']);
 
-/** Whether a path names a type, as in `type(x) == string`. */
+/** True if a path names a type, as in `type(x) == string`. */
 export function isType({ root, members }: NamedPath): boolean {
   const name = [root, ...members].map((it) => it.name).join('.');
   return TYPES.has(name) || TYPES_OF_TIME.has(name);
 }
 
-/** What is wrong with a path that begins with a variable: the message, and the id of what it is about. */
+/** Returns the fault of a path that begins with a variable, and the id of the syntax at fault. */
 export function wrongName(
   { root, members: [member, field] }: NamedPath,
   variable: Variable,

@@ -20,8 +20,8 @@ const OPERATIONS: Record<string, (left: number, right: number) => number> = {
 };
 
 /**
- * Numbers of JSON are doubles, and those that an expression names are mostly ints: the standard knows no arithmetic of
- * both, nor a remainder of doubles.
+ * Arithmetic over mixed numbers. JSON numbers are doubles and literals in expressions are mostly ints; the standard
+ * defines no arithmetic across the two types, and no remainder of doubles.
  */
 const MIXED = Object.entries(OPERATIONS).flatMap(([name, operation]) => [
   celFunc(name, [DOUBLE, INT], DOUBLE, (left, right) => operation(left, Number(right))),
@@ -43,7 +43,7 @@ export const ARITHMETIC: readonly CelFunc[] = [
     return sum;
   }),
   celFunc('_+_', [LIST, LIST], LIST, concatenated),
-  // The evaluator's own take '' for 0, '0x1f' for a number and 'abc' for NaN.
+  // The evaluator's conversions accept '' as 0, '0x1f' as a number and 'abc' as NaN.
   celFunc('int', [STRING], INT, (text) => integer(text, -LARGEST_INT - 1n, LARGEST_INT)),
   celFunc('uint', [STRING], UINT, (text) => celUint(integer(text, 0n, LARGEST_UINT))),
   celFunc('double', [STRING], DOUBLE, (text) => {

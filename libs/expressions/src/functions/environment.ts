@@ -19,7 +19,7 @@ import { TIME } from './time.js';
 
 const { BOOL, DYN, INT } = CelScalar;
 
-/** Put around whatever a macro goes through, before it does. */
+/** Function that wraps the range of a macro and charges its iterations first. */
 const EACH = celFunc('@each', [DYN, INT, BOOL], DYN, (range, weight, innermost) => {
   if (isCelList(range) || isCelMap(range)) evaluation().budget.visit(range.size, Number(weight), innermost);
   return range;
@@ -27,7 +27,7 @@ const EACH = celFunc('@each', [DYN, INT, BOOL], DYN, (range, weight, innermost) 
 
 const OWN: readonly CelFunc[] = [...ARITHMETIC, ...EQUALITY, ...TEXT, ...PATTERNS, ...TIME, ...JSON_FUNCTIONS, EACH];
 
-/** Steps of a call beyond that of any part of an expression, by function. */
+/** Extra steps of a call by function, beyond the steps that any part of an expression costs. */
 const STEPS: Record<string, number> = {
   string: 10,
   int: 10,
@@ -45,15 +45,18 @@ const KINDS: Record<string, string> = {
   uint: 'object',
 };
 const STEPS_OF_AN_ERROR = 25;
-/** What is looked at in one step costs that much more where a text becomes bytes or bytes a text. */
+/** Factor on the read cost where a text becomes bytes or bytes become a text. */
 const CONVERSION = 8;
 
-/** The functions of expressions: the standard's, ours instead where theirs could not be bounded or are wrong, and our own. */
+/** Functions of expressions: the standard's, replaced where they are unbounded or wrong, and our own. */
 export const ENVIRONMENT = celEnv({
   funcs: [...[...celEnv().funcs].map((func) => watched(func, true)), ...OWN.map((func) => watched(func, false))],
 });
 
-/** A function whose errors all say where, and are counted; so are its texts, where it does not count itself. */
+/**
+ * Wraps a function so that its errors have a position and its calls are charged.
+ * @param counted true if the wrapper charges the texts that the function reads
+ */
 function watched(func: CelFunc, counted: boolean): CelFunc {
   const steps = STEPS[func.name] ?? 0;
   const weight = func.name === 'bytes' || func.name === 'string' ? CONVERSION : 1;
@@ -83,7 +86,9 @@ function watched(func: CelFunc, counted: boolean): CelFunc {
   return Object.assign(Object.create(func) as CelFunc, { call });
 }
 
-/** What JavaScript calls the values of a type: most calls of an operator go to the wrong overloads first. */
+/**
+ * Returns the `typeof` of a type's values. Most calls of an operator try wrong overloads first, so this check is fast.
+ */
 function kindOf(type: CelType | undefined): string | undefined {
   return type?.kind === 'scalar' ? KINDS[type.name] : type && 'object';
 }

@@ -20,7 +20,7 @@ const LIST = listType(DYN);
 const MAP = mapType(DYN, DYN);
 const DEEPEST = 500;
 
-/** The standard's equality, counted: of two values that share their parts it may take for ever. */
+/** Equality of the standard with a budget: comparing two values that share their parts may take unbounded time. */
 export const EQUALITY: readonly CelFunc[] = [
   celFunc('_==_', [DYN, DYN], BOOL, (left, right) => equal(left, right)),
   celFunc('_!=_', [DYN, DYN], BOOL, (left, right) => !equal(left, right)),

@@ -7,7 +7,7 @@ const { DYN, STRING } = CelScalar;
 const STEP = /[^.[\]]+/g;
 const PATH = /^(?:[^.[\]]+|\[\d+\])(?:\.[^.[\]]+|\[\d+\])*$/;
 
-/** What the standard lacks for JSON that others made. */
+/** Common JSON functions that the standard lacks. */
 export const JSON_FUNCTIONS: readonly CelFunc[] = [
   celFunc('get', [DYN, STRING, DYN], DYN, (value, path, otherwise) => {
     evaluation().budget.read(path.length * 8);

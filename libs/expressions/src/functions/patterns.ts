@@ -5,15 +5,15 @@ import { evaluation } from '../evaluation.js';
 const { BOOL, STRING } = CelScalar;
 
 const LONGEST_PATTERN = 1_000;
-/** Characters times repetitions; a pattern beyond it may take long to compile. */
+/** Limit of characters times repetitions; a larger pattern may take long to compile. */
 const MOST_REPEATED = 20_000;
-/** For each character, times repetitions, and for each pattern: what is kept of it is bounded so, too. */
+/** Steps for each character times repetitions, and for each pattern. They bound the memory of compiled patterns too. */
 const STEPS_TO_COMPILE = 50;
 const STEPS_OF_A_PATTERN = 1_000;
-/** Characters times instructions that are gone through in one step. */
+/** Characters times instructions that one step covers. */
 const INSTRUCTIONS_PER_STEP = 4;
 
-/** `matches` by a linear engine, with what it takes at worst counted first. */
+/** `matches` on a linear-time engine, charged for its worst case first. */
 export const PATTERNS: readonly CelFunc[] = [
   celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
     return matches(this, pattern);
@@ -21,7 +21,7 @@ export const PATTERNS: readonly CelFunc[] = [
   celFunc('matches', [STRING, STRING], BOOL, matches),
 ];
 
-/** @throws where RE2 does not know the pattern, or it is too large */
+/** Compiles a pattern. @throws Error if RE2 does not support the pattern, or it is too large */
 export function compiledPattern(pattern: string): RE2JS {
   if (pattern.length > LONGEST_PATTERN)
     throw new Error(`a regular expression has at most ${LONGEST_PATTERN} characters`);
@@ -48,7 +48,10 @@ function matches(text: string, pattern: string): boolean {
   return compiled.test(text);
 }
 
-/** How often a part of a pattern may be repeated in its program; RE2 knows no more than 1,000 times, nested ones together. */
+/**
+ * Returns the number of times that a part of a pattern may repeat in its program. RE2 allows 1,000, nested ones
+ * multiplied.
+ */
 function repetitions(pattern: string): number {
   let product = 1;
   for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {

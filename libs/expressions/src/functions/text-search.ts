@@ -1,19 +1,24 @@
-/** The platform's own search takes as long as both texts multiplied, at worst: it gets no longer needles, and none from behind. */
+/**
+ * Longest needle for the built-in search, whose worst case is the product of both lengths. Backward searches avoid it.
+ */
 const LONGEST_NEEDLE = 64;
 
-/** Where a text first has another from there on, in UTF-16 code units, or -1. Takes as long as both added, at worst. */
+/**
+ * Returns the first index of `needle` at or after `from`, in UTF-16 code units, or -1. Worst case: the sum of both
+ * lengths.
+ */
 export function firstIndex(text: string, needle: string, from = 0): number {
   if (needle.length <= LONGEST_NEEDLE) return text.indexOf(needle, from);
   return search(text, needle, from, text.length, false);
 }
 
-/** Where a text last has another that begins there or before. */
+/** Returns the last index of `needle` that is at most `upTo`, in UTF-16 code units, or -1. */
 export function lastIndex(text: string, needle: string, upTo = text.length): number {
   if (needle === '') return Math.min(upTo, text.length);
   return search(text, needle, 0, upTo, true);
 }
 
-/** Knuth, Morris, Pratt. */
+/** Searches by Knuth, Morris and Pratt. */
 function search(text: string, needle: string, from: number, upTo: number, last: boolean): number {
   const borders = bordersOf(needle);
   let matched = 0;
@@ -32,7 +37,9 @@ function search(text: string, needle: string, from: number, upTo: number, last: 
   return found;
 }
 
-/** For each beginning of a text: how long its longest beginning is that it also ends with. */
+/**
+ * Returns for each prefix of a text the length of its longest proper border, that is a prefix that is also a suffix.
+ */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);
   let length = 0;

@@ -4,14 +4,14 @@ import { firstIndex, lastIndex } from './text-search.js';
 
 const { BOOL, DYN, INT, STRING } = CelScalar;
 const LIST = listType(DYN);
-/** What one step of the slower functions below looks at, compared with what a step usually does. */
+/** Cost factor of the slower functions below. */
 const SLOW = 4;
-/** More than it takes to cut off: it bounds the memory as well. */
+/** Steps for each part of a split. The value exceeds the time of a cut, since it bounds the memory too. */
 const STEPS_OF_A_PART = 4;
 
 /**
- * Texts of the standard and of its extension `strings`, counted in code points, and in their order. The evaluator's own
- * have code units, and some take as long as the text squared.
+ * Text functions of the standard and of its extension `strings`, in code points and in code point order. The
+ * evaluator's own use code units, and some take quadratic time.
  */
 export const TEXT: readonly CelFunc[] = [
   celFunc('_<_', [STRING, STRING], BOOL, (left, right) => compared(left, right) < 0),
@@ -85,7 +85,7 @@ function read(...texts: string[]): void {
   for (const text of texts) evaluation().budget.read(text.length * SLOW);
 }
 
-/** Negative where the left one is before the right one, positive where it is behind, 0 where they are the same. */
+/** Compares two texts by code points. The result is negative, 0 or positive. */
 function compared(left: string, right: string): number {
   const shared = Math.min(left.length, right.length);
   evaluation().budget.read(shared * SLOW);
@@ -96,7 +96,7 @@ function compared(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Of a code unit among others: halves of a pair stand for a code point that is behind all that are one unit. */
+/** Returns the sort key of a code unit: surrogates sort after every code point that has one unit. */
 function rank(unit: number): number {
   return isSurrogate(unit) ? unit + 0x1_00_00 : unit;
 }
@@ -108,7 +108,7 @@ function pointsIn(text: string, end = text.length): number {
   return points;
 }
 
-/** Where the code point of an index begins, in code units. */
+/** Returns the code unit index of a code point index. */
 function unitAt(text: string, index: bigint): number {
   read(text);
   let left = Number(index);
@@ -125,7 +125,7 @@ function isSurrogate(unit: number): boolean {
   return (unit & 0xf8_00) === 0xd8_00;
 }
 
-/** Whether a code unit is the second of a code point. */
+/** True if a code unit is the second half of a surrogate pair. */
 function isTail(text: string, unit: number): boolean {
   return (text.charCodeAt(unit) & 0xfc00) === 0xdc00 && (text.charCodeAt(unit - 1) & 0xfc00) === 0xd800;
 }
@@ -135,7 +135,10 @@ function indexIn(text: string, unit: number, part: string): bigint {
   return BigInt(unit < 0 ? -1 : pointsIn(text, unit));
 }
 
-/** @param most how many parts there are at most, the last with all that is left; any number of them if negative */
+/**
+ * Splits a text.
+ * @param most maximum number of parts, the last of which has the remainder; unlimited if negative
+ */
 function parts(text: string, separator: string, most: number): string[] {
   read(text, separator);
   if (most === 0) return [];
@@ -153,7 +156,7 @@ function parts(text: string, separator: string, most: number): string[] {
   return found;
 }
 
-/** Where the code point after this one begins; -1 after the last. */
+/** Returns the start of the next code point, or -1 after the last. */
 function nextPoint(text: string, unit: number): number {
   if (unit >= text.length) return -1;
   return unit + (isTail(text, unit + 1) ? 2 : 1);

@@ -15,7 +15,7 @@ const OFFSET = /^([+-]?)(\d\d):(\d\d)$/;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-/** Each read from a date whose UTC is the time on the clock that was asked for. */
+/** Readers of date parts. Each reads the UTC fields of a date that holds the wall-clock time of the wanted zone. */
 const PARTS: Record<string, (clock: Date) => number> = {
   getFullYear: (clock) => clock.getUTCFullYear(),
   getMonth: (clock) => clock.getUTCMonth(),
@@ -34,8 +34,8 @@ const PARTS: Record<string, (clock: Date) => number> = {
 };
 
 /**
- * Times of the standard. The evaluator's own read the clock of the machine's zone, take seconds for milliseconds, and a
- * day or an hour that there is not for a later one.
+ * Time functions of the standard. The evaluator's own read the clock of the machine's zone, confuse seconds with
+ * milliseconds, and shift invalid days and hours to later ones.
  */
 export const TIME: readonly CelFunc[] = [
   ...Object.entries(PARTS).flatMap(([name, part]) => [
@@ -54,7 +54,7 @@ export const TIME: readonly CelFunc[] = [
     const date = readTimestamp(text);
     if (date === undefined) throw new Error(`"${briefText(text, 50)}" is no time, as 2026-01-31T12:00:00Z is one`);
     const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
-    // To the nanosecond, where a Date has milliseconds.
+    // Nanosecond precision; a Date has milliseconds.
     return create(TimestampSchema, { ...timestampFromDate(date), nanos: Number(fraction.padEnd(9, '0')) });
   }),
 ];

@@ -1,4 +1,4 @@
-/** White space of ECMA-262, as ranges that stand in a class. RE2 takes that of ASCII alone for `\s`. */
+/** White space of ECMA-262 as ranges for a character class. RE2's `\s` covers ASCII alone. */
 const SPACE = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 const NO_SPACE = [
   String.raw`\x{0}-\x{8}\x{e}-\x{1f}!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}`,
@@ -6,12 +6,13 @@ const NO_SPACE = [
 ].join('');
 const ANY = String.raw`[^\n\r\x{2028}\x{2029}]`;
 
-/** Syntax that JavaScript does not have: a part that is quoted, and flags within a pattern. */
+/** Syntax of RE2 that JavaScript lacks: quoted parts, and flags within a pattern. */
 const ONLY_RE2 = /\\Q|\(\?[a-zA-Z-]*s/;
 
 /**
- * Returns a pattern for RE2 in which `\s`, `\S` and `.` mean what ECMA-262 says, which JSON Schema names: a no-break space
- * is white space, and `.` is no end of a line. One that uses what RE2 alone has (`\Q`, the flag `s`) stays as it is.
+ * Translates a pattern for RE2 so that `\s`, `\S` and `.` mean what ECMA-262 says, as JSON Schema requires: a no-break
+ * space is white space, and `.` matches no line terminator. A pattern with syntax of RE2 alone (`\Q`, the flag `s`) is
+ * returned unchanged.
  */
 export function ecmaPattern(pattern: string): string {
   if (ONLY_RE2.test(pattern)) return pattern;
@@ -26,7 +27,7 @@ export function ecmaPattern(pattern: string): string {
       translated += pattern.slice(index, end);
       index = end - 1;
     } else {
-      // A bracket that closes nothing stands for itself where a class begins.
+      // At the start of a class, a closing bracket stands for itself.
       const begins = !inClass && one === '[';
       const negates = begins && pattern.charAt(index + 1) === '^';
       const first = begins

@@ -2,8 +2,9 @@ import { dataPart, type FieldViolation, firstData, joinedText, type Part, textPa
 import type { InputSchema } from './input-schema.js';
 
 /**
- * What the Parts of an answer come to: the one Part that it is, or what is wrong with it. With a form that is the data,
- * or else the text as a value, which has to fit it; without one the text, or else the data.
+ * Reads the Parts of an answer. With a form the answer is the data Part, else the text as a value, and it must fit the
+ * form. Without a form the answer is the text, else the data.
+ * @returns the answer as one Part, or the violations
  */
 export function readAnswer(
   form: InputSchema | undefined,

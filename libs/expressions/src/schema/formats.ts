@@ -1,17 +1,18 @@
 import { readTimestamp } from '#libs/protocol';
 
-/** As HTML has it for what a browser takes as an email address; labels are bounded, so it goes back over little. */
+/** Email address as HTML defines it for browsers. Labels have a maximum length, which bounds backtracking. */
 const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
-/** Of RFC 5321. */
+/** Maximum length of an email address (RFC 5321). */
 const LONGEST_EMAIL = 320;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const SCHEME = /^[a-z][a-z\d+.-]*:/i;
-/** Characters beyond ASCII may stand in it, as in the address bar of a browser. */
+/** Characters that a URI must not contain. Characters beyond ASCII are allowed, as in the address bar of a browser. */
 const NOT_IN_A_URI = /[\s\p{Cc}"<>\\^`{|}]|%(?![\da-f]{2})/iu;
 
 /**
- * The formats that texts are held to; any other one only tells. So does `time`: pydantic, zod and browsers write times
- * without an offset, which draft 7 asks for.
+ * Formats that are enforced; any other one is only informative. `time` is not enforced: pydantic, zod and browsers
+ * write
+ * times without the offset that draft 7 requires.
  */
 const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date', (text) => readTimestamp(`${text}T00:00:00Z`) !== undefined],
@@ -21,7 +22,7 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['uuid', (text) => UUID.test(text)],
 ]);
 
-/** Whether a text has a format, in a time that grows with its length at most. */
+/** True if a text has a format; any text has an unknown format. The check takes time linear in the text. */
 export function hasFormat(format: string, text: string): boolean {
   return FORMATS.get(format)?.(text) ?? true;
 }

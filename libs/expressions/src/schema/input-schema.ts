@@ -8,30 +8,32 @@ import { InvalidInputSchema, Subschemas } from './subschemas.js';
 
 export { InvalidInputSchema } from './subschemas.js';
 
-/** One thing that is wrong with a value. */
+/** Violation of a schema by a value. */
 export interface InputFault {
-  /** From the value on, for example `.items[2].id`; `''` where it is the whole. */
+  /** Path in the value, for example `.items[2].id`; `''` for the value itself. */
   path: string;
   detail: string;
 }
 
 const LONGEST = 64 * 1024;
-/** Of all inputs of a workflow. */
+/** Subschemas of all inputs of a workflow. */
 const MOST_SUBSCHEMAS = 500;
 const MOST_KEYWORDS = 1_500;
 const MOST_INSTRUCTIONS = 20_000;
-/** What it may take at most to check the inputs of one Message. */
+/** Maximum cost of checking the inputs of one Message. */
 const MOST_STEPS = 1_000_000;
 
 /**
- * A JSON Schema that inputs are held to: of draft 7, without names (`$id`), `uniqueItems` and keywords that nobody knows,
- * with `$ref` into itself alone and never in a circle, and with patterns that RE2 knows. Texts are held to the formats of
- * `hasFormat`, others only tell. What could take too long to compile is refused here, what could take too long to check by
- * `faults`.
+ * JSON Schema (draft 7) that inputs must fit.
+ * - It has no names (`$id`), no `uniqueItems` and no unknown keywords.
+ * - `$ref` points into the schema itself, without cycles.
+ * - Patterns are those that RE2 supports. Texts must have the formats of `hasFormat`; others are informative.
+ * - Construction refuses schemas that could take too long to compile, `faults` values that could take too long to
+ *   check.
  */
 export class InputSchema {
   private readonly validate: ValidateFunction;
-  /** Of the check that is going on. */
+  /** Usage of the current check. */
   private use = new SharedUse();
 
   private constructor(
@@ -43,8 +45,9 @@ export class InputSchema {
   }
 
   /**
-   * @param use of the workflow that the schema belongs to
-   * @param mostFaults of one value that are reported
+   * Compiles a schema.
+   * @param use usage of the workflow that the schema belongs to
+   * @param mostFaults maximum number of violations reported for one value
    * @throws InvalidInputSchema
    */
   static of(schema: JsonValue, use = new SharedUse(), { mostFaults = 1 } = {}): InputSchema {
@@ -61,8 +64,8 @@ export class InputSchema {
   }
 
   /**
-   * Returns what is wrong with a value, at most `mostFaults` things. A value that takes too long to check is wrong.
-   * @param use of the Message that the value came with
+   * Returns the violations of a value, at most `mostFaults`. A value that takes too long to check is a violation.
+   * @param use usage of the Message that the value belongs to
    */
   faults(value: JsonValue, use = new SharedUse()): InputFault[] {
     this.use = use;
@@ -75,7 +78,7 @@ export class InputSchema {
     }
   }
 
-  /** In characters times instructions; that is what RE2 promises in the worst case. */
+  /** Returns a pattern that charges characters times instructions, which is RE2's worst case. */
   private expression(pattern: string): Expression {
     const expression = this.cost.patterns.get(pattern);
     if (expression === undefined) throw new InvalidInputSchema('has a pattern where none is known');
@@ -105,7 +108,7 @@ class TooManySteps extends Error {
   }
 }
 
-/** Knows the schema of schemas, and is given no other. */
+/** Validator of schemas against the meta-schema. */
 const DRAFT_7 = new Ajv({ strict: false, validateFormats: false, logger: false });
 
 function refuseWrong(schema: JsonObject): void {
@@ -120,7 +123,7 @@ function refuseBeyond(use: SharedUse, unit: string, amount: number, limit: numbe
     throw new InvalidInputSchema(`must not have, with those of the other inputs, more than ${limit} ${unit}`);
 }
 
-/** Ajv's own refuses the formats that it is not told of. */
+/** Format keyword. Ajv's own refuses unknown formats. */
 const FORMAT: FuncKeywordDefinition = {
   keyword: 'format',
   type: 'string',
@@ -129,7 +132,7 @@ const FORMAT: FuncKeywordDefinition = {
   error: { message: ({ schemaCode }) => str`must match format "${schemaCode}"` },
 };
 
-/** By an instance of its own: what one schema says is nothing to another. */
+/** Compiles a schema with its own Ajv instance, so that schemas do not affect each other. */
 function compiled(
   schema: JsonObject,
   linearExpression: (pattern: string) => Expression,
@@ -139,13 +142,13 @@ function compiled(
     strict: false,
     strictSchema: true,
     allErrors,
-    // Would look for names that match with an expression that is not RE2's.
+    // `false` would match property names with an expression that is not RE2's.
     allowMatchingProperties: true,
     meta: false,
     validateSchema: false,
     addUsedSchema: false,
     inlineRefs: false,
-    // Lists are gone through, and not written out, where that would be much to compile.
+    // Above these lengths Ajv loops over lists and does not unroll them, which bounds the compiled code.
     loopRequired: 10,
     loopEnum: 10,
     logger: false,

@@ -1,6 +1,6 @@
 import { _, type Ajv, type FuncKeywordDefinition, str } from 'ajv';
 
-/** Ajv's own divides doubles, in which 19.99 is no multiple of 0.01. */
+/** Keyword `multipleOf`. Ajv's own divides doubles, for which 19.99 is no multiple of 0.01. */
 const MULTIPLE_OF: FuncKeywordDefinition = {
   keyword: 'multipleOf',
   type: 'number',
@@ -12,13 +12,13 @@ const MULTIPLE_OF: FuncKeywordDefinition = {
   },
 };
 
-/** Makes a validator compare the decimal numbers that JSON has. @returns the same validator */
+/** Makes a validator compare numbers as decimals. @returns the same validator */
 export function withDecimalMultiples(ajv: Ajv): Ajv {
   ajv.removeKeyword('multipleOf').addKeyword(MULTIPLE_OF);
   return ajv;
 }
 
-/** True if a number is a whole multiple of another, both taken as the shortest decimal numbers that stand for them. */
+/** True if a number is a whole multiple of another, each taken as its shortest decimal representation. */
 function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value) || !(divisor > 0)) return false;
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
@@ -27,7 +27,7 @@ function isMultipleOf(value: number, divisor: number): boolean {
   return scaled(one, least) % scaled(other, least) === 0n;
 }
 
-/** A number as `digits` times ten to the power of `exponent`. */
+/** Number as `digits` times ten to the power of `exponent`. */
 interface Decimal {
   digits: bigint;
   exponent: number;

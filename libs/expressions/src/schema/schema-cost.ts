@@ -6,29 +6,29 @@ import { InvalidInputSchema, type Subschema, type Subschemas } from './subschema
 const MOST_EXPANDED = 5_000;
 const MOST_NESTED = 50;
 const LONGEST_PATTERN = 1_000;
-/** Characters times repetitions; a pattern beyond it may take long to compile. */
+/** Limit of characters times repetitions; a larger pattern may take long to compile. */
 const MOST_REPEATED = 100_000;
 const MOST_INSTRUCTIONS = 20_000;
 
-/** As many members of a list are compared in the time that a keyword takes. */
+/** Members of a list that are compared in the time of one keyword. */
 const MEMBERS_PER_STEP = 20;
-/** As many characters are compared in the time that a value is looked at. */
+/** Characters that are compared in the time of one value. */
 const CHARACTERS_PER_STEP = 32;
 
-/** What is spent on one subschema and those behind it. */
+/** Cost of one subschema with its descendants. */
 interface Weight {
   subschemas: number;
-  /** Of everything but patterns, for each value that is checked. */
+  /** Steps for each checked value, without patterns. */
   steps: number;
   nested: number;
 }
 
 /**
- * What it takes at most to check a value against a schema, its patterns left out, in steps that all take about the same
+ * Upper bound of the cost of checking a value against a schema, without its patterns. All steps take about the same
  * time.
  */
 export class SchemaCost {
-  /** The patterns, compiled. */
+  /** Compiled patterns by source. */
   readonly patterns = new Map<string, RE2JS>();
   /** Instructions of the patterns. */
   size = 0;
@@ -36,7 +36,7 @@ export class SchemaCost {
   private readonly open = new Set<Subschema>();
   private readonly weight: Weight;
 
-  /** @throws InvalidInputSchema for what could not be bounded */
+  /** @throws InvalidInputSchema if the cost has no bound */
   constructor(private readonly schemas: Subschemas) {
     for (const { schema, place } of schemas.all()) for (const it of patternsOf(schema)) this.compile(it, place);
     this.weight = this.weigh(schemas.root);
@@ -100,7 +100,10 @@ function compiledPattern(pattern: string, at: string): RE2JS {
   }
 }
 
-/** How often a part of a pattern may be repeated in its program; RE2 knows no more than 1,000 times, nested ones together. */
+/**
+ * Returns the number of times that a part of a pattern may repeat in its program. RE2 allows 1,000, nested ones
+ * multiplied.
+ */
 function repetitions(pattern: string): number {
   let product = 1;
   for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
@@ -126,7 +129,7 @@ function stepsOf(schema: JsonValue): number {
   return 2 + Object.keys(schema).length + Math.ceil(members / MEMBERS_PER_STEP);
 }
 
-/** Values count with all that is in them; the names of members count as values. */
+/** Counts the values and characters in a value. Names of members count as values. */
 function sizeOf(value: JsonValue): { values: number; characters: number } {
   const size = { values: 0, characters: 0 };
   const rest: JsonValue[] = [value];

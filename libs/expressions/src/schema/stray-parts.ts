@@ -2,15 +2,16 @@ import { type FieldViolation, joinedText, type Part } from '#libs/protocol';
 import type { InputSchema } from './input-schema.js';
 
 /**
- * The Parts of an answer that are not what was asked for. With a form that is one data Part, or text where there is no
- * data; without one it is text.
+ * Returns violations for the Parts of an answer that are not the answer. With a form the answer is one data Part, or
+ * text
+ * if there is no data; without a form it is text.
  */
 export function strayParts(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const answers = form ? parts.findIndex(isData) : -1;
   return strays(form, parts, ({ text }, index) => index === answers || (answers < 0 && text !== undefined));
 }
 
-/** The data Parts of an answer that `readAnswer` leaves out. */
+/** Returns violations for the data Parts of an answer that `readAnswer` ignores. */
 export function droppedData(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const isText = form === undefined && joinedText(parts) !== undefined;
   const answers = isText ? -1 : parts.findIndex(isData);

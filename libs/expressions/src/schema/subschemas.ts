@@ -1,56 +1,56 @@
 import { briefText, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
-/** Why a schema cannot be used; the message is for its author. */
+/** Error of a schema that cannot be used. Its message is for the author. */
 export class InvalidInputSchema extends Error {
   override readonly name = 'InvalidInputSchema';
 }
 
-/** Keywords of which the value is a schema, or a list of them. */
+/** Keywords whose value is a schema or a list of schemas. */
 const SCHEMAS: ReadonlySet<string> = new Set(
   'additionalItems additionalProperties allOf anyOf contains contentSchema else if items not oneOf propertyNames then'.split(
     ' ',
   ),
 );
-/** Keywords that keep schemas by names. */
+/** Keywords whose value is a map of schemas by name. */
 const BY_NAME: ReadonlySet<string> = new Set('$defs definitions dependencies patternProperties properties'.split(' '));
 const OTHERS: ReadonlySet<string> = new Set(
   '$comment $ref $schema const contentEncoding contentMediaType default deprecated description enum examples exclusiveMaximum exclusiveMinimum format maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf nullable pattern readOnly required title type uniqueItems writeOnly'.split(
     ' ',
   ),
 );
-/** Of the others, those that only tell. */
+/** Keywords that describe and restrict nothing. */
 const DESCRIBING: ReadonlySet<string> = new Set(
   '$comment $schema contentEncoding contentMediaType default deprecated description examples readOnly title writeOnly'.split(
     ' ',
   ),
 );
-/** Other ways to write these are other places for some who read them. */
+/** Pattern of supported references. Readers disagree about other spellings of the same place. */
 const REFERENCE = /^#(?:\/(?:[\w.$@:-]|~[01])+)*$/;
 const DIALECT = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/;
 
 const MOST_SUBSCHEMAS = 500;
 const MOST_NESTED = 50;
 
-/** One of the schemas that a schema consists of. */
+/** Schema within a schema. */
 export interface Subschema {
-  /** As a JSON Pointer with `#`. */
+  /** JSON Pointer, beginning with `#`. */
   place: string;
   schema: JsonValue;
-  /** What is a part of it; what is only there to be referred to is not. */
+  /** Subschemas that apply as part of this one; those that are only referenced are in `definitions`. */
   children: Subschema[];
   definitions: Subschema[];
 }
 
 /**
- * The schemas that a schema consists of. Only what is found here may be referred to, and nothing in it has a name that
- * could change what a reference means.
+ * Subschemas of a schema. References resolve to these alone, and none has a name that changes the meaning of a
+ * reference.
  */
 export class Subschemas {
   readonly root: Subschema;
   private readonly places = new Map<string, Subschema>();
-  /** In the lists of `dependencies`: each costs as much as a schema. */
+  /** Names in the lists of `dependencies`; each costs as much as a schema. */
   private names = 0;
-  /** Keywords of all of them that say what is allowed. */
+  /** Keywords of all subschemas that restrict values. */
   keywords = 0;
 
   /** @throws InvalidInputSchema */
@@ -70,7 +70,7 @@ export class Subschemas {
   }
 
   /**
-   * What a schema refers to.
+   * Returns the target of a subschema's `$ref`, if it has one.
    * @throws InvalidInputSchema
    */
   target({ schema }: Subschema): Subschema | undefined {
@@ -109,7 +109,7 @@ function refuseKeyword(keyword: string, value: JsonValue, at: string): void {
   const shown = at.length > 200 ? `…${at.slice(-200)}` : at;
   if (!SCHEMAS.has(keyword) && !BY_NAME.has(keyword) && !OTHERS.has(keyword))
     throw new InvalidInputSchema(`is no valid JSON Schema here: it must not have ${briefText(keyword, 64)} (${shown})`);
-  // Would compare every item with every other.
+  // `uniqueItems` compares every item with every other.
   if (keyword === 'uniqueItems' && value === true)
     throw new InvalidInputSchema(`must not ask for uniqueItems (${shown})`);
 }
