@@ -2,47 +2,47 @@ import { durationOf, InputSchema, InvalidInputSchema, LONGEST_DURATION, type Sha
 import type { JsonValue } from '#libs/protocol';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
 
-/** Where what is checked stands. */
+/** The node, edge or definition whose members are checked. */
 interface Owner {
-  /** `nodes[2]`; '' for the definition. */
+  /** Example: `nodes[2]`; empty for the definition. */
   path: string;
-  /** With what the sentences begin: `agent node "a": `. */
+  /** Beginning of each message, for example `agent node "a": `. */
   said: string;
   node?: string;
   edge?: number;
 }
 
-/** Collects what is wrong with the members of a node, an edge or a definition. A member that is not there is right. */
+/** Collects problems of the members of a node, an edge or a definition. An absent member is valid. */
 export class MemberProblems {
   readonly found: WorkflowProblem[] = [];
 
   constructor(private readonly owner: Owner) {}
 
-  /** A number within a range, both ends included. */
+  /** Checks a number against an inclusive range. */
   number(member: string, value: number | undefined, [least, most]: readonly [number, number]): this {
     const holds = value === undefined || (value >= least && value <= most);
     return this.unless(holds, 'OUT_OF_RANGE', member, `must be from ${least} to ${most}`);
   }
 
-  /** The same of a whole number. */
+  /** Checks a whole number against an inclusive range. */
   wholeNumber(member: string, value: number | undefined, range: readonly [number, number]): this {
     if (value === undefined || Number.isInteger(value)) return this.number(member, value, range);
     return this.unless(false, 'OUT_OF_RANGE', member, `must be a whole number from ${range[0]} to ${range[1]}`);
   }
 
-  /** A duration that may be nothing. */
+  /** Checks a duration that may be zero. */
   pause(member: string, value: string | undefined): this {
     return this.duration(member, value, 0);
   }
 
-  /** A duration in which something can happen. */
+  /** Checks a duration that must be more than zero. */
   limit(member: string, value: string | undefined): this {
     return this.duration(member, value, 1);
   }
 
   /**
-   * A schema of JSON, and a value that has to fit it.
-   * @param use of the workflow
+   * Checks a JSON Schema, and a value against it.
+   * @param use limits that the schemas of the workflow share
    */
   schema(
     member: string,
@@ -63,7 +63,7 @@ export class MemberProblems {
     }
   }
 
-  /** Says what a member must be and is not. */
+  /** Adds a problem unless the rule holds. */
   unless(holds: boolean, code: string, member: string, rule: string): this {
     return holds ? this : this.add(code, member, rule);
   }

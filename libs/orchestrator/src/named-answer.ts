@@ -9,8 +9,8 @@ import type { WorkflowDefinition } from './workflow.js';
 const FIELD = `message.metadata.${NODE_KEY}`;
 
 /**
- * Refuses a Message to a run that waits, where it names a node that asks nothing: nobody could be told that it was not
- * taken. Whether a run takes Messages at all, others say.
+ * Rejects a Message to a waiting run if it names a node that asks nothing: the run could not report that it was
+ * ignored. Runs that do not accept Messages at all are handled elsewhere.
  * @throws A2AError INVALID_PARAMS with a violation for `message.metadata.node`
  */
 export async function refuseUnasked(

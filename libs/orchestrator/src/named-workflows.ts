@@ -1,33 +1,33 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { WorkflowDefinition } from './workflow.js';
 
-/** A workflow that a node of a definition names. */
+/** Reference of a node to a saved workflow. */
 export interface NamedWorkflow {
   workflow: string;
-  /** Absent: the newest when the definition is saved. */
+  /** Pinned revision; absent: the newest one at the time of the save. */
   revision?: string;
 }
 
-/** A `workflow` node that names one, and where its config stands in the definition. */
+/** A `workflow` node that names a saved workflow, and the place of its config. */
 export interface NamingNode extends NamedWorkflow {
-  /** For example `nodes[2].config`, or `nodes[1].config.body.nodes[0].config`. */
+  /** Example: `nodes[2].config`, or `nodes[1].config.body.nodes[0].config`. */
   path: string;
-  /** The node of the definition itself that it is, or stands in. */
+  /** Top-level node that is, or contains, this node. */
   node: string;
-  /** How many runs lie in each other down to the one that it starts: 1 for a node of the definition itself. */
+  /** Nesting depth of the run that the node starts: 1 for a top-level node. */
   level: number;
-  /** What it gives to the inputs of the workflow, by name; absent: a text is the input. */
+  /** Inputs of the workflow by name; absent: the text of the Message is the input. */
   inputs?: JsonObject;
 }
 
-/** The nodes of a definition that name workflows, those included that stand in its nodes. */
+/** Returns the nodes of a definition that name workflows, including nodes of inline definitions. */
 export function namingNodes({ nodes }: WorkflowDefinition): NamingNode[] {
   return [...nodes.entries()].flatMap(([index, node]) =>
     namingIn(node, `nodes[${index}].config`).map((it) => ({ ...it, node: node.id })),
   );
 }
 
-/** The definition with the revisions that a function gives; what has one keeps it. */
+/** Returns the definition with pinned revisions. A node that names a revision keeps it. */
 export function withRevisions(
   definition: WorkflowDefinition,
   revisionOf: (name: string) => string,
@@ -50,7 +50,7 @@ function namingIn({ type, config }: AnyNode, path: string, level = 1): Omit<Nami
   );
 }
 
-/** `undefined` where nothing is to be changed. */
+/** Returns the config with pinned revisions; `undefined` if nothing changes. */
 function pinnedConfig({ type, config }: AnyNode, revisionOf: (name: string) => string): JsonObject | undefined {
   if (type !== 'workflow' || !isJsonObject(config)) return undefined;
   const { workflow, revision, body } = config;
@@ -64,7 +64,7 @@ function pinnedConfig({ type, config }: AnyNode, revisionOf: (name: string) => s
   return { ...config, body: { ...body, nodes } };
 }
 
-/** The nodes of a definition that stands in a node. */
+/** Returns the nodes of an inline definition. */
 export function innerNodes(body: JsonValue | undefined): JsonValue[] {
   return isJsonObject(body) && Array.isArray(body['nodes']) ? body['nodes'] : [];
 }

@@ -3,7 +3,7 @@ import { briefText, LONGEST_URL, urlProblem, withoutUserinfo } from '#libs/proto
 import type { WorkflowNode } from './workflow.js';
 
 /**
- * The path of a workflow's agent: of one that stands in a node (`outer.node`), that of the node.
+ * Returns the path of a workflow's agent; for an inline workflow (`outer.node`) the path of its node.
  * @param name of the workflow
  */
 export function workflowPath(name: string): string {
@@ -11,23 +11,23 @@ export function workflowPath(name: string): string {
   return nodes.length === 0 ? `workflows/${workflow}` : `workflows/${workflow}/nodes/${nodes.join('.')}`;
 }
 
-/** The path of a node's agent; those of a workflow that stands in a node have that one's before theirs. */
+/** Returns the path of a node's agent. The path of a node in an inline workflow contains the node around it. */
 export function nodePath(workflow: string, id: string): string {
   return workflow.includes('.') || id.includes('.')
     ? workflowPath(`${workflow}.${id}`)
     : `workflows/${workflow}/nodes/${id}`;
 }
 
-/** The path of the agent whose node the agent at a path is; `undefined` where it is no node. */
+/** Returns the path of the workflow or node that contains the node at a path; `undefined` if the path is no node. */
 export function pathAround(path: string): string | undefined {
   const [, workflow, around] = /^(workflows\/[^/]+)\/nodes\/(?:([^/]+)\.)?[^/.]+$/.exec(path) ?? [];
   return around === undefined ? workflow : `${workflow}/nodes/${around}`;
 }
 
 /**
- * Where a node's agent is: an external node's own endpoint, which a run calls directly, for any other the node's path
- * under a base URL of this service. `undefined` for an external node without an endpoint. It is shown: who calls is not
- * in it, and one that is too long to be called is cut.
+ * Returns the URL of a node's agent without userinfo, truncated to the longest URL that can be called.
+ * - External node: its own endpoint, which the run calls directly; `undefined` if it has none.
+ * - Any other node: its path under a base URL of this service.
  */
 export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): string | undefined {
   if (node.type !== 'external') return `${baseUrl}/a2a/${nodePath(workflow, node.id)}`;
@@ -36,7 +36,7 @@ export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): 
 }
 
 /**
- * Refuses an endpoint that a definition named before such ones were refused at save.
+ * Rejects an invalid endpoint. New definitions are checked at save; older ones may still contain such an endpoint.
  * @throws AgentCallError
  */
 export function refuseEndpoint({ config: { endpoint_url: url } }: WorkflowNode): void {

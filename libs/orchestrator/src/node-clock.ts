@@ -3,18 +3,18 @@ import type { NodeRun } from './node-run.js';
 import { type TimerKind, Timers } from './timers.js';
 import type { WorkflowNode } from './workflow.js';
 
-/** The times of a run's nodes. What a node waits for an answer is no part of the time that it has. */
+/** Timers of a run's nodes. The time for which a node waits for an answer does not count toward its timeout. */
 export class NodeClock {
   readonly timers = new Timers();
   private readonly ends = new Map<NodeRun, number>();
-  /** In milliseconds: of nodes that wait for an answer. */
+  /** Remaining milliseconds of nodes that wait for an answer. */
   private readonly left = new Map<NodeRun, number>();
-  /** Likewise: of nodes that were not sent anything yet in their attempt. */
+  /** Remaining milliseconds of nodes that have not been sent a Message in this attempt. */
   private readonly unsent = new Map<NodeRun, number>();
 
   constructor(private readonly nodeOf: (id: string) => WorkflowNode) {}
 
-  /** An attempt begins. */
+  /** Starts the timeout of an attempt. */
   begin(node: NodeRun, at: string): void {
     this.clear(node);
     const timeout = durationOf(this.nodeOf(node.id).timeout);
@@ -23,7 +23,7 @@ export class NodeClock {
     this.unsent.set(node, timeout);
   }
 
-  /** Its agent asks, and has time again when it is answered. */
+  /** Stops the timeout while the node's agent waits for an answer; it continues after the answer. */
   ask(node: NodeRun, at: string): void {
     const end = this.ends.get(node);
     this.clear(node);
@@ -31,13 +31,13 @@ export class NodeClock {
     this.open(node);
   }
 
-  /** Nobody can answer before the run asks, and no time is over before that. */
+  /** Starts the deadline of a question. It counts from the time at which the run itself asks the question. */
   open(node: NodeRun): void {
     const deadline = questionDeadline(this.nodeOf(node.id), node.openSince);
     if (deadline !== undefined) this.timers.set('question', deadline, node);
   }
 
-  /** It is sent a Message: with the first one of an attempt its time begins. */
+  /** Starts or continues the timeout when the node is sent a Message. The first Message of an attempt restarts it. */
   send(node: NodeRun, at: string): void {
     const left = this.left.get(node) ?? this.unsent.get(node);
     if (left === undefined) {
@@ -48,7 +48,7 @@ export class NodeClock {
     this.limit(node, timeOf(at) + left);
   }
 
-  /** It does nothing until then. */
+  /** Sets the only timer of a node that does nothing until then. */
   wait(node: NodeRun, kind: TimerKind, until: number): void {
     this.clear(node);
     this.timers.set(kind, until, node);
@@ -67,13 +67,13 @@ export class NodeClock {
   }
 }
 
-/** When a question that is open since then has waited long enough, in milliseconds of the epoch. */
+/** Returns the deadline of an open question, in milliseconds of the epoch; `undefined` if it has none. */
 export function questionDeadline({ onWait }: WorkflowNode, openSince: string | undefined): number | undefined {
   const patience = durationOf(onWait?.deadline);
   return patience === undefined || openSince === undefined ? undefined : timeOf(openSince) + patience;
 }
 
-/** In milliseconds of the epoch. */
+/** Parses a timestamp to milliseconds of the epoch; 0 if it is invalid. */
 export function timeOf(text: string): number {
   return Date.parse(text) || 0;
 }

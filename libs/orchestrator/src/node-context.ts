@@ -14,9 +14,10 @@ interface CallingRun {
 }
 
 /**
- * Returns where the context of an external node's agent is kept. The turns of the run's context and the iterations of a
- * loop share it. A rerun has one of its own, and so has a run that is called for one entry of a list; entries themselves,
- * and nodes with `history: "none"`, have none that is kept.
+ * Returns where the context of an external node's agent is stored; `undefined` if it is not stored.
+ * - The turns of the run's context and the iterations of a loop share it.
+ * - A rerun, and a run called for one entry of a list, each have a context of their own.
+ * - The entries of a list, and nodes with `history: "none"`, have no stored context.
  */
 export function nodeContext(
   contexts: RemoteContexts,
@@ -42,7 +43,7 @@ export function nodeContext(
   };
 }
 
-/** Names the part of a context that a run's agents share it in; `undefined`: all of it. */
+/** Returns the part of the context that belongs to this run alone; `undefined` if the run shares the whole context. */
 function partOf({ context, isRerun }: CallingRun): string | undefined {
   if (isRerun) return context.taskId;
   const { parent } = context.call;

@@ -3,22 +3,22 @@ import { durationOf } from '#libs/expressions';
 import { derivedId, type Part, type SendMessageRequest, textBefore, userMessage } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
-/** Seconds that an external agent has for its whole answer, unless the node says otherwise. */
+/** Seconds for the whole answer of an external agent, unless the node sets another timeout. */
 const EXTERNAL_TIMEOUT = 30;
 
 const CALLING_TYPES = new Set(['external', 'conversation', 'brainstorm', 'workflow']);
 
-/** What a timer of this runtime can hold, in milliseconds. */
+/** Longest delay of a Node.js timer, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** The metadata key of a Message to a node under which the id of the caller's own Message stands. */
+/** Metadata key of a Message to a node: the id of the caller's own Message. */
 export const CALLER_MESSAGE_KEY = 'parley/caller-message-id';
 
-/** A run as its calls name it. */
+/** The parts of a run that its calls carry. */
 export interface DispatchingRun {
   contextId: string;
   revision: string;
-  /** The id of the Message that began the run, or of the one that answers the node's question. */
+  /** Id of the Message that began the run, or of the one that answers the node's question. */
   callerMessageId?: string;
 }
 
@@ -29,27 +29,28 @@ export interface WaitingTask {
 }
 
 /**
- * The id of the Message that a node is called with: the same for the same run, instance and attempt, and for an answer the
- * Message that it passes on; so an agent can tell a repeated call from a new one. Shaped as a UUID.
+ * Returns the id of the Message that calls a node, shaped as a UUID. It depends only on the run, the instance, the
+ * attempt and the forwarded answer, so an agent can recognize a repeated call.
  */
 export function dispatchMessageId(runId: string, instance: string, attempt: number, answer = ''): string {
   return derivedId(runId, instance, attempt, answer);
 }
 
-/** What a child's row calls the instance of a node, and the attempt, that it was made for. */
+/** Returns the reference under which a child is stored: the instance of a node and the attempt. */
 export function childReference(instance: string, attempt: number): string {
   return `${instance}#${attempt}`;
 }
 
-/** The node that an instance is one of. */
+/** Returns the node id of an instance. */
 export function nodeOfInstance(instance: string): string {
   return textBefore(instance, '@[');
 }
 
 /**
- * The request that calls a node. An agent of ours shares the run's context and is told the revision; an external one
- * has its own context. All are told which Message of the run's caller they are called for. `waiting` is the Task that the
- * Message answers.
+ * Returns the request that calls a node.
+ * - A local agent shares the run's context and receives the revision; an external agent has its own context.
+ * - The metadata name the caller's Message.
+ * @param waiting the Task that the Message answers
  */
 export function nodeRequest(
   node: WorkflowNode,
@@ -69,19 +70,19 @@ export function nodeRequest(
   });
   return {
     message,
-    // What an agent of ours answers with is its definition's business.
+    // The definition of a local agent decides its output modes.
     ...(own
       ? { metadata: { [REVISION_KEY]: run.revision } }
       : { configuration: { acceptedOutputModes: ['text/plain', 'application/json'] } }),
   };
 }
 
-/** True if a node's agent calls agents that the workflow does not name as nodes. */
+/** True if the node's agent calls agents that are not nodes of the workflow. */
 export function callsOthers({ type, config }: Pick<WorkflowNode, 'type' | 'config'>): boolean {
   return CALLING_TYPES.has(type) || (type === 'agent' && agentToolEntries(config['tools']).length > 0);
 }
 
-/** How long, in milliseconds, the agent of a node may take in all; `undefined`: the client's own limits hold. */
+/** Returns the milliseconds that a node's agent may take in all; `undefined` if only the client's own limits apply. */
 export function nodeTimeout(node: WorkflowNode): number | undefined {
   const limit = durationOf(node.timeout);
   if (limit !== undefined) return Math.min(limit, LONGEST_TIMER);

@@ -20,30 +20,36 @@ import { inputText, inputValue, userInputNode } from './run-inputs.js';
 import type { WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** As much of a run as the Message to a node is made of, as it is seen from that node. */
+/** The part of a run from which the Message to a node is built, as seen from that node. */
 export interface MessageSource {
   inputs: JsonObject;
   nodes: Pick<ReadonlyMap<string, NodeRun>, 'get'>;
-  /** What the caller said, where no `input` node has it. */
+  /** Text of the caller, if no `input` node has it. */
   text?: string;
-  /** Files of the Message that the run began with: for an `input` node, and where no `input` node has them. */
+  /**
+   * Files of the Message that began the run: for `input` nodes, or for all nodes if the workflow has no `input` node.
+   */
   files?: readonly Part[];
-  /** Whether the node was reached over an edge; by every one unless said otherwise. */
+  /** True if the node was reached over the edge. Absent: true for every edge. */
   carries?(edge: GraphEdge): boolean;
-  /** What a node without a prompt is sent beside what the nodes before it have said: texts, and what others have said. */
+  /** Further content for a node without a prompt: texts, or results of other nodes. */
   repeated?: readonly (string | NodeRun)[];
-  /** True if a node was skipped or canceled: a reference to it stands for an empty text. Absent: it stays as it is written. */
+  /**
+   * True if a node was skipped or canceled, so a reference to it becomes an empty text. Absent: the reference stays as
+   * written.
+   */
   leavesOut?(id: string): boolean;
-  /** Where texts have expressions. */
+  /** Evaluates expressions in texts; absent in language 1. */
   language?: FillingSource['language'];
 }
 
 /**
- * What the Message has that a node is called with: its text, for a tool its arguments, its data, and what else the
- * nodes before it have said. A workflow with inputs of its own gets those alone. A node that works on a text and would
- * get none, no data and no file is sent `Execute node <id>`.
- * @param budget what all texts of it together may come to
- * @throws ContentTooLarge beyond it, before anything is put together
+ * Returns the content of the Message that calls a node: its text, arguments or data, and the remaining results of the
+ * nodes before it.
+ * - A `workflow` node with inputs is sent only its inputs.
+ * - A node that works on a text, and would be sent no text, data or file, is sent `Execute node <id>`.
+ * @param budget limit of all texts together
+ * @throws ContentTooLarge beyond the budget, before anything is built
  * @throws FailedExpression
  */
 export function nodeContent(
@@ -63,7 +69,7 @@ export function nodeContent(
   return { ...withOrder(node, content), leftOut: [...leftOut, ...content.leftOut] };
 }
 
-/** Replaces a Message that says nothing by the order to execute the node. */
+/** Replaces an empty Message by the order to execute the node. */
 function withOrder({ id, type }: WorkflowNode, content: NodeContent): NodeContent {
   const isSilent = content.passed.length === 0 && content.own.every(({ text }) => text?.trim() === '');
   if (!isSilent || !isOrdered(type)) return content;
@@ -75,13 +81,16 @@ function ownData(node: WorkflowNode, data: JsonValue | undefined, filling: NodeF
   return takesData ? [dataPart(filling.value('config.data', data))] : [];
 }
 
-/** What fills the templates of a node. */
+/** Returns the filler for the templates of a node. */
 export function nodeFilling(node: WorkflowNode, run: MessageSource, budget = new TextBudget()): NodeFilling {
   const { language } = run;
   return new NodeFilling(node.id, { resolve: templateResolver(run), ...(language && { language }) }, budget);
 }
 
-/** What references of a run stand for. The id of an input means the input, whatever a node of that id answered. */
+/**
+ * Returns the resolver of a run's references. The id of an input means the input, even if a node of that id has a
+ * result.
+ */
 export function templateResolver(run: MessageSource): TemplateResolver {
   return (id, suffix) => {
     const input = referredInput(run, id);
@@ -90,7 +99,7 @@ export function templateResolver(run: MessageSource): TemplateResolver {
   };
 }
 
-/** Whether a reference of a run stands for anything, without putting together what. */
+/** True if a reference resolves to a value. Does not build the value. */
 export function standsForSomething(run: MessageSource, id: string, suffix: readonly string[]): boolean {
   const wantsData = suffix.length === 1 && suffix[0] === 'data';
   if (referredInput(run, id) !== undefined) return !wantsData;
@@ -99,7 +108,7 @@ export function standsForSomething(run: MessageSource, id: string, suffix: reado
   return !wantsData || firstData(artifact.parts) !== undefined;
 }
 
-/** True if a reference that stands for nothing becomes an empty text. */
+/** True if an unresolved reference becomes an empty text. */
 export function isEmptied(run: MessageSource, id: string): boolean {
   return run.leavesOut?.(id) ?? false;
 }
@@ -108,15 +117,18 @@ function referredInput({ inputs }: MessageSource, id: string): JsonValue | undef
   return inputValue(inputs, id) ?? inputValue(inputs, userInputNode(id) ?? '');
 }
 
-/** Types whose work hangs on no text, or that hand on what they get as it is. */
+/** Node types that do not need a text, or that pass on what they are sent. */
 const UNORDERED_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool']);
 
-/** Returns true if a node of the type is sent `Execute node <id>` where nothing else is said to it. */
+/** True if a node of the type is sent `Execute node <id>` when there is no other content. */
 export function isOrdered(type: string): boolean {
   return !UNORDERED_TYPES.has(type);
 }
 
-/** What a node is told: its prompt and the files that this names; of one without a prompt what the nodes before it have said. */
+/**
+ * Returns the text and files for a node: its prompt with the files that it names; without a prompt the results of the
+ * nodes before it.
+ */
 export function saidTo(
   node: WorkflowNode,
   graph: WorkflowGraph,
@@ -146,7 +158,7 @@ export function saidTo(
   return { text: texts.join(SEPARATOR), rest: all.flatMap(({ rest }) => rest), leftOut: [] };
 }
 
-/** Of the nodes that a prompt names: the files that go with it, and what it does not say. */
+/** Returns the files of the nodes that a prompt names, and their content that the prompt leaves out. */
 function besidePrompt(prompt: string, run: MessageSource): { rest: Part[]; leftOut: Part[] } {
   const named = new Map<string, Set<'text' | 'data'>>();
   for (const { id, suffix } of templateReferences(prompt)) {
@@ -155,11 +167,11 @@ function besidePrompt(prompt: string, run: MessageSource): { rest: Part[]; leftO
   }
   const unsaid = [...named].flatMap(([id, members]) => {
     const artifacts = referredInput(run, id) === undefined ? run.nodes.get(id)?.artifacts : undefined;
-    // Who names the data alone wants nothing else.
+    // A prompt that names only the data needs no files.
     if (artifacts === undefined || !members.has('text')) return [];
     return [unsaidByReference(id, artifacts, members.has('data'))];
   });
-  // An expression may say the rest.
+  // An expression may use the remaining content.
   const isExpressive = run.language !== undefined && prompt.includes('${');
   const leftOut = isExpressive ? [] : unsaid.flatMap((it) => it.leftOut);
   return { rest: unsaid.flatMap(({ files }) => files), leftOut };
@@ -167,7 +179,10 @@ function besidePrompt(prompt: string, run: MessageSource): { rest: Part[]; leftO
 
 const SEPARATOR = '\n\n';
 
-/** Nodes of which the next one hears texts alone; all others say data where they say nothing else, those of plugins too. */
+/**
+ * Node types whose results reach the next node as text only. All other types, including those of plugins, pass on data
+ * if they have no text.
+ */
 const TEXT_TYPES = new Set(['input', 'agent', 'output', 'external', 'script', 'conversation', 'brainstorm']);
 
 function saidBy(node: WorkflowNode, { nodes, inputs }: MessageSource): SaidContent {
@@ -181,7 +196,7 @@ function said(node: WorkflowNode, run: NodeRun): SaidContent {
   return saidContent(node.id, run.artifacts, mayBeData(node, run));
 }
 
-/** A node that is given a schema for its result, and one whose `fallback` it is, say data too. */
+/** True if the node's data count as its text: it has an output schema, or its result is its `fallback`. */
 function mayBeData({ type, each, output, config }: WorkflowNode, { fallback }: NodeRun): boolean {
   if (each !== undefined || output !== undefined || !TEXT_TYPES.has(type)) return true;
   return fallback === true || (type === 'agent' && config['output'] !== undefined);

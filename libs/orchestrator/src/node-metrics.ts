@@ -3,14 +3,14 @@ import { runEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { RunFacts } from './run-facts.js';
 
-/** How a node ended, by the step that says so. */
+/** Outcome label by the step that ends a node. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   'node.completed': 'completed',
   'node.error': 'failed',
   'node.canceled': 'canceled',
 };
 
-/** How long nodes take, from the start of their last attempt to their end, as runs of this replica note it. */
+/** Measures the duration of nodes from the start of their last attempt to their end, for runs of this replica. */
 export class NodeMetrics {
   private readonly durations;
 
@@ -22,7 +22,7 @@ export class NodeMetrics {
     );
   }
 
-  /** To be told of every event that an execution of a run records, when the run has taken it in. */
+  /** Observes an event of a run. Call it for every recorded event, after the run has applied it. */
   recorded(event: TaskEvent, run: Pick<RunFacts, 'find'>): void {
     if ('task' in event) return;
     const note = runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);

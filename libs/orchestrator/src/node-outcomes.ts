@@ -25,19 +25,19 @@ import type { RunState } from './run-state.js';
 import type { RetryConfig } from './workflow.js';
 import { nodeError } from './run-steps.js';
 
-/** Why an attempt of a node gave nothing. */
+/** Failure of an attempt of a node. */
 export interface AttemptFailure {
   kind: FailureKind;
   error: string;
-  /** What the run says of it; absent: the error, with the node's name. */
+  /** Message of the run; absent: the error with the node's name. */
   message?: string;
-  /** The instance that it is about, where that is another one. */
+  /** The instance that failed, if it is another one. */
   instance?: string;
-  /** How many milliseconds the agent asks to wait before it is called again. */
+  /** Milliseconds that the agent asks to wait before the next call. */
   retryAfter?: number;
 }
 
-/** Of a node that asks when nobody is heard any more. */
+/** Failure of a node that asks a question after the run has its outcome. */
 export const CANNOT_ASK: AttemptFailure = { kind: 'refused', error: 'it cannot ask: the run has its outcome' };
 
 /** The run whose nodes end. */
@@ -50,17 +50,17 @@ interface EndingRun {
 }
 
 /**
- * What the end of an attempt means for a node and for the edges from it, as events of the run; each is to be recorded before
- * the next one is asked for. A failure is tried again, else made good by the fallback, else the node's.
+ * Derives the events at the end of an attempt, for the node and its outgoing edges. A failure is retried, else replaced
+ * by the fallback, else it fails the node. Record each event before you request the next one.
  */
 export class NodeOutcomes {
   constructor(private readonly run: EndingRun) {}
 
-  /** The node has a result. */
+  /** Completes a node with a result. */
   *completed(node: NodeRun, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
     const { reference, state } = this.run;
     const completion = { status, artifacts, ...(fallback && { fallback: true as const }) };
-    // Entries of a list have been looked at one by one.
+    // The entries of a list have been checked one by one.
     const rounded = node.each === undefined ? roundedResult(node, artifacts) : [];
     for (const note of rounded) yield stepEvent(reference, note);
     yield* this.succeeded(node, artifacts, (taken) =>
@@ -68,7 +68,7 @@ export class NodeOutcomes {
     );
   }
 
-  /** The node has the result that it had in another run. */
+  /** Completes a node with its result from another run. */
   reused(node: NodeRun, result: ReusedResult): Generator<TaskEvent> {
     const { reference, state } = this.run;
     return this.succeeded(node, result.artifacts, (taken) =>
@@ -76,11 +76,11 @@ export class NodeOutcomes {
     );
   }
 
-  /** An attempt has failed. */
+  /** Handles a failed attempt: retry, fallback or failure of the node. */
   *failed(node: NodeRun, attempt: AttemptFailure): Generator<TaskEvent> {
     const { graph } = this.run.state;
     const { retry, fallback } = graph.node(node.id);
-    // A list as a whole is not tried again: its entries were.
+    // A list is not retried as a whole, because its entries are.
     if (node.each !== undefined) return yield* this.ended(node, attempt);
     let failure = attempt;
     try {
@@ -96,7 +96,7 @@ export class NodeOutcomes {
     yield* this.ended(node, failure);
   }
 
-  /** The node has failed, whatever it says of other attempts. */
+  /** Fails a node without a retry or fallback. */
   *ended(node: NodeRun, attempt: AttemptFailure): Generator<TaskEvent> {
     const { reference, state, evaluation } = this.run;
     const { error, message = `node "${node.instance}": ${error}` } = attempt;
@@ -108,7 +108,7 @@ export class NodeOutcomes {
     yield stepEvent(reference, nodeError.note(node, payload));
   }
 
-  /** Where it cannot be decided what follows, the node fails. */
+  /** Ends a node with a result. If the outgoing edges cannot be decided, the node fails. */
   private *succeeded(
     node: NodeRun,
     artifacts: Artifact[],
@@ -123,7 +123,7 @@ export class NodeOutcomes {
     yield* this.ended(node, { kind: 'expression', error: first.message });
   }
 
-  /** When the node is tried again; `undefined` where it is not. @throws FailedExpression */
+  /** Returns the time of the next attempt; `undefined` if the node is not retried. @throws FailedExpression */
   private retryAt(node: NodeRun, attempt: AttemptFailure): Date | undefined {
     const { reference, state, evaluation, clock } = this.run;
     const { retry } = state.graph.node(node.id);
@@ -156,7 +156,7 @@ export class NodeOutcomes {
   }
 }
 
-/** Conditions that could not be decided, of edges from a node. */
+/** Reports conditions of a node's outgoing edges that could not be decided. */
 export function* edgeErrors(
   reference: TaskReference,
   node: NodeRun,
@@ -168,7 +168,10 @@ export function* edgeErrors(
   }
 }
 
-/** What failed where no agent did: an expression, or what came out of it. @throws what is a fault of ours */
+/**
+ * Returns the failure for an error of an expression or of its result. @throws any other error: it is a fault of the
+ * service
+ */
 export function attemptFailure(error: unknown): AttemptFailure {
   if (error instanceof FailedExpression) return { kind: 'expression', error: error.message };
   if (error instanceof ContentTooLarge) return { kind: 'refused', error: error.message };
@@ -176,12 +179,12 @@ export function attemptFailure(error: unknown): AttemptFailure {
   throw error;
 }
 
-/** Entries of a list have no edges. */
+/** Returns the edges to decide; none for an entry of a list, which has no edges. */
 function choicesOf(state: RunState, node: NodeRun, outcome: 'completed' | 'failed') {
   return node.list === undefined ? state.choices(node, outcome) : undefined;
 }
 
-/** True if another attempt is due, and the agent asks to wait for it longer than a node waits. */
+/** True if a retry is due, but the agent asks for a longer pause than a node waits. */
 function asksForTooLong(node: NodeRun, attempt: AttemptFailure, retry: RetryConfig): boolean {
   const { retryAfter } = attempt;
   const isDue = isRetried(retry, node.attempts, failureOf(node, attempt));
@@ -196,7 +199,7 @@ function failing(node: NodeRun, failure: Failure): NodeRun {
   return { ...node, status: 'failed', error: failure.message, failure };
 }
 
-/** An attempt's failure as the log has it. */
+/** Returns an attempt's failure as it is logged. */
 export function failureOf(node: NodeRun, { kind, error, instance = node.instance }: AttemptFailure): Failure {
   return { kind, message: error, node: node.id, ...(instance !== node.id && { instance }) };
 }

@@ -6,12 +6,12 @@ import { PERCENTAGE, RANGES } from './ranges.js';
 import type { EachConfig, RetryConfig, WorkflowDefinition, WorkflowNode } from './workflow.js';
 import type { WorkflowProblem } from './workflow-problem.js';
 
-/** How schemas stand in configs of these types. */
+/** Config member that holds a schema, by node type. */
 const CONFIG_SCHEMAS: Readonly<Record<string, string>> = { agent: 'output', human: 'form', output: 'schema' };
 
 /**
- * What is wrong with what a node says of its runs, results and questions, whatever its type.
- * @param use of the workflow
+ * Returns problems in a node's rules for retries, timeouts, lists, results and questions, for all node types.
+ * @param use limits that the schemas of the workflow share
  */
 export function nodeRuleProblems({ nodes, language }: WorkflowDefinition, use: SharedUse): WorkflowProblem[] {
   return [...nodes.entries()].flatMap(([index, node]) => {
@@ -94,7 +94,7 @@ function checkOutput(problems: MemberProblems, { type, config, output }: Workflo
   problems.schema('output.schema', output?.schema, use);
 }
 
-/** The schema in a config, and what is answered for whoever does not. */
+/** Checks the schema in a config, and the default answer against it. */
 function checkAnswer(problems: MemberProblems, { type, config, onWait }: WorkflowNode, use: SharedUse): void {
   const value = onWait?.default;
   const key = CONFIG_SCHEMAS[type] ?? '';

@@ -7,108 +7,112 @@ export type NodeStatus = 'pending' | 'running' | 'input-required' | 'completed' 
 export type RunStatus = 'running' | 'input-required' | 'completed' | 'failed' | 'canceled';
 
 /**
- * Why a node is skipped: no edge to it was taken (`off`), what it needs has failed (`broken`), too few of its edges can
- * still be taken (`out-of-reach`), the run has failed (`failure`), or nobody needs it any more (`canceled`).
+ * Reason why a node is skipped: no edge to it was taken (`off`), a node that it needs has failed (`broken`), too few of
+ * its edges can still be taken (`out-of-reach`), the run has failed (`failure`), or its result is not needed anymore
+ * (`canceled`).
  */
 export type SkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'canceled';
 
-/** What a run's log says of one instance of a node: the only one, that of one iteration, or of one entry of a list. */
+/** State of an instance of a node: the only one, that of an iteration, or that of an entry of a list. */
 export interface NodeRun {
   readonly id: string;
   readonly type: string;
-  /** The id; with the iterations of the loops around it and its place in a list where it has such: `draft@2`, `tr[17]`. */
+  /** Name of the instance: the id with its iterations and its index in a list, for example `draft@2` or `tr[17]`. */
   readonly instance: string;
-  /** The iterations of the loops around it, outermost first; they count from 1. */
+  /** Iterations of the surrounding loops, outermost first, counted from 1. */
   readonly path: readonly number[];
-  /** Of an entry of a list: its place, from 0. */
+  /** Index of an entry in its list, from 0. */
   readonly index?: number;
-  /** Of an entry of a list: the node's instance that goes through the list. */
+  /** Instance that processes the list of this entry. */
   readonly list?: NodeRun;
-  /** Of a node that goes through a list: what has become of its entries. It is never sent anything itself. */
+  /** Progress of a node that processes a list. The node itself is never sent a Message. */
   readonly each?: EachRun;
-  /** `Frontier` gives it. */
+  /** Set by `Frontier`. */
   readonly status: NodeStatus;
-  /** How often the node was started; counts from 1, 0 while it is pending. */
+  /** Number of starts; 0 while the node is pending. */
   attempts: number;
-  /** The agent that was called. */
+  /** URL of the agent that was called. */
   agentUrl?: string;
-  /** The child's Task and its context, as far as the log names them. */
+  /** Task and context of the child, as far as the log names them. */
   taskId?: string;
   contextId?: string;
-  /** The Message that was sent in this attempt last. */
+  /** Message that was sent last in this attempt. */
   messageId?: string;
-  /** When, or since when its Task goes on without another one (ISO 8601). */
+  /** Time at which it was sent, or at which its Task resumed without a Message (ISO 8601). */
   sentAt?: string;
   /** Number of times that its Task has moved on without a Message since the last one. */
   resumes?: number;
-  /** The run's Message that the last one passed on, where it answered the child's question. */
+  /** Message of the run that the last one forwarded as an answer to the child's question. */
   answer?: Message;
-  /** The question that it answered: it stands where the child does not take the answer. */
+  /** The answered question; it stays open if the child rejects the answer. */
   answered?: { question: Part[]; wantsAuth: boolean };
   artifacts: Artifact[];
   error?: string;
-  /** Of the last attempt that failed, where the log tells more than a text. */
+  /** Failure of the last failed attempt, if the log has more than a text. */
   failure?: Failure;
-  /** What the child asks, while the node is `input-required`. */
+  /** Question of the child while the node is `input-required`. */
   question?: Part[];
-  /** Since when (ISO 8601). */
+  /** Time of the question (ISO 8601). */
   askedAt?: string;
-  /** Since when the run asks it as well, so that somebody can answer: when nothing else of the run can go on (ISO 8601). */
+  /**
+   * Time since which the run itself asks the question, so that a caller can answer it: when nothing else of the run can
+   * continue (ISO 8601).
+   */
   openSince?: string;
-  /** What it says of an answer. */
+  /** Form of the answer. */
   asks?: FormQuestion;
-  /** Why its agent has not taken the last answer: the question stands. */
+  /** Why the agent rejected the last answer; the question stays open. */
   refused?: FieldViolation[];
-  /** Whether the run has asked that already. */
+  /** True if the run has asked the question. */
   isAsked?: boolean;
-  /** Whether it asks for authentication and not for input. */
+  /** True if the child asks for authentication instead of input. */
   wantsAuth?: boolean;
-  /** While it is `running` and nothing is done: until when. */
+  /** Reason and end of an idle wait of a `running` node. */
   waitsFor?: { state: 'timer' | 'retry'; until: string };
-  /** Of its outgoing edges for which something had to be decided: those that were taken, as places in `edges`. */
+  /** Taken edges as indexes in `edges`, of the outgoing edges that had to be decided. */
   taken?: readonly number[];
-  /** Whether its result is its `fallback`. */
+  /** True if its result is its `fallback`. */
   fallback?: boolean;
-  /** The run that it was taken over from. */
+  /** Run from which the result was reused. */
   origin?: string;
-  /** Why it is `skipped`. */
+  /** Reason why it is `skipped`. */
   because?: SkipReason;
-  /** What came of the cancel of its child, once it was canceled. */
+  /** Outcome of the cancel of its child. */
   cancelOutcome?: CallCancelOutcome;
   /** ISO 8601. */
   startedAt?: string;
   finishedAt?: string;
 }
 
-/** How far a node has come with the list that it goes through. */
+/** Progress of a node with the list that it processes. */
 export interface EachRun {
-  /** The list; absent until `each.started` tells it, and once the node has ended. */
+  /** The list; absent before `each.started` and after the node has ended. */
   items?: readonly JsonValue[];
-  /** How many entries the list has; 0 until it is told. */
+  /** Number of entries of the list; 0 before it is known. */
   total: number;
-  /** The instances of the entries that were reached, by their place. */
+  /** Instances of the entries that were reached, by index. */
   readonly runs: NodeRun[];
-  /** How many entries have ended in each way. */
+  /** Number of entries by outcome. */
   completed: number;
   failed: number;
   canceled: number;
-  /** The first entry that failed. */
+  /** First entry that failed. */
   firstFailed?: NodeRun;
 }
 
-/** The first failure of a run that nothing took care of; `node` is absent where no node is to blame. */
+/** The first unhandled failure of a run; `node` is absent if no node caused it. */
 export interface RunError {
-  /** Absent in logs from before failures had kinds, and where the run did not come to its end by itself. */
+  /** Kind of the failure; absent in logs from before failures had kinds, and if the run was ended from outside. */
   kind?: FailureKind;
   node?: string;
   instance?: string;
   message: string;
 }
 
-/** What became of one child when its run was canceled. */
+/** Outcome for a child when its run was canceled. */
 export interface CanceledChild {
   node: string;
-  /** Where it is not the node's id. */
+  /** Name of the instance, if it is not the node's id. */
   instance?: string;
   agentUrl: string;
   taskId?: string;

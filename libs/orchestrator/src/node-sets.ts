@@ -2,15 +2,18 @@ import { Heap } from './heap.js';
 import type { NodeRun, NodeStatus, SkipReason } from './node-run.js';
 import type { Skips } from './plan.js';
 
-/** Nodes that the engine does itself: nothing is sent to an agent. */
+/** Node types that the engine executes itself, without an agent. */
 const OWN_TYPES: ReadonlySet<string> = new Set(['set', 'wait']);
 
-/** Whether the engine does it itself. */
+/** True if the engine executes the node itself. */
 export function isOwn({ type }: Pick<NodeRun, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 
-/** Which instances are in which state. A change costs what changes, an answer what it names; lists are as defined. */
+/**
+ * Tracks the instances of a run by state. A change costs what changes, a query what it returns; lists are in the order
+ * of the definition.
+ */
 export class NodeSets {
   readonly byStatus: Readonly<Record<NodeStatus, Set<NodeRun>>> = {
     pending: new Set(),
@@ -21,9 +24,9 @@ export class NodeSets {
     canceled: new Set(),
     skipped: new Set(),
   };
-  /** Running, and no wait for a time, and not for the entries of a list. */
+  /** Running instances, except those that wait for a time or for the entries of a list. */
   readonly busy = new Set<NodeRun>();
-  /** Active, and nobody needs it any more. */
+  /** Active instances whose results are not needed anymore. */
   readonly withdrawn = new Set<NodeRun>();
   private readonly startable: Heap<NodeRun>;
   private readonly unannounced = new Set<NodeRun>();
@@ -31,8 +34,8 @@ export class NodeSets {
   private readonly before: (one: NodeRun, other: NodeRun) => boolean;
 
   /**
-   * @param place where a node is defined, by its id
-   * @param reports whether skips are to be reported
+   * @param place position of a node in the definition, by its id
+   * @param reports true if skips are reported
    */
   constructor(
     place: (id: string) => number,
@@ -42,7 +45,7 @@ export class NodeSets {
     this.startable = new Heap(this.before);
   }
 
-  /** Those that may start, and are to wait for nothing. */
+  /** Returns pending instances that may start now. */
   ready(most = Infinity): NodeRun[] {
     return Number.isFinite(most) ? [...this.startable.least().take(Math.max(most, 0))] : [...this.startable.least()];
   }
@@ -51,7 +54,7 @@ export class NodeSets {
     return this.sorted(this.unannounced);
   }
 
-  /** Running or waiting, without those that only wait for the entries of a list. */
+  /** Running or waiting instances, except those that only wait for the entries of a list. */
   get active(): NodeRun[] {
     const { running, 'input-required': waiting } = this.byStatus;
     return this.sorted([...running, ...waiting].filter(({ each }) => each === undefined));
@@ -61,12 +64,12 @@ export class NodeSets {
     return [...nodes].sort((one, other) => (this.before(one, other) ? -1 : 1));
   }
 
-  /** What was skipped and is not reported yet, by the reason. */
+  /** Skipped instances that are not reported yet, by reason. */
   get skips(): Skips[] {
     return [...this.unreported].map(([because, instances]) => ({ because, instances: [...instances] }));
   }
 
-  /** Gives a node its status. What is known of its Message, and of what it waits for, is to be told before. */
+  /** Changes the status of an instance. Set its `messageId` and `waitsFor` first. */
   move(node: NodeRun, status: NodeStatus): void {
     this.byStatus[node.status].delete(node);
     this.busy.delete(node);
@@ -81,12 +84,12 @@ export class NodeSets {
     if (node.messageId === undefined && !isOwn(node)) this.unannounced.add(node);
   }
 
-  /** A pending node may start. */
+  /** Marks a pending instance as ready to start. */
   admit(node: NodeRun): void {
     if (node.status === 'pending') this.startable.add(node);
   }
 
-  /** It has to wait. */
+  /** Makes an instance wait again. */
   dismiss(node: NodeRun): void {
     this.startable.delete(node);
   }
@@ -107,7 +110,7 @@ export class NodeSets {
   }
 }
 
-/** By where nodes are defined; instances of the same one as they come. */
+/** Compares instances by the position of their nodes, then by iteration and index. */
 function compared(one: NodeRun, other: NodeRun, place: (id: string) => number): number {
   if (one.id !== other.id) return place(one.id) - place(other.id);
   const [left, right] = [orderOf(one), orderOf(other)];

@@ -1,23 +1,23 @@
 import { isJsonObject, type JsonValue, textStart } from '#libs/protocol';
 import type { WorkflowNode } from './workflow.js';
 
-/** Where the config of a node type keeps its text, where that is not `prompt`. */
+/** Config member with the text of a node type, if it is not `prompt`. */
 const TEXT_KEYS: Readonly<Record<string, string>> = { conversation: 'message', brainstorm: 'idea' };
 
-/** Members of the config that are templates, texts in them at any depth, by type. */
+/** Config members whose texts are templates at any depth, by type. */
 const VALUE_KEYS: Readonly<Record<string, string>> = { tool: 'args', set: 'values', workflow: 'inputs', wait: 'for' };
 
-/** Under which key the config of a node type keeps the text that it is sent. */
+/** Returns the config member that holds the text which a node type is sent. */
 export function templateKey(type: string): string {
   return TEXT_KEYS[type] ?? 'prompt';
 }
 
-/** Under which key the config of a node type keeps JSON that is a template; for types that take a Message, what goes with its text. */
+/** Returns the config member with templated JSON. For types that are sent a Message, it goes with the text. */
 export function valueKey(type: string): string {
   return VALUE_KEYS[type] ?? 'data';
 }
 
-/** What of a node is a template, with its path in the node. */
+/** Returns the templates of a node with their paths in the node. */
 export function templateValues({ type, config, fallback }: WorkflowNode): { path: string; value: JsonValue }[] {
   const own = type === 'input' ? [] : [templateKey(type), valueKey(type)];
   const values = own.flatMap((key) => {
@@ -28,12 +28,12 @@ export function templateValues({ type, config, fallback }: WorkflowNode): { path
   return fallback === undefined ? values : [...values, { path: 'fallback.parts', value: fallback.parts as JsonValue }];
 }
 
-/** The texts of a node that are templates, each with its path in the node. */
+/** Returns the templated texts of a node with their paths in the node. */
 export function templatesOf(node: WorkflowNode): { path: string; text: string }[] {
   return templateValues(node).flatMap(({ path, value }) => textsIn(value, path));
 }
 
-/** The texts of a config that stay as they are written: neither templates nor expressions. What an input has is data. */
+/** Returns the texts of a config that are neither templates nor expressions. Texts of an input are data. */
 export function plainTexts({ type, config }: WorkflowNode): { path: string; text: string }[] {
   if (type === 'input') return [];
   const live = [templateKey(type), valueKey(type), ...(type === 'wait' ? ['until'] : [])];
@@ -42,7 +42,7 @@ export function plainTexts({ type, config }: WorkflowNode): { path: string; text
   );
 }
 
-/** Every text of JSON, with its path. */
+/** Returns every text of a JSON value with its path. */
 export function textsIn(value: JsonValue, path: string): { path: string; text: string }[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, `${path}[${index}]`));

@@ -1,14 +1,14 @@
 import { InFlight, type InFlightOwner } from '#libs/service';
 
-/** Cancels that this process has under way: of one caller at the agents of one origin, of one caller, of one tenant, in all. */
+/** Limits of concurrent cancels in this process: of one caller at one origin, of one caller, of one tenant, in all. */
 const CANCELS_AT_ORIGIN = 4;
 const CANCELS_OF_CALLER = 16;
 const CANCELS_OF_TENANT = 48;
 const CANCELS_AT_ONCE = 64;
 
-/** Agent's Task that is to be canceled. */
+/** A remote Task to cancel. */
 export interface CancelPlace {
-  /** Names the cancel: it is asked for once at a time. */
+  /** Identifies the cancel: it is requested once at a time. */
   name: string;
   url: string;
   whose: InFlightOwner;
@@ -22,15 +22,17 @@ interface OpenCancel {
 }
 
 /**
- * Cancels that agents have not answered yet. They hold no slot of the job queue: an agent that is silent delays neither the
- * cancels at others nor other jobs. No caller's silent agents take the places of other callers' cancels.
+ * Cancels that agents have not answered yet.
+ * - A cancel holds no slot of the job queue, so a silent agent delays neither cancels at other agents nor other jobs.
+ * - The silent agents of one caller do not use up the room for cancels of other callers.
  */
 export class OpenCancels {
   private readonly open = new Map<string, OpenCancel>();
 
   /**
-   * Asks for a cancel, unless one of this name is under way, and resolves with what `ask` says: true if its outcome is kept.
-   * @returns `undefined` where as many are under way as may be
+   * Requests a cancel, unless one of this name is in progress. Resolves with the result of `ask`: true if its outcome
+   * is stored.
+   * @returns `undefined` if the limits allow no further cancel
    */
   kept({ name, url, whose }: CancelPlace, ask: () => Promise<boolean>): Promise<boolean> | undefined {
     const known = this.open.get(name);

@@ -3,12 +3,12 @@ import { type Artifact, dataPart, firstData, jsonInText, type JsonValue, joinedT
 import { InputSchema, InvalidInputSchema } from '#libs/expressions';
 import type { WorkflowNode } from './workflow.js';
 
-/** A node's result is not what its definition says. The message may be shown to callers. */
+/** Error for a node result that violates its definition. Its message may be shown to callers. */
 export class InvalidOutput extends Error {
   override readonly name = 'InvalidOutput';
 }
 
-/** What a definition says of a node's result (`output`; `config.schema` of an `output` node). */
+/** Rules for a node's result (`output`; `config.schema` of an `output` node). */
 export class OutputRules {
   private static readonly known = new WeakMap<WorkflowNode, OutputRules>();
   private readonly schema: InputSchema | undefined;
@@ -17,7 +17,7 @@ export class OutputRules {
     this.schema = usable(node.output?.schema ?? (node.type === 'output' ? node.config['schema'] : undefined));
   }
 
-  /** The rules of a node of a definition, which are read once. */
+  /** Returns the rules of a node of a definition. They are read once. */
   static of(node: WorkflowNode): OutputRules {
     const rules = OutputRules.known.get(node) ?? new OutputRules(node);
     OutputRules.known.set(node, rules);
@@ -25,8 +25,8 @@ export class OutputRules {
   }
 
   /**
-   * The result as it is to be kept: where the definition says so, with the JSON of its text as data.
-   * @param mostMembers what such JSON may have of members and elements
+   * Returns the result to store; with `parse`, the JSON of its text is added as data.
+   * @param mostMembers limit of members and elements of that JSON
    * @throws InvalidOutput
    */
   applied(artifacts: Artifact[], mostMembers: number): Artifact[] {
@@ -51,13 +51,13 @@ export class OutputRules {
   }
 }
 
-/** What a result is as a value: its data, else its text. */
+/** Returns a result as a value: its data, else its text. */
 function valueOf(artifact: Artifact | undefined): JsonValue {
   if (artifact === undefined) return null;
   return firstData(artifact.parts) ?? joinedText(artifact.parts) ?? null;
 }
 
-/** @throws InvalidOutput for JSON that is too much */
+/** @throws InvalidOutput for JSON with too many members */
 function parsed(text: string, mostMembers: number): JsonValue | undefined {
   if (hasMoreMembers(text, mostMembers)) throw new InvalidOutput(`the output's JSON ${tooManyMembers(mostMembers)}`);
   try {
@@ -69,7 +69,7 @@ function parsed(text: string, mostMembers: number): JsonValue | undefined {
   }
 }
 
-/** A schema that was saved when more was allowed holds nobody up. */
+/** Returns the schema; `undefined` for one that an earlier version accepted and this one rejects. */
 function usable(schema: JsonValue | undefined): InputSchema | undefined {
   if (schema === undefined) return undefined;
   try {

@@ -17,41 +17,44 @@ import {
   UNREAD_PARTS,
 } from '#libs/protocol';
 
-/** Answer of a node as the next node gets it. */
+/** Result of a node as the next node receives it. */
 export interface SaidContent {
   text: string;
-  /** Everything that the text does not say: data, files, further texts and Artifacts, in their order. */
+  /** Content beyond the text, in order: data, files, further texts and Artifacts. */
   rest: Part[];
 }
 
-/** The Parts of a Message to a node. */
+/** Parts of a Message to a node. */
 export interface NodeContent {
-  /** Its text, and the data or arguments that its definition gives it. */
+  /** Text, data and arguments from the node's definition. */
   own: Part[];
-  /** Further Parts that other nodes have answered, in their order; they follow. */
+  /** Further Parts from other nodes, in order; they follow `own`. */
   passed: Part[];
-  /** What other nodes have answered and is not in the Message, or only as a line about it. */
+  /** Content of other nodes that the Message lacks, or contains only as a line about it. */
   leftOut: Part[];
 }
 
-/** Event payload about what did not reach a node. */
+/** Event payload about content that did not reach a node. */
 export interface LeftOutPayload {
   count: number;
   /** `text`, `data`, or media types of files; each once. */
   kinds: string[];
 }
 
-/** Types that read one text and nothing else. */
+/** Node types that read a single text. */
 const TEXT_ALONE = new Set(['conversation', 'brainstorm', 'tool']);
-/** A Task that repeats its Message has that this often: as the Message, as an Artifact, in its last word; and room is left. */
+/**
+ * Number of times that a Task stores a Message which its agent repeats, with a margin: as the Message, as an Artifact
+ * and in its final status.
+ */
 export const ECHOES_IN_A_TASK = 4;
-/** At most so many kinds are named. */
+/** Number of kinds in an event. */
 const MOST_KINDS = 20;
 
 /**
- * Splits what a node has answered into its text and the rest.
+ * Splits the result of a node into its text and the rest.
  * @param node the id of the node
- * @param mayBeData true if data is the text where there is no other
+ * @param mayBeData true if data count as the text if there is none
  */
 export function saidContent(node: string, artifacts: readonly Artifact[], mayBeData: boolean): SaidContent {
   const [first, ...further] = artifacts;
@@ -66,14 +69,18 @@ export function saidContent(node: string, artifacts: readonly Artifact[], mayBeD
   return { text: said, rest: [...unsaid, ...others] };
 }
 
-/** Returns the Parts of several Artifacts as those of one; a text of a further one is no piece of the first one's text. */
+/**
+ * Returns the Parts of several Artifacts as those of a single one. Texts of further Artifacts are marked, because they
+ * do not belong to the text of the first.
+ */
 export function asOneArtifact(node: string, artifacts: readonly Artifact[]): Part[] {
   const [first, ...further] = artifacts;
   return [...(first?.parts ?? []), ...further.flatMap((artifact) => marked(node, artifact, artifact.parts))];
 }
 
 /**
- * What a reference to a node in a prompt does not say: its files, which go with the prompt, and what is left out.
+ * Returns content that a reference in a prompt does not cover: the files, which go with the prompt, and what is left
+ * out.
  * @param withData true if the prompt names the node's data as well
  */
 export function unsaidByReference(
@@ -88,8 +95,8 @@ export function unsaidByReference(
 }
 
 /**
- * Makes the Message to a node of its type: types that read texts alone get the others as texts.
- * @param given Parts that the definition of the node gives it beside its text
+ * Builds the Message to a node. Types that read only texts get other content as texts.
+ * @param given Parts from the definition of the node beside its text
  */
 export function contentFor(type: string, { text, rest }: SaidContent, given: readonly Part[] = []): NodeContent {
   if (TEXT_ALONE.has(type)) {
@@ -107,7 +114,7 @@ export function partsOf({ own, passed }: NodeContent): Part[] {
 }
 
 /**
- * Replaces passed Parts that would be too much by a line about each.
+ * Replaces Parts that exceed the room by a line about each.
  * @param room characters that the whole Message may have
  */
 export function fittedInto(room: number, content: NodeContent): NodeContent & { length: number } {
@@ -127,13 +134,13 @@ export function fittedInto(room: number, content: NodeContent): NodeContent & { 
   return { own: content.own, passed, leftOut, length };
 }
 
-/** Returns what an event says of Parts that were left out; `undefined` for none. */
+/** Returns the event payload for Parts that were left out; `undefined` for none. */
 export function leftOutPayload(parts: readonly Part[]): LeftOutPayload | undefined {
   if (parts.length === 0) return undefined;
   return { count: parts.length, kinds: [...new Set(parts.map(partKind))].toSorted().slice(0, MOST_KINDS) };
 }
 
-/** Returns what an event says of Parts of an answer that nobody here can read; `undefined` for none. */
+/** Returns the event payload for Parts of an answer that cannot be read; `undefined` for none. */
 export function unreadPayload({
   artifacts,
   reply,
@@ -148,7 +155,7 @@ export function unreadPayload({
   return { count: kinds.length, kinds: named.slice(0, MOST_KINDS) };
 }
 
-/** Parts of an Artifact; the texts among them say which one they belong to. */
+/** Adds the Artifact's name to the metadata of its texts. */
 function marked(node: string, { artifactId }: Artifact, parts: readonly Part[]): Part[] {
   const of = `${node}/${artifactId}`;
   return parts.map((part) =>
@@ -156,7 +163,7 @@ function marked(node: string, { artifactId }: Artifact, parts: readonly Part[]):
   );
 }
 
-/** About how many characters Parts have as JSON, with all their members. */
+/** Returns the approximate number of characters of Parts as JSON. */
 function lengthOf(parts: readonly Part[]): number {
   const members = parts.map(({ filename = '', mediaType = '', metadata }) => {
     return filename.length + mediaType.length + (metadata ? JSON.stringify(metadata).length : 0);

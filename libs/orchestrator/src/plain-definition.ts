@@ -14,7 +14,7 @@ const NODE_KEYS = [
 ] as const satisfies (keyof WorkflowNode)[];
 const NODE_TYPES: ReadonlySet<string> = new Set(['workflow', 'set', 'wait', 'human']);
 
-/** Whether a definition says nothing of what runs came to know after their logs had found their form. */
+/** True if a definition uses none of the features that were added after the log format of runs was fixed. */
 export function isPlain(definition: WorkflowDefinition): boolean {
   return (
     definition.language !== 2 &&
@@ -24,12 +24,12 @@ export function isPlain(definition: WorkflowDefinition): boolean {
   );
 }
 
-/** Answers of `mayReadBytes` by definition: each end of each node asks, and a definition never changes. */
+/** Results of `mayReadBytes` by definition: it is queried at each end of a node, and a definition never changes. */
 const READS_BYTES = new WeakMap<WorkflowDefinition, boolean>();
 
 /**
- * True if an expression may read the bytes of files: `nodes.<id>.artifacts` has them, in every language. A backslash may be an escape that
- * hides the name.
+ * True if an expression may read the bytes of files: `nodes.<id>.artifacts` contains them, in every language. A
+ * backslash may be an escape that hides the name.
  */
 export function mayReadBytes(definition: WorkflowDefinition): boolean {
   const known = READS_BYTES.get(definition);

@@ -5,12 +5,12 @@ import { answeredNodes } from './run-answer.js';
 import type { RunState } from './run-state.js';
 import type { Timer } from './timers.js';
 
-/** A time that is not further away is waited for, and does not end the turn: in milliseconds. */
+/** Longest wait that does not end the turn, in milliseconds. */
 const SHORT_WAIT = 30_000;
 
 /**
- * What a run does next. After a failure that nothing took care of nothing starts and what is under way stops, unless the
- * workflow says `continue`. Pure, and reads what folding has kept: it costs what it answers.
+ * Plans the next steps of a run. After an unhandled failure nothing starts and running nodes stop, unless the workflow
+ * says `continue`. Pure; it reads only folded state and costs what it returns.
  * @param now in milliseconds of the epoch
  */
 export function planNext(state: RunState, now: number): Plan {
@@ -32,7 +32,7 @@ export function planNext(state: RunState, now: number): Plan {
   return ended(plan, frontier.isFailing ? 'failed' : 'completed', state);
 }
 
-/** What is left to do when the outcome is known: the nodes of `onExit`, as long as they have time. None of them may ask. */
+/** Plans the `onExit` nodes after the outcome is known, within their time limit. They cannot ask questions. */
 function planEnding(frontier: Frontier, now: number): Plan {
   const isOver = frontier.timers.due(now).some(({ kind }) => kind === 'exit');
   const report = frontier.unreported;
@@ -45,7 +45,7 @@ function planEnding(frontier: Frontier, now: number): Plan {
   return frontier.active.length > 0 || frontier.isBusy ? plan : ended(plan, frontier.ending);
 }
 
-/** What may start or has to be decided, and what it is time for. */
+/** Returns pending decisions, due timers and nodes to start. */
 function timely(frontier: Frontier, now: number): Pick<Plan, 'decide' | 'fire' | 'start'> {
   const due = frontier.timers.due(now);
   const again = due.flatMap(({ kind, node }) => (STARTS.has(kind) && node ? [node] : []));
@@ -56,12 +56,12 @@ function timely(frontier: Frontier, now: number): Pick<Plan, 'decide' | 'fire' |
   };
 }
 
-/** After which a node is started, and after which something else is done without anybody's answer. */
+/** Timers after which a node starts, and timers after which a run continues without an answer. */
 const STARTS: ReadonlySet<Timer['kind']> = new Set(['retry', 'loop']);
 const GOES_ON: ReadonlySet<Timer['kind']> = new Set([...STARTS, 'wait']);
 const NOTHING = { decide: [], answer: [], fire: [], start: [] };
 
-/** The outcome, where nothing else is left; before a last one comes what wants to know it. */
+/** Sets the outcome once nothing is left to do; `onExit` nodes run before a final outcome. */
 function ended(plan: Plan, outcome: RunOutcome | undefined, state?: RunState): Plan {
   const { stop, report, decide, fire, start } = plan;
   if ([stop, report, decide, fire, start].some((list) => list.length > 0) || outcome === undefined) return plan;
@@ -77,8 +77,8 @@ function answered({ received, undelivered, frontier }: RunState): NodeRun[] {
 }
 
 /**
- * Whether a cancel of the run has begun to stop its nodes. It goes on, also where the process that did so is gone and
- * nobody has been told of the wish again yet: a run whose nodes were canceled never completes.
+ * True if a cancel of the run has begun to stop its nodes. Such a run never completes: the cancel resumes even after a
+ * crash, before it is requested again.
  */
 export function isBeingCanceled({ frontier }: RunState): boolean {
   return frontier.isBeingCanceled;

@@ -2,23 +2,23 @@ import type { LoopRun } from './loop-run.js';
 import type { NodeRun, SkipReason } from './node-run.js';
 import type { Timer } from './timers.js';
 
-/** How a run ends. */
+/** Final outcome of a run. */
 export type EndingOutcome = 'completed' | 'failed' | 'canceled';
 
-/** `input-required`: nothing can go on before a caller answers; `parked`: nothing before a time that is not near. */
+/** `input-required`: the run waits for an answer; `parked`: the run waits for a time that is not near. */
 export type RunOutcome = EndingOutcome | 'input-required' | 'parked';
 
-/** What has to be found out, by an expression or by doing it, and told as an event before the run goes on. */
+/** A decision that an expression or the engine makes. It is recorded as an event before the run continues. */
 export type Decision =
-  /** The list of a node that goes through one, and was started: `each.started`, or its failure. */
+  /** List of a started node with `each`: `each.started`, or its failure. */
   | { kind: 'items'; node: NodeRun }
-  /** The end of a node whose list is done: its completion or failure. */
+  /** End of a node whose list is done: its completion or failure. */
   | { kind: 'list'; node: NodeRun }
-  /** What the engine does itself: `set` and `wait` nodes that were started. */
+  /** Execution of a started `set` or `wait` node by the engine. */
   | { kind: 'own'; node: NodeRun }
-  /** A loop whose newest iteration is over: `loop.next`, or `loop.ended` (the only one where `failed`). */
+  /** Next step of a loop whose newest iteration is over: `loop.next`, or `loop.ended` (always if `failed`). */
   | { kind: 'loop'; loop: LoopRun; failed: boolean }
-  /** How the run ends, for the nodes of `onExit`: `run.ending`. */
+  /** Outcome of the run, which the `onExit` nodes need: `run.ending`. */
   | { kind: 'ending'; outcome: EndingOutcome };
 
 /** Skipped instances that are not reported yet. */
@@ -27,21 +27,21 @@ export interface Skips {
   instances: string[];
 }
 
-/** What a run does next, in this order; lists are as defined. */
+/** Next steps of a run, in the order of the members; lists are in the order of the definition. */
 export interface Plan {
-  /** What is to be canceled now: nobody needs it any more. */
+  /** Nodes to cancel now, because their results are not needed anymore. */
   stop: NodeRun[];
-  /** What was skipped and is to be reported: `node.skipped`. */
+  /** Skipped instances to report: `node.skipped`. */
   report: Skips[];
   decide: Decision[];
-  /** The waiting nodes that the newest Message to the run answers. */
+  /** Waiting nodes that the newest Message to the run answers. */
   answer: NodeRun[];
-  /** What it is time for, without the starts that had to wait for it. */
+  /** Due timers, except those that start a node. */
   fire: Timer[];
-  /** What is to be started now, for the first time or again. */
+  /** Nodes to start now, for the first time or again. */
   start: NodeRun[];
-  /** Present when nothing is under way, and nothing of the above is to be done. */
+  /** Present if nothing is running and none of the steps above is left. */
   outcome?: RunOutcome;
-  /** When it is to be planned again though nothing has happened, in milliseconds of the epoch. */
+  /** Time of the next plan without an event, in milliseconds of the epoch. */
   wakeAt?: number;
 }

@@ -14,7 +14,7 @@ import { type LoopPlace, Scopes } from './scopes.js';
 import { Settlement } from './settlement.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** What `loop.ended` says. */
+/** Data of a `loop.ended` event. */
 export interface LoopEnd {
   reason: LoopReason;
   at: string;
@@ -22,11 +22,11 @@ export interface LoopEnd {
   failure?: Failure;
 }
 
-/** How long the nodes of `onExit` have together, and how long after a cancel: in milliseconds. */
+/** Milliseconds for all `onExit` nodes together, and after a cancel. */
 const EXIT_TIME = 300_000;
 const EXIT_TIME_CANCELED = 10_000;
 
-/** What the events of a run do to its nodes, and what follows for others. It follows from the log alone. */
+/** Applies the events of a run to its nodes and propagates the effects. The state follows from the log alone. */
 export class Progress {
   readonly frontier: Frontier;
   readonly instances: Instances;
@@ -35,7 +35,7 @@ export class Progress {
   private readonly lists: Lists;
   private readonly damages = new Map<NodeRun, Damage>();
 
-  /** @param run gets the first failure that nothing took care of */
+  /** @param run receives the first unhandled failure */
   constructor(
     private readonly graph: WorkflowGraph,
     private readonly run: { error?: RunError },
@@ -60,13 +60,13 @@ export class Progress {
     this.settlement.begin(this.scopes.root);
   }
 
-  /** The run has begun. */
+  /** Starts the deadline of the run. */
   accept(at: string): void {
     const deadline = durationOf(this.graph.definition.deadline);
     if (deadline !== undefined) this.frontier.timers.set('deadline', timeOf(at) + deadline);
   }
 
-  /** An attempt begins. */
+  /** Starts an attempt of a node. */
   begin(node: NodeRun, at: string): void {
     this.resume(node);
     delete node.waitsFor;
@@ -76,26 +76,26 @@ export class Progress {
     else if (isOwn(node)) this.frontier.open.set(node, 'own');
   }
 
-  /** A Message goes to its agent. */
+  /** Records that a Message is sent to the node's agent. */
   send(node: NodeRun, at: string): void {
     this.resume(node);
     this.frontier.clock.send(node, at);
     this.frontier.sets.move(node, 'running');
   }
 
-  /** Its agent asks. */
+  /** Records that the node's agent asks a question. */
   ask(node: NodeRun, at: string): void {
     this.resume(node);
     this.frontier.clock.ask(node, at);
     this.frontier.sets.move(node, 'input-required');
   }
 
-  /** The run asks what it asks. */
+  /** Starts the deadline of a question, once the run itself asks it. */
   open(node: NodeRun): void {
     if (node.status === 'input-required') this.frontier.clock.open(node);
   }
 
-  /** It does nothing until then. */
+  /** Makes a node wait until a time. */
   wait(node: NodeRun, waitsFor: NonNullable<NodeRun['waitsFor']>): void {
     this.resume(node);
     node.waitsFor = waitsFor;
@@ -104,7 +104,7 @@ export class Progress {
     this.frontier.sets.move(node, 'running');
   }
 
-  /** @param taken the edges that are taken, where something had to be decided */
+  /** @param taken edges that are taken, if some had to be decided */
   complete(node: NodeRun, taken?: readonly number[]): void {
     const unit = this.close(node, 'completed', taken);
     if (unit) this.settlement.complete(unit, taken && new Set(taken));
@@ -128,13 +128,16 @@ export class Progress {
     else this.settlement.reopen(unit);
   }
 
-  /** A node has the list that it goes through. */
+  /** Starts the entries of a node's list. */
   startItems(node: NodeRun, items: readonly JsonValue[]): void {
     this.frontier.open.delete(node);
     this.lists.start(node, items);
   }
 
-  /** @param at when it begins (ISO 8601); absent: at once */
+  /**
+   * Starts the next iteration of a loop.
+   * @param at its start (ISO 8601); absent: at once
+   */
   iterate(place: LoopPlace, iteration: number, at: string | undefined): void {
     const run = this.scopes.loop(place);
     const scope = run && this.scopes.next(run, iteration);
@@ -161,18 +164,18 @@ export class Progress {
     this.settlement.endLoop(run, taken && new Set(taken), damage);
   }
 
-  /** Skips were reported. */
+  /** Removes skips that were reported. */
   reported(instances: readonly string[]): void {
     this.frontier.sets.reported(instances);
   }
 
-  /** The run's time is over. */
+  /** Fails the run because its deadline has passed. */
   expire(error: RunError): void {
     this.frontier.isExpired = true;
     this.strike({ error, isAbsorbed: false, isUnhandled: true });
   }
 
-  /** The outcome is known: the nodes of `onExit` run that want to know it. */
+  /** Starts the `onExit` nodes that apply to the outcome. */
   beginEnding(outcome: EndingOutcome, at: string): void {
     this.frontier.ending = outcome;
     if (outcome === 'canceled') this.leaveOut('canceled', { at });
@@ -187,7 +190,7 @@ export class Progress {
     this.frontier.timers.set('exit', timeOf(at) + (outcome === 'canceled' ? EXIT_TIME_CANCELED : EXIT_TIME));
   }
 
-  /** The run has ended: what is left was never started, or stopped with it. */
+  /** Ends all remaining nodes with the run: active ones are canceled, pending ones skipped. */
   settle(at: string | undefined): void {
     const { pending, running, 'input-required': waiting } = this.frontier.sets.byStatus;
     for (const node of [...running, ...waiting]) {
@@ -200,14 +203,14 @@ export class Progress {
     this.frontier.open.clear();
   }
 
-  /** A node begins or goes on: what had come of it counts no more. */
+  /** Clears the previous result when a node starts or resumes. */
   private resume(node: NodeRun): void {
     this.forgetDamage(node);
     const unit = this.scopes.of(node);
     if (unit) this.settlement.reopen(unit);
   }
 
-  /** @returns the unit that it is, where others hang on how it has ended */
+  /** @returns the unit of the node, if its end affects others */
   private close(
     node: NodeRun,
     status: 'completed' | 'failed' | 'canceled',
@@ -262,7 +265,7 @@ export class Progress {
     this.frontier.sets.skip(node, because);
   }
 
-  /** It is under way, and nobody needs it any more. */
+  /** Withdraws a running unit whose result is not needed anymore. */
   private withdraw(run: UnitRun): void {
     const { node, inner } = run;
     run.isWithdrawn = true;
@@ -277,7 +280,7 @@ export class Progress {
     if (inner.open === 0 && run.outcome === undefined) this.settlement.cancel(run);
   }
 
-  /** It does nothing more but end. */
+  /** Removes a node from scheduling; only its end is still recorded. */
   private withdrawNode(node: NodeRun): void {
     this.frontier.open.delete(node);
     this.frontier.clock.clear(node);
@@ -294,7 +297,7 @@ export class Progress {
     if (unit) this.settlement.cancel(unit);
   }
 
-  /** A failure has come to an end of the run. */
+  /** Records an unhandled failure of the run. */
   private strike(damage: Damage): void {
     const { frontier, run } = this;
     frontier.unhandled.add(damage);
@@ -302,7 +305,7 @@ export class Progress {
     if (frontier.isStruck) this.leaveOut('failure', { damage });
   }
 
-  /** Nothing starts any more but the nodes of `onExit`. */
+  /** Skips everything that has not started, except `onExit` nodes. */
   private leaveOut(because: SkipReason, { damage, at }: { damage?: Damage; at?: string }): void {
     const { sets } = this.frontier;
     for (const node of [...sets.byStatus.pending]) {
@@ -319,7 +322,7 @@ export class Progress {
     }
   }
 
-  /** Skips the loops that were not reached: what their nodes said in an earlier iteration around them counts no more. */
+  /** Skips loops that were not reached: their results from an earlier surrounding iteration no longer count. */
   private leaveOutLoops(scope: Scope, because: SkipReason): void {
     for (const run of scope.units) {
       if (run.inner) this.leaveOutLoops(run.inner, because);
@@ -331,7 +334,7 @@ export class Progress {
   }
 }
 
-/** What an error calls an instance that is not the node's only one. */
+/** Returns the instance name for an error; empty if it is the node's only instance. */
 export function instanceOf({ id, instance }: NodeRun): { instance?: string } {
   return instance === id ? {} : { instance };
 }
