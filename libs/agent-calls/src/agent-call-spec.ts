@@ -3,7 +3,7 @@ import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
 import type { Message, Part, SendMessageRequest } from '#libs/protocol';
 import type { KeptContext } from './kept-context.js';
 
-/** Who calls, what for, and by which right: what the cancel of a call needs as well. */
+/** Identity and authorization of the caller, which the cancel of a call needs as well. */
 export type CallIdentity = Pick<
   CallOptions,
   'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts' | 'protocol'
@@ -11,66 +11,83 @@ export type CallIdentity = Pick<
 
 export interface CallTarget {
   url: string;
-  /** The agent's name in the call chain; its URL unless set otherwise. */
+  /** Name of the agent in the call chain; its URL unless set. */
   calledAgent?: string;
 }
 
-/** The Task that calls, in its execution. */
+/** Task that calls, in its current execution. */
 export interface CallingTask {
   context: Pick<RequestContext, 'taskId' | 'flush' | 'prove' | 'trace'>;
-  /** The agent whose Task it is, as the call chain names it. */
+  /** Agent that owns the Task, as the call chain names it. */
   agent: string;
-  /** The calls that led to the Task, and who signs this one. Absent: the agent is not told, since it calls nobody. */
+  /**
+   * Calls that led to the Task, and the signer of this one. If absent, the agent is not told about them, since it makes
+   * no calls.
+   */
   chain?: { links: readonly ChainLink[]; signer: CallChains };
-  /** `performance.now()` before the event that says of this call was yielded; absent: another process yielded it. */
+  /**
+   * `performance.now()` before this execution yielded the event that announces the call; absent if another execution
+   * did.
+   */
   announcedAt?: number;
-  /** The agent works in this process: its Task is never durable before ours, which nobody waits for then. */
+  /**
+   * True if the agent works in this process. Its Task is never durable before ours, so no call waits for our commit.
+   */
   staysHere?: boolean;
 }
 
-/** One call of one agent. Whoever recovers a Task makes the same one of it, with the same messageId. */
+/**
+ * Specification of one call of one agent. The recovery of a Task creates the same specification, with the same
+ * messageId.
+ */
 export interface AgentCallSpec {
   identity: CallIdentity;
-  /** Of the execution that calls. Where a caller cancels, an agent that was only just called may tell of its Task. */
+  /**
+   * Signal of the calling execution. After a cancel, an agent that was just called still has a moment to report its
+   * Task.
+   */
   signal: AbortSignal;
-  /** Its `messageId` follows from what the call is for. The call chain is added to it. */
+  /** Request of the call. Its `messageId` is derived from the purpose of the call. The call chain is added to it. */
   request: SendMessageRequest;
   /**
-   * Present: data that the agent does not take goes to it as JSON text, and of a file that it does not take a line about
-   * the file. Told of those files, of none as well, once before the Message leaves.
+   * Makes the call adapt Parts that the agent does not accept: data is sent as JSON text, a file as a line about it.
+   * Called once before the Message is sent, with those files, even if there are none.
    */
   adapt?(unread: readonly Part[]): void;
-  /** Returns the Message as the agent gets it, now that its card is known; the same for every attempt. */
+  /** Returns the Message for the agent once its card is known; the same for every attempt. */
   complete?(message: Message, client: Pick<AgentClient, 'declares'>): Message;
-  /** The agent's context of earlier calls: a Message that begins a Task is sent in it. Absent: in none. */
+  /** The agent's context of earlier calls. A Message that starts a Task is sent in that context, if any. */
   context?: KeptContext;
-  /** Where the agent is. Part of the call: what it throws, the call fails with. */
+  /** Returns the address of the agent. An error that it throws fails the call. */
   target(): CallTarget | Promise<CallTarget>;
-  /** The last word before the agent is called, after the check for loops; part of the call. */
+  /** Runs last before the agent is called, after the loop check. An error that it throws fails the call. */
   admit?(): Promise<void>;
-  /** Absent where no Task calls: such a call is neither recorded nor found again. */
+  /** The calling Task. Without one, the call is neither recorded nor found again. */
   by?: CallingTask;
-  /** An agent of this service, which makes one Task of a Message however often it comes. */
+  /** True for an agent of this service, which creates one Task for a Message, however often it is sent. */
   own?: boolean;
-  /** The Task that an earlier call of the same request has made, or that the Message is for: it is followed first. */
+  /** Task that an earlier call of the same request created, or that the Message is for. It is followed first. */
   known?: string;
-  /** That Task has the Message for certain. */
+  /** True if the agent is known to have received the Message for this Task. */
   delivered?: boolean;
-  /** What is done where the agent does not know that Task any more: it gets the Message again, unless the call fails. */
+  /** Set to send the Message again if the agent no longer knows that Task; otherwise the call fails. */
   forgotten?: 'send';
-  /** Milliseconds for the whole call; no other limit speaks then. */
+  /** Time limit of the whole call in milliseconds; it replaces all other limits. */
   limit?: number;
-  /** Called where the limit stops because nothing of the answer is read: no other clock knows the call's time from then on. */
+  /**
+   * Called when the limit is suspended because the answer is not being read. From then on no other clock measures the
+   * call.
+   */
   onPause?(): void;
-  /** Called where the limit counts from that moment on, and not from `since`. */
+  /** Called when the limit restarts now and no longer counts from `since`. */
   onRestart?(): void;
   /**
-   * From when the limit counts, in milliseconds of the epoch, where another execution decided on the call. The limit
-   * counts from the Message where that was never sent: an own agent has no Task of it, or a known Task still waits for it.
+   * Start of the limit in epoch milliseconds, if another execution announced the call. If the Message was never sent,
+   * the limit starts with the Message: an own agent has no Task for it, or a known Task still waits for it.
    */
   since?: number;
-  /** How often the Message is sent again inside this call after 5xx and time-outs; the client's rule unless set. */
+  /** Retries of the Message within this call after 5xx and timeouts; the client's default unless set. */
   resends?: number;
-  /** Limits of single steps, where there is none for the whole. */
+  /** Limits of single steps, if there is no limit for the whole call. */
   timeouts?: CallOptions['timeouts'];
 }

@@ -24,10 +24,10 @@ import { callOptions, cancelOptions, chained } from './call-options.js';
 import { type CallFailure, type CallOutcome, failureOf, outcomeOf, timedOut } from './call-outcome.js';
 import { type CanceledCall, cancelTask } from './cancel-task.js';
 
-/** What a call hears while it is under way. */
+/** Update of a running call. */
 export interface CallProgress {
   response: StreamResponse;
-  /** The step that the agent tells of. */
+  /** Step that the agent reports. */
   step?: RunEventNote;
   /** The agent's Task, in the first response of this call that names it. */
   seen?: SeenTask;
@@ -36,43 +36,44 @@ export interface CallProgress {
 export interface SeenTask {
   taskId: string;
   contextId: string;
-  /** Whether nobody knew of it before. */
+  /** True if the Task was unknown before. */
   first: boolean;
 }
 
 /**
- * How long a cancel waits for the Task id of an agent that was only just called: of ours, which is known to make one,
- * and of any other.
+ * Milliseconds that a cancel waits for the Task id of an agent that was just called: an own agent, which always creates
+ * a Task, and any other agent.
  */
 const OWN_SIGHT_MS = 2_000;
 const SIGHT_MS = 500;
 
-/** With the pauses between them, about thirteen seconds: as long as another replica needs to take over. */
+/** Retries after a lost connection: about 13 s with their delays, enough for another replica to take over. */
 const MAX_REPEATS = 7;
 const FIRST_PAUSE_MS = 100;
 
 /**
- * One durable call of one agent, from the request to the end of the answer. Nothing leaves this process before it is
- * durable that it will; a Task that the agent is known to have is followed, and the Message sent again only where there
- * is none, under the same id.
+ * Durable call of one agent, from the request to the end of the answer.
+ * - Nothing leaves this process before the decision to send it is durable.
+ * - A Task that the agent is known to have is followed. The Message is sent again, with the same id, only if there is
+ *   no such Task.
  */
 export class AgentCall {
-  /** What the agent has answered so far. */
+  /** Answer of the agent so far. */
   readonly answer = new CalledTask();
   private readonly end: CallEnd;
   private readonly sight = Promise.withResolvers<void>();
   private readonly over = Promise.withResolvers<void>();
   private client: AgentClient | undefined;
-  /** Whether the agent may have got the Message. */
+  /** True if the agent may have received the Message. */
   private sent = false;
-  /** Whether this call has heard of the agent's Task. */
+  /** True if this call has received the agent's Task. */
   private met = false;
   private unsent: AgentCallError | undefined;
   private leaving: Promise<void> | undefined;
   private canceling: Promise<CancelOutcome> | undefined;
   private ended: CallOutcome | undefined;
   private readonly context: AgentContext;
-  /** The Parts of the Message as the agent takes them. */
+  /** Parts of the Message, adapted to the agent. */
   private adapted: { parts: Part[] } | undefined;
 
   constructor(
@@ -84,31 +85,32 @@ export class AgentCall {
     this.end = new CallEnd(spec.signal, (reason) => this.onCallerEnd(reason));
   }
 
-  /** The agent's Task, as far as it is known. */
+  /** Id of the agent's Task, if known. */
   get taskId(): string | undefined {
     return this.answer.taskId;
   }
 
-  /** Whether it was canceled, aborted, or its caller's execution has ended: `run` throws then. */
+  /** True if the call was canceled or aborted, or its caller's execution has ended. The run of the call throws then. */
   get givenUp(): boolean {
     return this.end.givenUp;
   }
 
-  /** Why nothing has reached the agent so far, while nobody listens there. */
+  /** Why nothing has reached the agent so far, while it is unreachable. */
   get refusal(): CallFailure | undefined {
     return this.unsent && failureOf(this.unsent);
   }
 
-  /** What came of the call; there is none before `run` is over, nor where it threw. */
+  /** Outcome of the call. @throws Error before the call has ended, and if it was given up */
   get outcome(): CallOutcome {
     if (this.ended === undefined) throw new Error('The call has not ended');
     return this.ended;
   }
 
   /**
-   * Makes the call and yields what comes of it; the next response is read when the one before was taken. To be run once.
-   * Cancels an agent elsewhere where a durable caller stops reading before the end and has not given the call up.
-   * @throws nothing but why the call was given up
+   * Makes the call and yields its updates. It reads the next response after the consumer took the previous one. Run it
+   * once. If a durable caller stops reading early without giving the call up, the Task of an agent elsewhere is
+   * canceled.
+   * @throws only the reason for which the call was given up
    */
   async *run(): AsyncGenerator<CallProgress, void, undefined> {
     const { by } = this.spec;
@@ -136,12 +138,14 @@ export class AgentCall {
     }
   }
 
-  /** Closes the connection; the agent works on. */
+  /** Closes the connection; the agent continues. */
   abort(): void {
     this.end.close(new AgentCallError('aborted', 'the call was aborted'));
   }
 
-  /** Closes the connection and cancels the agent's Task; waits a moment for one that is only being made. Never throws. */
+  /**
+   * Closes the connection and cancels the agent's Task; waits a moment for a Task that is being created. Never throws.
+   */
   async cancel(): Promise<CanceledCall> {
     await this.leave(new TaskCanceled());
     const { taskId } = this;
@@ -149,7 +153,7 @@ export class AgentCall {
     return { taskId, outcome: await this.cancelSeen() };
   }
 
-  /** Cancels the agent's Task; again only where the agent was not reached. Never rejects. */
+  /** Cancels the agent's Task. Repeated cancels reach the agent only if it was unreachable. Never rejects. */
   private cancelSeen(): Promise<CancelOutcome> {
     this.canceling ??= this.cancelTask(this.taskId ?? '').then((outcome) => {
       if (outcome === 'unreachable') this.canceling = undefined;
@@ -168,7 +172,7 @@ export class AgentCall {
     }
   }
 
-  /** True if an earlier execution decided on the call of an own agent, which has no Task of it, and so no Message. */
+  /** True if an earlier execution announced the call of an own agent, which has no Task for it, and so no Message. */
   private get wasNeverSent(): boolean {
     const { own, known, since } = this.spec;
     return own === true && known === undefined && since !== undefined;
@@ -198,7 +202,7 @@ export class AgentCall {
     if (this.taskId === undefined && this.sent) await within(patience, this.over.promise);
   }
 
-  /** What could not even be sent says more than that the time is over. */
+  /** Returns the outcome of a call that failed. The failure to send is more specific than a timeout, so it wins. */
   private failed(error: unknown): CallOutcome {
     const { answer, end, spec } = this;
     end.throwIfGivenUp();
@@ -208,21 +212,21 @@ export class AgentCall {
     return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : failureOf(error) };
   }
 
-  /** True if no caller reads on at an agent elsewhere that is at work, whatever failed. */
+  /** True if an agent elsewhere is still working while its caller stops reading, whatever the failure. */
   private isLeftAtWork(error: unknown): boolean {
     const isGone = error instanceof AgentCallError && (error.kind === 'aborted' || error.kind === 'not-found');
     return !isGone && this.isAtWork;
   }
 
-  /** True if an agent elsewhere has a Task of this very call, which works as far as it has told. */
+  /** True if an agent elsewhere has a Task of this very call that was active in its last response. */
   private get isAtWork(): boolean {
     const { own, known, request } = this.spec;
-    // An answer that does not reach the Task leaves it waiting.
+    // If the answer never reaches the Task, the Task keeps waiting.
     const isSeen = this.met || (known !== undefined && known !== request.message.taskId);
     return !own && isSeen && this.answer.active;
   }
 
-  /** A call that makes one Task however often it comes is made again where its connection was lost. */
+  /** Yields the responses. A call that creates one Task however often it is sent is retried after a lost connection. */
   private async *responses(): AsyncGenerator<StreamResponse, void, undefined> {
     const { spec, end } = this;
     const onUnsent = (failure: AgentCallError | undefined): void => void (this.unsent = failure);
@@ -245,7 +249,7 @@ export class AgentCall {
     }
   }
 
-  /** An own agent answers with an internal error while its database is out of reach. What is unsent was waited for. */
+  /** True if an own agent lost the connection, or failed internally, as it does while its database is unreachable. */
   private mayRepeat(error: unknown): boolean {
     if (!this.spec.own || !(error instanceof AgentCallError) || error.unsent) return false;
     const isLost = error.kind === 'not-found' && this.isUnrecorded;
@@ -253,15 +257,15 @@ export class AgentCall {
   }
 
   /**
-   * Whether an own agent has told this very call of its Task, and nothing else proves that the Task is durable: an agent
-   * of this process tells of it before that.
+   * True if an own agent reported its Task in this very call and nothing else proves that the Task is durable. An agent
+   * of this process reports its Task before the commit.
    */
   private get isUnrecorded(): boolean {
     const { own, known, request } = this.spec;
     return own === true && this.met && known === undefined && request.message.taskId === undefined;
   }
 
-  /** What the known Task says; then, where that is not the answer, what the Message is answered with. */
+  /** Follows the known Task, if any, and sends the Message unless the Task already has the answer. */
   private async *exchange(
     client: AgentClient,
     request: SendMessageRequest,
@@ -290,7 +294,7 @@ export class AgentCall {
     }
   }
 
-  /** Sends the Message in the agent's context of earlier calls; once without, where the agent has forgotten that. */
+  /** Sends the Message in the agent's context of earlier calls, and once without it if the agent has forgotten it. */
   private async *send(
     client: AgentClient,
     request: SendMessageRequest,
@@ -305,7 +309,7 @@ export class AgentCall {
     }
   }
 
-  /** Returns the request with what the agent takes: the same for every attempt of this call. */
+  /** Returns the request adapted to the agent; the same for every attempt of this call. */
   private async adaptedRequest(
     client: AgentClient,
     request: SendMessageRequest,
@@ -328,8 +332,8 @@ export class AgentCall {
   }
 
   /**
-   * Whether a Message was refused because the Task waits no more. One elsewhere may have gone on by itself, as after a
-   * login (section 7.6.2), or with this very Message, where the answer to its first sending was lost.
+   * True if the Message was rejected because the Task no longer waits. A Task elsewhere may have resumed by itself, as
+   * after a login (section 7.6.2), or with this very Message if the answer to its first sending was lost.
    */
   private async isLate(client: AgentClient, taskId: string, options: CallOptions, error: unknown): Promise<boolean> {
     if (this.spec.own || !(error instanceof AgentCallError)) return false;
@@ -338,7 +342,7 @@ export class AgentCall {
     return task !== undefined && !isWaitingState(task.status.state);
   }
 
-  /** Whether the Task that was followed still waits for the very Message of this call. */
+  /** True if the followed Task still waits for the Message of this call. */
   private get undelivered(): boolean {
     const { request, delivered } = this.spec;
     const { messageId, taskId } = request.message;
@@ -348,8 +352,8 @@ export class AgentCall {
   }
 
   /**
-   * @throws the error, unless the Message may go out again: the agent has forgotten the Task, or it cannot say whether its
-   * Task has got this answer
+   * Forgets the Task so that the Message may be sent again.
+   * @throws the given error unless the agent has forgotten the Task, or cannot say whether the Task has this answer
    */
   private forget(error: unknown): void {
     if (this.isUntold(error)) return;
@@ -359,7 +363,7 @@ export class AgentCall {
     this.met = false;
   }
 
-  /** True if the Message is an answer to the known Task, which its agent elsewhere has no method to ask after. */
+  /** True if the Message answers the known Task, and its agent elsewhere has no method to get that Task. */
   private isUntold(error: unknown): boolean {
     const { own, known, delivered, request } = this.spec;
     const isFor = known !== undefined && known === request.message.taskId;
@@ -383,7 +387,7 @@ function taskOf(response: Exclude<StreamResponse, { message: Message }>): Omit<S
   return { taskId, contextId };
 }
 
-/** Waits for a promise, no longer than the time. */
+/** Waits for a promise, at most the given time. */
 async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -21,7 +21,7 @@ export const CALL_QUESTION = 'parley/question';
 const WAITING_KEY = 'parley/waiting';
 const OPEN_KEY = 'parley/open-questions';
 
-/** Characters of a question that go to a model or to a caller. */
+/** Maximum characters of a question for a model or a caller. */
 const LONGEST_QUESTION = 32_768;
 
 /**
@@ -54,7 +54,7 @@ export function questionParts(name: string, answer: Pick<CalledTask, 'status'>):
 }
 
 /**
- * Returns the Message by which a Task asks what an agent asks that it calls. The question is one for a person.
+ * Returns the Message by which a Task passes on the question of an agent that it calls. A person has to answer it.
  * @param about the call, for the metadata
  * @param asked the agent's own Message, whose form is kept
  */
@@ -69,7 +69,7 @@ export function questionMessage(
   return { ...message, metadata: { ...message.metadata, [CALL_QUESTION]: about } };
 }
 
-/** The data Part by which an agent asks about a call of a tool. */
+/** True for the data Part with which an agent asks about the call of a tool. */
 function isToolCall({ data }: Part): boolean {
   return isJsonObject(data) && typeof data.tool === 'string' && isJsonObject(data.args);
 }

@@ -1,24 +1,24 @@
 import { StoppableTimer } from '#libs/a2a-client';
 
-/** Why a call is over whose agent has no time left. */
+/** Reason of a call that ended by its time limit. */
 const OUT_OF_TIME = new Error('The call is out of time');
 
-/** What a call has that is picked up after its time, to ask how the agent's Task is: an answer that is there is not lost. */
+/** Minimum time for a call that resumes after its limit, in milliseconds. It reads an answer that is already there. */
 export const LAST_LOOK_MS = 2_000;
 
-/** What ends a call before its answer does: its time, the end of the execution that calls, and whoever gives it up. */
+/** Ends a call before its answer: by its time limit, the end of the calling execution, or because it is given up. */
 export class CallEnd implements Disposable {
   private readonly connection = new AbortController();
   private timer: StoppableTimer | undefined;
   private reason: unknown;
 
-  /** @param onCallerEnd what to do when the execution that calls ends */
+  /** @param onCallerEnd called when the calling execution ends */
   constructor(
     private readonly caller: AbortSignal,
     private readonly onCallerEnd: (reason: unknown) => void,
   ) {}
 
-  /** Aborts when the connection is to be closed. */
+  /** Signal that aborts when the connection must close. */
   get signal(): AbortSignal {
     return this.connection.signal;
   }
@@ -27,22 +27,22 @@ export class CallEnd implements Disposable {
     return this.reason === OUT_OF_TIME;
   }
 
-  /** Whether nobody waits for the answer any more. */
+  /** True if the caller no longer waits for the answer. */
   get givenUp(): boolean {
     return this.reason !== undefined && !this.timedOut;
   }
 
-  /** From here on the caller's end counts. */
+  /** Starts to observe the end of the calling execution. */
   heedCaller(): void {
     if (this.caller.aborted) this.heed();
     else this.caller.addEventListener('abort', this.heed, { once: true });
   }
 
   /**
-   * From here on the time counts, or since another execution began the call: then what is left of it, but two seconds at
-   * least, unless the limit is shorter. A second call restarts the time.
-   * @param limit in milliseconds; absent: as long as it takes
-   * @param since in milliseconds of the epoch
+   * Starts the time limit, or restarts it. With an earlier `since` only the rest of the limit is left, but at least two
+   * seconds, unless the limit itself is shorter.
+   * @param limit in milliseconds; unlimited if absent
+   * @param since in epoch milliseconds
    */
   begin(limit: number | undefined, since = Date.now()): void {
     if (limit === undefined) return;
@@ -51,13 +51,13 @@ export class CallEnd implements Disposable {
     this.timer = new StoppableTimer(Math.min(left, limit), () => this.close(OUT_OF_TIME));
   }
 
-  /** Stops the time while nothing of the answer is read, and lets it go on. */
+  /** Suspends the limit while the answer is not being read, and resumes it. */
   pause(isPaused: boolean): void {
     if (isPaused) this.timer?.stop();
     else this.timer?.start();
   }
 
-  /** Nobody waits for the answer any more; the connection may stay open for a moment. The first reason stands. */
+  /** Gives the call up; the connection may stay open for a moment. The first reason counts. */
   giveUp(reason: unknown): void {
     this.reason ??= reason;
   }
@@ -68,7 +68,7 @@ export class CallEnd implements Disposable {
     this.connection.abort(this.reason);
   }
 
-  /** @throws why the call was given up, if it was */
+  /** @throws the reason for which the call was given up, if it was */
   throwIfGivenUp(): void {
     if (this.givenUp) throw this.reason;
   }

@@ -4,11 +4,14 @@ import type { SendMessageRequest } from '#libs/protocol';
 import type { AgentCallSpec, CallIdentity, CallTarget } from './agent-call-spec.js';
 import { ClaimProof } from './claim-proof.js';
 
-/** Where a call has a limit for the whole of it, no other limit shall speak first. */
+/** Limits of single steps that never apply: the call has a limit as a whole. */
 const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 const CANCEL_MS = 5_000;
 
-/** How a call is made: an agent of ours tells a repetition by its key, to any other nothing leaves without a proof. */
+/**
+ * Returns the options of a call. An own agent detects retries by the idempotency key. For any other agent, nothing is
+ * sent without a fresh proof of the claim.
+ */
 export function callOptions(spec: AgentCallSpec, signal: AbortSignal): CallOptions {
   const { identity, own, by, request, resends, limit, timeouts = limit === undefined ? undefined : UNLIMITED } = spec;
   const trace = by?.context.trace?.context('call', request.message.messageId);
@@ -24,14 +27,14 @@ export function callOptions(spec: AgentCallSpec, signal: AbortSignal): CallOptio
   };
 }
 
-/** How a Task is canceled: at once, or not at all. */
+/** Returns the options of a cancel: one attempt, without retries. */
 export function cancelOptions(identity: CallIdentity): CallOptions {
   return { ...identity, timeouts: { refused: 0 }, signal: AbortSignal.timeout(CANCEL_MS) };
 }
 
 /**
- * The request with the calls that led to it, itself included.
- * @throws A2AError LOOP_DETECTED where the agent was called already on the way here
+ * Returns the request with its call chain, including this call.
+ * @throws A2AError LOOP_DETECTED if the chain already contains the agent
  */
 export function chained({ by, request }: AgentCallSpec, { url, calledAgent = url }: CallTarget): SendMessageRequest {
   if (by?.chain === undefined) return request;

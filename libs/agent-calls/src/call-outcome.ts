@@ -2,32 +2,32 @@ import { AgentCallError, type AgentCallFailure, type CalledTask } from '#libs/a2
 import { UnknownAgent } from '#libs/executor';
 import { A2AError, briefText, ContentTooLarge, firstText, isWaitingState, type TaskState } from '#libs/protocol';
 
-/** Why a call gave nothing to go on with. Whether to call again hangs on this alone, never on a text. */
+/** Kinds of failed calls. A retry is decided by the kind, never by a text. */
 export type CallFailureKind =
-  | AgentCallFailure // `aborted` also where the agent canceled its Task
-  | 'failed' // the agent's Task ended so
-  | 'rejected' // the agent's Task ended so
-  | 'internal'; // a fault of ours
+  | AgentCallFailure // `aborted` also if the agent canceled its Task
+  | 'failed' // the agent's Task failed
+  | 'rejected' // the agent's Task was rejected
+  | 'internal'; // an internal fault
 
 export interface CallFailure {
   kind: CallFailureKind;
-  /** May be shown to callers: it quotes the agent, never our internals. */
+  /** Message for callers. It may quote the agent and never contains internals. */
   message: string;
-  /** Whether the same call may well succeed later. */
+  /** True if the same call may succeed later. */
   retryable: boolean;
-  /** How the agent's Task ended, where it was the agent that failed and not the call. */
+  /** Final state of the agent's Task, if the agent failed and not the call. */
   state?: TaskState;
-  /** The agent asks to be called less often. */
+  /** True if the agent asks to be called less often. */
   rateLimited?: true;
-  /** How many milliseconds the agent asks to wait before it is called again. */
+  /** Milliseconds that the agent asks to wait before the next call. */
   retryAfter?: number;
-  /** The limit of the whole call has passed. */
+  /** True if the limit of the whole call has expired. */
   timedOut?: true;
-  /** For our own log, and for who looks for a reason in it. */
+  /** Underlying error, for the log and for analysis. */
   cause?: unknown;
 }
 
-/** What came of a call. `completed` is also a direct Message; `waiting` asks for input or for authentication. */
+/** Outcome of a call. `completed` includes a direct Message; `waiting` needs input or authentication. */
 export type CallOutcome =
   | { kind: 'completed'; answer: CalledTask }
   | { kind: 'waiting'; answer: CalledTask }
@@ -40,7 +40,7 @@ const RETRYABLE: ReadonlySet<CallFailureKind> = new Set<CallFailureKind>([
   'overloaded',
 ]);
 
-/** What an agent's answer means, once there is no more to come. */
+/** Returns the outcome that a final answer stands for. */
 export function outcomeOf(answer: CalledTask): CallOutcome {
   if (answer.reply) return { kind: 'completed', answer };
   const { state } = answer;
@@ -76,7 +76,7 @@ const UNFINISHED: CallFailure = {
   retryable: false,
 };
 
-/** What an error means that a call was cut by. */
+/** Returns the failure that an error of a call stands for. */
 export function failureOf(cause: unknown): CallFailure {
   const failure = (kind: CallFailureKind, message: string): CallFailure => {
     return { kind, message, retryable: RETRYABLE.has(kind), cause };
@@ -95,25 +95,25 @@ export function failureOf(cause: unknown): CallFailure {
   return failure('internal', 'internal error');
 }
 
-/** True if the call of an answer has failed without a word of the agent's Task, which may wait without an end. */
+/** True if the call that answers a Task has failed without an update of that Task, which may wait forever. */
 export function isLeftWaiting(outcome: CallOutcome): boolean {
   const { state, taskId } = outcome.answer;
   if (outcome.kind !== 'failed' || outcome.failure.timedOut || taskId === undefined) return false;
   return state === undefined || isWaitingState(state);
 }
 
-/** The failure of an agent that used up its time. */
+/** Returns the failure of an agent that exceeded its time limit. */
 export function timedOut(milliseconds: number): CallFailure {
   const message = `timeout: not finished within ${milliseconds / 1_000} s`;
   return { kind: 'timeout', message, retryable: true, timedOut: true };
 }
 
-/** What an agent said last, in brief; empty where it said nothing. */
+/** Returns the text of an agent's last status, shortened; `''` if there is none. */
 export function statusTextOf({ status }: Pick<CalledTask, 'status'>): string {
   return briefText(firstText(status?.message?.parts ?? [])?.trim() ?? '');
 }
 
-/** A sentence of ours with what the agent said of it. */
+/** Returns a sentence followed by the text of the agent's last status, if any. */
 export function withStatusText(answer: Pick<CalledTask, 'status'>, what: string): string {
   const said = statusTextOf(answer);
   return said ? `${what}: ${said}` : what;

@@ -3,8 +3,8 @@ import type { CallIdentity } from './agent-call-spec.js';
 import { cancelOptions } from './call-options.js';
 
 /**
- * What came of a cancel. `not-started`: the agent got no Message, so there was nothing to cancel; `unknown`: it may have
- * got one, and no Task of it is known that could be canceled.
+ * Outcome of a cancel. `not-started`: the agent received no Message, so there was nothing to cancel. `unknown`: it may
+ * have received one, but no Task of it is known.
  */
 export type CallCancelOutcome = CancelOutcome | 'not-started' | 'unknown';
 
@@ -13,7 +13,7 @@ export interface CanceledCall {
   outcome: CallCancelOutcome;
 }
 
-/** Cancels a Task of an agent that no call is open to, within five seconds. Never throws. */
+/** Cancels a Task of an agent to which no call is open, within five seconds. Never throws. */
 export async function cancelTask(
   directory: AgentDirectory,
   url: string,

@@ -1,27 +1,31 @@
 import { AgentCallError } from '#libs/a2a-client';
 
 /**
- * How old the proof may be that a Task is still this replica's when a call of it leaves the process. A replica that stands
- * still for ten seconds, or loses its session, is taken over, and may wake with a call decided long before.
+ * Maximum age in milliseconds of the proof that this replica still holds the Task when a call leaves the process. A
+ * replica that stalls for ten seconds, or loses its session, is taken over. It may wake with a call decided long
+ * before.
  */
 const PROOF_MS = 1_000;
-/** How long its answer may take, from the question on: a slow database lets calls out all the same. */
+/** Maximum age in milliseconds of a proof when it arrives. A database that is merely slow still lets calls out. */
 const ANSWER_MS = 5_000;
-/** An answer may be late because this process stood still, or the database is busy: two minutes of that pass by. */
+/** Attempts. A proof is late if this process stalled or the database is busy: attempts cover two minutes of that. */
 const MOST_QUESTIONS = 24;
 
-/** Lets a call of a Task out only as long as the Task is this replica's. */
+/** Lets calls of a Task leave only while this replica holds the Task. */
 export class ClaimProof {
   /**
-   * @param provenAt a time (`performance.now()`) after which the store took an event of this execution
-   * @param prove throws where the Task is another's by now
+   * @param provenAt a `performance.now()` after which the store accepted an event of this execution
+   * @param prove throws if another replica holds the Task
    */
   constructor(
     private provenAt: number,
     private readonly prove: () => Promise<void>,
   ) {}
 
-  /** @throws AgentCallError `aborted` where the Task is no longer this replica's, `timeout` where that is not known in time */
+  /**
+   * Proves the claim unless the last proof is fresh.
+   * @throws AgentCallError `aborted` if this replica lost the Task, `timeout` if that cannot be decided in time
+   */
   readonly renew = async (): Promise<void> => {
     if (performance.now() - this.provenAt <= PROOF_MS) return;
     for (let questions = 0; questions < MOST_QUESTIONS; questions += 1) {

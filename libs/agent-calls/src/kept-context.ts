@@ -3,13 +3,13 @@ import { A2A_ERRORS, type SendMessageRequest, type StreamResponse } from '#libs/
 
 /** Keeps the context of a call at an agent elsewhere, and finds that of earlier calls. */
 export interface KeptContext {
-  /** Returns the agent's `contextId`, if there is one; rejects only where the call is over. */
+  /** Returns the agent's `contextId` of earlier calls, if any; rejects only if the call has ended. */
   find(): Promise<string | undefined>;
   /** Never rejects. */
   keep(contextId: string): Promise<void>;
 }
 
-/** Characters of a context that is kept and sent back; agents decide what they give. */
+/** Maximum characters of a stored context; agents choose their contexts. */
 const LONGEST_CONTEXT = 1_024;
 
 /** The agent's context in one call. */
@@ -29,8 +29,8 @@ export class AgentContext {
   }
 
   /**
-   * Takes in what a request failed with, and returns true if it is to be sent once more, without the context: the agent
-   * has forgotten that, and has done nothing.
+   * Records the error of a request. Returns true if the request should be sent again without the context: the agent has
+   * forgotten the context, and has done nothing.
    */
   refuses(request: SendMessageRequest, error: unknown): boolean {
     const { contextId, taskId } = request.message;
@@ -39,14 +39,14 @@ export class AgentContext {
     return this.isRefused;
   }
 
-  /** Begins to keep the context that an answer names first, unless it is very long. */
+  /** Starts to store the first context that an answer names, unless it is very long. */
   take(response: StreamResponse): void {
     const contextId = contextOf(response);
     if (!contextId || contextId.length > LONGEST_CONTEXT) return;
     if (this.kept) this.keeping ??= this.kept.keep(contextId);
   }
 
-  /** Resolves when the context is kept, or cannot be. */
+  /** Resolves when the context is stored, or storing it has failed. */
   async settled(): Promise<void> {
     await this.keeping;
   }

@@ -13,36 +13,38 @@ import {
   withoutHalf,
 } from '#libs/protocol';
 
-/** How long what an agent says is held, so that a run tells of it once: in milliseconds. */
+/** Milliseconds for which updates of an agent are held, so that a run reports them together. */
 const HELD_MS = 250;
-/** Characters of Artifacts that the log of a run has of one call before its end; whoever wants more asks its Task. */
+/** Maximum characters of Artifacts that a run's log has of one call before its end. The Task has the rest. */
 const MOST_CONTENT = 64 * 1024;
 
-/** Pieces of one Artifact that came together. */
+/** Pieces of one Artifact that arrived within the hold time. */
 interface Pieces {
   taskId: string;
   artifact: Artifact;
   append: boolean;
 }
 
-/** What an agent says and makes while it works, for who watches the run. Of one that is done soon nothing is reported. */
+/**
+ * Reports what an agent says and produces while it works, for viewers of a run. A call that ends soon reports nothing.
+ */
 export class NodeProgress implements Disposable {
   private text: string | undefined;
   private readonly pieces = new Map<string, Pieces>();
   private content = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param report is given at most one step for each Artifact, and one for what is said, in a quarter of a second */
+  /** @param report called at most once per Artifact, and once for the status text, every quarter of a second */
   constructor(private readonly report: (step: RunEventNote) => void) {}
 
   take(response: StreamResponse): void {
     if ('artifactUpdate' in response) this.takeArtifact(response.artifactUpdate);
     else if ('statusUpdate' in response) this.takeStatus(response.statusUpdate.status);
-    // Some agents tell of all they do by the whole Task, anew each time.
+    // Some agents report all progress with the whole Task each time.
     else if ('task' in response) this.takeStatus(response.task.status);
   }
 
-  /** What is held then is not reported: the agent is done. */
+  /** Drops held updates: the agent is done. */
   [Symbol.dispose](): void {
     clearTimeout(this.timer);
   }
@@ -83,7 +85,7 @@ export class NodeProgress implements Disposable {
     }
   }
 
-  /** The parts without half a character at their end, which waits for the piece that has its other half. */
+  /** Returns the Parts without half a surrogate pair at their end, which stays held until its other half arrives. */
   private wholeParts(taskId: string, { parts, ...artifact }: Artifact): Part[] {
     const last = parts.at(-1);
     const whole = last?.text === undefined ? undefined : withoutHalf(last.text);
@@ -98,7 +100,7 @@ function step(payload: JsonObject): RunEventNote {
   return { type: 'node.progress', payload };
 }
 
-/** Texts that follow each other are one. */
+/** Joins Parts. Adjacent texts of the same media type become one. */
 function joined(before: readonly Part[], after: readonly Part[]): Part[] {
   const [first, ...others] = after;
   const last = before.at(-1);

@@ -6,15 +6,14 @@ import { untilReached } from '#libs/postgres';
 import { A2AError, shownUrl, textStart, urlProblem, withoutTrailing } from '#libs/protocol';
 import type { CalledAgent } from './process-calls.js';
 
-/** The field of a request that holds a reference to an agent, if it is there, and the agent's revision, if not the newest. */
+/**
+ * Field of a request that holds an agent reference, with the reference, if any, and the revision, if not the newest.
+ */
 type NamedReference = readonly [field: string, reference: string | undefined, revision?: string | undefined];
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
-/**
- * Finds the agents that a process is asked to call: by URL, by their path below `/a2a`, or by the name of a workflow or a
- * node.
- */
+/** Resolves references to agents: a URL, a path below `/a2a`, or the name of a workflow or a node. */
 @Injectable()
 export class AgentReferences {
   private catalog: AgentCatalog | undefined;
@@ -25,8 +24,8 @@ export class AgentReferences {
   ) {}
 
   /**
-   * An agent's URL without a slash at the end, or the path of one of ours, as callers of the tenant see them.
-   * @param revision in which an agent is looked up that is named by its path; the newest unless set
+   * Returns an agent's URL without a trailing slash, or the path of an own agent, as callers of the tenant see them.
+   * @param revision revision in which an agent is looked up by its path; the newest unless set
    * @throws UnknownAgent
    */
   async resolve(reference: string, tenant: string, revision?: string): Promise<string> {
@@ -44,7 +43,7 @@ export class AgentReferences {
 
   /**
    * Returns an agent of this service by its name or its path.
-   * @throws UnknownAgent where there is none, and for every URL
+   * @throws UnknownAgent if there is none, and for every URL
    */
   async served(reference: string, tenant: string): Promise<ServedAgent> {
     if (isUrl(reference)) throw nobody(reference);
@@ -57,7 +56,7 @@ export class AgentReferences {
     return URL.canParse(reference) && this.address.ownPath(calledAgentOf(new URL(reference).href)) !== undefined;
   }
 
-  /** Whether two references name one agent: by its name, its path, its URL or that of its card, also those of ours. */
+  /** True if two references name the same agent: by its name, path, URL or card URL, own agents included. */
   async areSame(one: string, other: string, tenant: string): Promise<boolean> {
     if (one === other) return true;
     const [first, second] = await Promise.all([this.identity(one, tenant), this.identity(other, tenant)]);
@@ -65,9 +64,9 @@ export class AgentReferences {
   }
 
   /**
-   * Whom a process calls by a reference; the agent is looked up for each call, through outages.
-   * @param signal of the execution that calls
-   * @param revision as for `resolve`
+   * Returns the target of calls to a reference. The agent is looked up for each call, with retries during outages.
+   * @param signal signal of the calling execution
+   * @param revision revision in which an agent is looked up by its path; the newest unless set
    */
   called(
     reference: string,
@@ -83,15 +82,15 @@ export class AgentReferences {
     return { own: !isUrl(reference), target };
   }
 
-  /** Returns whom a process calls by the path of an agent that is part of the service itself. */
+  /** Returns the target of calls to an agent that is part of the service itself. */
   builtIn(path: string): Pick<CalledAgent, 'own' | 'target'> {
     return { own: true, target: () => ({ url: `${this.address.internalUrl}/a2a/${path}`, calledAgent: path }) };
   }
 
   /**
-   * Refuses what cannot be called.
-   * @param named the fields that hold references, with what they hold
-   * @throws A2AError INVALID_PARAMS with the status 422, naming each field at fault
+   * Refuses references that cannot be called.
+   * @param named fields that hold references, with their values
+   * @throws A2AError INVALID_PARAMS with status 422, naming each field at fault
    */
   async refuseUnknown(named: readonly NamedReference[], tenant: string): Promise<void> {
     const problems = await Promise.all(
@@ -106,7 +105,7 @@ export class AgentReferences {
     throw new A2AError('INVALID_PARAMS', { message, violations, status: 422 });
   }
 
-  /** Returns why a reference names no agent that could be called; `undefined` where it names one. */
+  /** Returns why a reference names no callable agent, or `undefined` if it names one. */
   async problemOf(reference: string, tenant: string, revision?: string): Promise<string | undefined> {
     try {
       await this.resolve(reference, tenant, revision);
@@ -117,7 +116,10 @@ export class AgentReferences {
     }
   }
 
-  /** Where an agent is that is there: the same for all that name it. */
+  /**
+   * Returns a key of an existing agent that is equal for all references to it; for an unknown agent the reference
+   * itself.
+   */
   private async identity(reference: string, tenant: string): Promise<string> {
     try {
       const found = await this.resolve(reference, tenant);
@@ -131,7 +133,7 @@ export class AgentReferences {
     }
   }
 
-  /** A workflow's name comes before a node's. */
+  /** Resolves a name. A workflow takes precedence over a node. */
   private async named(name: string, tenant: string): Promise<string> {
     if (!NAME.test(name)) throw nobody(name);
     try {
@@ -147,7 +149,7 @@ export class AgentReferences {
     }
   }
 
-  /** Looked up late: the catalog knows node types, and those know this class. */
+  /** Returns the tenant's catalog, looked up lazily: the catalog depends on node types, and those on this class. */
   private agents(tenant: string): AgentCatalog {
     this.catalog ??= this.modules.get<AgentCatalog>(AgentCatalog, { strict: false });
     return this.catalog.inTenant(tenant);

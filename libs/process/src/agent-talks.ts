@@ -3,73 +3,73 @@ import type { JsonObject, Message, TaskState } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 import type { CalledAgent } from './process-calls.js';
 
-/** A conversation that an agent asks for by a tool. */
+/** Conversation that an agent starts by a tool. */
 export interface TalkRequest {
-  /** Path of the agent that asks, which is the requester. */
+  /** Path of the agent that starts it, which is the requester. */
   requester: string;
   /** Reference of the other side. */
   target: string;
-  /** What the requester says first. */
+  /** First text of the requester. */
   message: string;
-  /** Number of turns that may follow the first answer; 0 to 20. */
+  /** Number of turns after the first answer; 0 to 20. */
   maxTurns: number;
-  /** Milliseconds that an agent has for one turn. */
+  /** Milliseconds for one turn of an agent. */
   timeoutMs: number;
-  /** Reference of the agent that the end is announced to. */
+  /** Reference of the agent that announces the end. */
   announce?: string;
   /** Name of the stored credential for the target. */
   credential?: string;
 }
 
-/** What only this service may say of a conversation that an agent asks for. */
+/** Facts about a conversation that only this service may state. */
 export interface TalkSource {
-  /** The call that asks, and the Task whose model makes it. */
+  /** Tool call that starts the conversation, and the Task whose model makes it. */
   origin: { taskId: string; call: string };
-  /** What was said in that Task until the call, oldest first. */
+  /** Texts of that Task up to the call, oldest first. */
   before: readonly SaidText[];
-  /** Revision of the agent that the Task was accepted by, which the requester keeps. */
+  /** Revision of the agent for which the Task was accepted; the requester keeps it. */
   revision?: string;
 }
 
-/** What a conversation waits for. */
+/** Input that a conversation waits for. */
 export interface TalkQuestion {
   state: TaskState;
-  /** The Message with which an agent's question is passed on; absent: the conversation is paused. */
+  /** Message that passes on an agent's question; absent if the conversation is paused. */
   asked?: Message;
 }
 
-/** What came of a conversation, as far as its requester waits for it. */
+/** Result of a conversation, as far as its requester waits for it. */
 export type TalkOutcome =
   /** `{conversationId, outcome, turns, error?}` at the end, or `{conversationId, reply}` after the first answer. */
   | { result: JsonObject }
-  /** A Message to the conversation goes on with it. */
+  /** The conversation waits; a Message to it resumes it. */
   | { question: TalkQuestion }
-  /** Why nothing can be said of the conversation. */
+  /** Why there is no result. */
   | { error: string };
 
-/** How long a requester waits for a conversation: for its end, or for the first answer. */
+/** Extent to which a requester waits for a conversation: until its end (`wait`), or until the first answer. */
 export interface TalkWait {
   wait: boolean;
-  /** Of the execution that waits. */
+  /** Signal of the waiting execution. */
   signal: AbortSignal;
 }
 
-/** Lets an agent hold a conversation with another one. Its Task is that of an agent of this service. */
+/** Lets an agent start a conversation with another one. Its Task belongs to an agent of this service. */
 export abstract class AgentTalks {
-  /** Returns whom a conversation is asked of. */
+  /** Returns the target of calls that start conversations. */
   abstract called(): Pick<CalledAgent, 'own' | 'target'>;
 
-  /** Returns the Message that asks for a conversation, without its source. */
+  /** Returns the Message that starts a conversation, without its source. */
   abstract message(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message;
 
   /**
-   * Returns the Message with its source, signed for its owner: the conversation shows the origin, and the requester is sent
-   * the newest texts before turn 0, as far as there is room for them.
+   * Returns the Message with its source, signed for its owner. The conversation shows the origin. The requester
+   * receives the newest earlier texts before turn 0, up to a size limit.
    */
   abstract informed(message: Message, source: TalkSource, scope: TaskScope): Message;
 
   /**
-   * Waits for a conversation, whichever replica goes on with it: the same answer for the same log.
+   * Waits for a conversation, whichever replica executes it. The same log gives the same result.
    * @throws the signal's reason
    */
   abstract outcome(conversationId: string, wait: TalkWait): Promise<TalkOutcome>;

@@ -1,17 +1,17 @@
 import { throughOutage } from '#libs/postgres';
 import type { TaskStore } from '#libs/tasks';
 
-/** Tasks by what the process calls the call that made them. */
+/** Task ids by the reference of the call that created them. */
 type TasksByReference = Iterable<readonly [reference: string, taskId: string]>;
 
 export interface EarlierTaskSources {
   /** Knows the Tasks of agents of this service. */
   tasks: Pick<TaskStore, 'recordedChildren'>;
-  /** The Tasks that agents elsewhere made for earlier executions, where they are kept beside the log. */
+  /** Reads the Tasks that agents elsewhere created for earlier executions, if they are stored beside the log. */
   remembered?: (signal: AbortSignal) => Promise<TasksByReference>;
 }
 
-/** The Tasks that earlier executions of a process made and its log does not name, as far as anybody knew when they were first asked for. */
+/** Tasks that earlier executions of a process created and its log does not name, as known at the first lookup. */
 export class EarlierTasks {
   private readonly own: Finding;
   private readonly elsewhere: Finding;
@@ -25,21 +25,23 @@ export class EarlierTasks {
   }
 
   /**
-   * Returns the Task of a call. Agents elsewhere are looked for only where it is not one of this service.
-   * @throws the signal's reason, or why they could not be read: they are read again then
+   * Returns the Task of a call. Agents elsewhere are looked up only if it is not a Task of this service.
+   * @throws the signal's reason, or the error of the read, which the next call retries
    */
   async find(reference: string, signal: AbortSignal): Promise<string | undefined> {
     return (await this.own.made(signal)).get(reference) ?? (await this.elsewhere.made(signal)).get(reference);
   }
 }
 
-/** Reads once, unless it fails. */
+/** Read that happens once, unless it fails. */
 class Finding {
   private underWay: { found: Promise<ReadonlyMap<string, string>>; signal: AbortSignal } | undefined;
 
   constructor(private readonly read: (signal: AbortSignal) => Promise<TasksByReference>) {}
 
-  /** Waits for a read that another call began, and reads again where only the signal of that call ended it. */
+  /**
+   * Returns the result, waiting for a read in progress. Reads again if only the other caller's signal ended that one.
+   */
   async made(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const reading = (this.underWay ??= { found: this.first(signal), signal });
     try {
@@ -56,7 +58,7 @@ class Finding {
   }
 }
 
-/** Rejects once the signal is aborted: a statement under way does not look at it. */
+/** Rejects when the signal aborts: a running statement does not observe it. */
 async function aborted(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   throw signal.reason;

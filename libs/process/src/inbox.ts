@@ -1,9 +1,9 @@
-/** Hands items from several writers to one reader. A writer waits until its item was taken, so nothing piles up. */
+/** Queue from several writers to one reader. A writer waits until its item is taken, so the queue never grows. */
 export class Inbox<T> {
   private readonly open: { item: T; taken: () => void }[] = [];
   private wake: () => void = () => undefined;
 
-  /** Resolves when the reader has taken the item; never, if it stops reading. */
+  /** Adds an item. Resolves when the reader has taken it; never, if the reader stops. */
   put(item: T): Promise<void> {
     return new Promise((taken) => {
       this.open.push({ item, taken });
@@ -11,14 +11,14 @@ export class Inbox<T> {
     });
   }
 
-  /** An item that waits already. */
+  /** Takes an item if one is waiting. */
   poll(): T | undefined {
     const next = this.open.shift();
     next?.taken();
     return next?.item;
   }
 
-  /** The next item. Throws the signal's reason once it is aborted. */
+  /** Takes the next item, waiting for it. @throws the signal's reason */
   async take(signal: AbortSignal): Promise<T> {
     for (;;) {
       signal.throwIfAborted();

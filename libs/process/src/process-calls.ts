@@ -10,35 +10,37 @@ import {
 import type { ChainLink, CallChains, RequestContext } from '#libs/executor';
 import { EarlierTasks, type EarlierTaskSources } from './earlier-tasks.js';
 
-/** What every process needs of the service it runs in. */
+/** Services that every process uses. */
 export interface ProcessServices {
   directory: AgentDirectory;
   tasks: EarlierTaskSources['tasks'];
   chains: CallChains;
 }
 
-/** A process whose calls these are. */
+/** Process that makes the calls. */
 interface CallingProcess {
   context: RequestContext;
-  /** The calls that led to it. */
+  /** Calls that led to it. */
   links: readonly ChainLink[];
-  /** Its agent, where that is not the one that was asked for it. */
+  /** Agent of the process, if that is not the one that its caller addressed. */
   agent?: string;
   remembered?: EarlierTaskSources['remembered'];
 }
 
-/** Whom a process calls, and what for: the same in every execution. */
+/** Agent that a process calls, and the purpose of the call: the same in every execution. */
 export interface CalledAgent extends Pick<AgentCallSpec, 'target' | 'own'> {
-  /** What the process calls the call; the agent's Task is found by it. */
+  /** Name of the call within the process; the agent's Task is found by it. */
   reference: string;
-  /** The agent's Task, as far as the log names it. */
+  /** Id of the agent's Task, if the log has it. */
   seen?: string;
   identity?: Omit<CallIdentity, 'scope' | 'parent'>;
 }
 
 /**
- * A call that is to be made. `admit` is asked only where no earlier execution has made it; `since`, when the log says of
- * it, counts only where an earlier one has, or may have: an agent elsewhere can have the Message without a Task in sight.
+ * Call to make.
+ * - `admit` is called only if no earlier execution has made the call.
+ * - `since`, set if the log announces the call, counts only if an earlier execution made it or may have: an agent
+ *   elsewhere can have the Message without a known Task.
  */
 export interface PlannedCall
   extends
@@ -58,24 +60,24 @@ export interface PlannedCall
       | 'resends'
       | 'timeouts'
     > {
-  /** It is not told what led to the call then. */
+  /** True if the agent is not sent the call chain, since it makes no calls. */
   callsNobody?: boolean;
-  /** The agent works in this process. */
+  /** True if the agent works in this process. */
   staysHere?: boolean;
 }
 
-/** What a cancel takes to find out which Tasks earlier executions have made. */
+/** Milliseconds for a cancel to find the Tasks of earlier executions. */
 const FINDING_MS = 5_000;
 
 /**
- * The calls of one execution of a process. A call that this execution did not decide on may have been made by an earlier
- * one: its Task is gone on with.
+ * Calls of one execution of a process. A call that this execution did not announce may have been made by an earlier
+ * one, whose Task is resumed.
  */
 export class ProcessCalls {
   private readonly calls = new Map<string, AgentCall>();
-  /** When this execution decided on calls (`performance.now()`), before it recorded that. */
+  /** `performance.now()` of each announcement in this execution, before its event was recorded. */
   private readonly announced = new Map<string, number>();
-  /** The Tasks of calls that earlier executions made: those of this service, and those elsewhere. */
+  /** Tasks of calls that earlier executions made, in this service and elsewhere. */
   private readonly earlier: EarlierTasks;
 
   constructor(
@@ -86,17 +88,17 @@ export class ProcessCalls {
     this.earlier = new EarlierTasks({ tasks: services.tasks, ...(remembered && { remembered }) }, context.taskId);
   }
 
-  /** This execution decides on the call, with an event that it has yet to yield: nobody can have made it before. */
+  /** Announces a call, with an event that this execution has yet to yield: no earlier execution made it. */
   announce(reference: string): void {
     this.announced.set(reference, performance.now());
   }
 
-  /** Whether it was this execution that decided on the call. */
+  /** True if this execution announced the call. */
   isNew(reference: string): boolean {
     return this.announced.has(reference);
   }
 
-  /** The call, to be run; or the rest of it. @throws the signal's reason */
+  /** Opens a call to run, or the remainder of it. @throws the signal's reason */
   async open(planned: PlannedCall): Promise<AgentCall> {
     const { reference } = planned;
     const call = this.callOf(planned, await this.known(planned));
@@ -104,37 +106,37 @@ export class ProcessCalls {
     return call;
   }
 
-  /** Forgets a call that is over. */
+  /** Forgets an ended call. */
   close(reference: string): void {
     this.calls.delete(reference);
     this.announced.delete(reference);
   }
 
-  /** The Task of a call, as far as anybody knows; never throws. */
+  /** Returns the Task of a call, if known. Never throws. */
   async find({ reference, seen }: Pick<CalledAgent, 'reference' | 'seen'>): Promise<string | undefined> {
     const known = this.calls.get(reference)?.taskId ?? seen;
     if (known !== undefined || this.announced.has(reference)) return known;
     return this.earlier.find(reference, AbortSignal.timeout(FINDING_MS)).catch(() => undefined);
   }
 
-  /** The Task that an open call is known to have made. */
+  /** Returns the Task of an open call, if known. */
   taskIdOf(reference: string): string | undefined {
     return this.calls.get(reference)?.taskId;
   }
 
-  /** Why an open call has reached nobody so far, while nobody listens there. */
+  /** Returns the failure of an open call that has not reached its agent, while the agent is unreachable. */
   refusalOf(reference: string): CallOutcome | undefined {
     const call = this.calls.get(reference);
     const failure = call?.refusal;
     return call && failure && { kind: 'failed', answer: call.answer, failure };
   }
 
-  /** Closes every connection; the agents work on. */
+  /** Closes every connection; the agents continue. */
   abort(): void {
     for (const call of this.calls.values()) call.abort();
   }
 
-  /** Gives the call up and cancels its Task, whichever execution made it. Never throws. */
+  /** Gives up a call and cancels its Task, whichever execution created it. Never throws. */
   async cancel(called: CalledAgent): Promise<CanceledCall> {
     const { reference, own, seen } = called;
     const [open, isNew] = [this.calls.get(reference), this.announced.has(reference)];
@@ -147,12 +149,12 @@ export class ProcessCalls {
     } catch {
       return { outcome: 'unknown' };
     }
-    // A Task of an agent of ours would have been found.
+    // For a local agent the lookup is reliable, so no Task means that nothing was started.
     const maybeSent = canceled?.outcome === 'unknown' || !(isNew || own);
     return { outcome: maybeSent ? 'unknown' : 'not-started' };
   }
 
-  /** Cancels a Task of the agent that no call is open to. Never throws. */
+  /** Cancels a Task of an agent to which no call is open. Never throws. */
   async cancelTask(called: CalledAgent, taskId: string): Promise<CancelOutcome> {
     try {
       const { url } = await called.target();
@@ -190,7 +192,7 @@ export class ProcessCalls {
 
   private identity({ reference, identity }: CalledAgent): CallIdentity {
     const { taskId, token, call } = this.process.context;
-    // Last, so that nothing replaces them: the journal keeps the order of each caller's Tasks alone (ADR 7).
+    // Last, so that nothing overrides them: the journal keeps only the order of each caller's Tasks (ADR 7).
     return { ...identity, scope: call.scope, parent: { taskId, reference, token } };
   }
 }

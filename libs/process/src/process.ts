@@ -2,32 +2,35 @@ import { endsTurn, type RequestContext, TaskCanceled } from '#libs/executor';
 import { type JsonObject, statusUpdate } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** The events of one step, which is done while they are read. */
+/** Events of one step. The step runs while they are read. */
 export type Steps = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
 
-/** What a process's log folds to. */
+/** State that a process's log folds to. */
 export interface ProcessState {
   /** Takes in the next event of the log. */
   apply(event: TaskEvent): unknown;
 }
 
 /**
- * One execution of a durable process, from where its log ends. What is next follows from the folded log alone, whether
- * this execution wrote it or an earlier one: the loop does that one thing, yields what came of it, and looks again.
+ * Execution of a durable process, from the end of its log. The folded log alone determines the next step, whichever
+ * execution wrote it: the loop runs that step, yields its events, and repeats.
  */
 export abstract class Process<State extends ProcessState> {
   private over = false;
 
-  /** @param state of the log so far */
+  /** @param state fold of the log so far */
   constructor(
     protected readonly context: RequestContext,
     protected readonly state: State,
   ) {}
 
-  /** The calls of this execution, whose connections are closed with it. */
+  /** Calls of this execution; their connections close with it. */
   protected abstract readonly calls: { abort(): void };
 
-  /** Until an event ends the turn. @throws why the execution was interrupted: it goes on elsewhere */
+  /**
+   * Runs steps until an event ends the turn. @throws the reason of an interruption, after which another execution
+   * continues
+   */
   async *events(): AsyncGenerator<TaskEvent, void, undefined> {
     const { signal } = this.context;
     try {
@@ -40,39 +43,39 @@ export abstract class Process<State extends ProcessState> {
       else if (signal.aborted) throw error;
       else yield* this.fail(error);
     } finally {
-      // A fault, or a limit of the Task, ends it without a word of this process.
+      // A fault, or a limit of the Task, ends it without an event of this process.
       if ((!this.over || this.context.isRefused?.()) && !signal.aborted) await this.endCalls().catch(() => undefined);
       this.calls.abort();
     }
   }
 
   /**
-   * The one thing to do next, as far as it can be done now. Which one follows from the state alone: no I/O, no clock. It
-   * yields nothing but what it has recorded.
+   * Runs the next step, as far as it can run now. The state alone determines which: no I/O, no clock. It yields only
+   * events that it has recorded.
    */
   protected abstract next(): Steps;
 
-  /** Stops what is under way, and ends the Task as its caller wished. */
+  /** Stops the work in progress, and ends the Task as canceled. */
   protected abstract cancel(): Steps;
 
-  /** Ends the Task after a fault of ours: FAILED, with a sentence that says nothing, unless a process knows better. */
+  /** Ends the Task after an internal fault: FAILED, with a generic sentence unless a process overrides it. */
   protected fail(error: unknown): Steps {
     throw error;
   }
 
-  /** Cancels the agents at work and those that wait, where the log alone knows the Tasks of those elsewhere. */
+  /** Cancels the agents that work or wait, if the log is the only place that knows the Tasks elsewhere. */
   protected async endCalls(): Promise<void> {
-    // The job of such an end cancels what is known beside the log.
+    // The job of such an end cancels Tasks that are known beside the log.
   }
 
-  /** Folds an event, which is to be yielded then. */
+  /** Folds an event into the state. The caller has to yield it. */
   protected record(event: TaskEvent): TaskEvent {
     this.state.apply(event);
     this.over = endsTurn(event);
     return event;
   }
 
-  /** Records an event that says only what its metadata says. */
+  /** Records an event that carries metadata alone. */
   protected step(metadata: JsonObject): TaskEvent {
     return this.record(statusUpdate(this.context, 'TASK_STATE_WORKING', undefined, metadata));
   }

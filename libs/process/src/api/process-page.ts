@@ -2,17 +2,17 @@ import { type PageQuery, pageTokenAfter } from '#libs/http';
 import type { TaskState } from '#libs/protocol';
 import type { PageAdmission, StoredTask, TaskHeader, TaskQuery, TaskScope, TaskStore } from '#libs/tasks';
 
-/** How processes of one kind are listed. */
+/** Rules for listing processes of one kind. */
 export interface ProcessListing<Status extends string, Summary> {
-  /** The path of their agent, or `workflows/*` for every agent one step below `workflows`; absent: any. */
+  /** Path of their agent, or `workflows/*` for all agents one level below `workflows`; any agent if absent. */
   agent?: string;
-  /** Which of them. */
+  /** Further filters. */
   among?: Pick<TaskQuery, 'agents' | 'calledBy' | 'search' | 'updatedAfter'>;
-  /** The states of a Task that a status may stand for. */
+  /** Task states that each status may stand for. */
   states: Readonly<Record<Status, readonly TaskState[]>>;
-  /** Absent: a Task's state says all; else those of a state that have another status are passed over. */
+  /** Returns the exact status. Absent if the state determines it; otherwise Tasks of another status are skipped. */
   statusOf?: (process: StoredTask) => Status;
-  /** `undefined` where the Task is none of the kind. */
+  /** Returns the summary, or `undefined` if the Task is not of this kind. */
   summary: (process: StoredTask) => Summary | undefined | Promise<Summary | undefined>;
 }
 
@@ -22,24 +22,24 @@ export interface ProcessPage<Summary> {
   nextPageToken: string;
 }
 
-/** Which page is asked for, and of which. */
+/** Page to list, and a status to filter by. */
 export type ProcessQuery<Status> = Pick<PageQuery, 'pageSize' | 'before'> & { status?: Status };
 
-/** Whose processes are listed, and the room that their logs have together. */
+/** Caller whose processes are listed, and the room that their logs share. */
 interface ListCaller {
   scope: TaskScope;
   room: PageAdmission;
 }
 
-/** Tasks of one state that are listed. */
+/** Listed Tasks of one state. */
 interface StateListing {
   /** Newest first. */
   fitting: StoredTask[];
-  /** The last Task that was looked at; absent where there are no further ones. */
+  /** Last Task that was examined; absent if no more follow. */
   passed?: TaskHeader;
 }
 
-/** Returns a page of a caller's processes of one kind, the one that changed last first; none is left out by the next page. */
+/** Returns a page of a caller's processes of one kind, most recently updated first. The next page skips none. */
 export async function processPage<Status extends string, Summary>(
   tasks: Pick<TaskStore, 'page'>,
   listing: ProcessListing<Status, Summary>,
@@ -49,7 +49,7 @@ export async function processPage<Status extends string, Summary>(
   for (let { before } = query; ;) {
     const { page, next } = await tasksAfter(tasks, listing, { ...query, before }, caller);
     before = next;
-    // Large Tasks may have been passed that do not fit.
+    // Tasks that do not match may have filled the page.
     if (page.length === 0 && next) continue;
     const summaries = await Promise.all(page.map(async (process) => listing.summary(process)));
     return {
@@ -59,7 +59,7 @@ export async function processPage<Status extends string, Summary>(
   }
 }
 
-/** Lists one state after the other: together they have the room of one page. */
+/** Lists the states one after the other, since they share the room of one page. */
 async function tasksAfter<Status extends string>(
   tasks: Pick<TaskStore, 'page'>,
   listing: ProcessListing<Status, unknown>,
@@ -70,7 +70,7 @@ async function tasksAfter<Status extends string>(
   const caller = { scope, room: new ListedLogs(room) };
   const found: StateListing[] = [];
   for (const state of states) found.push(await inState(tasks, listing, state, query, caller));
-  // Beyond the first Task where the look at a state ended, others of that state may be in between.
+  // Behind the first Task at which the listing of a state stopped, Tasks of that state may be missing.
   const horizon = found.flatMap(({ passed }) => passed ?? []).toSorted(newestFirst)[0];
   const known = found.flatMap(({ fitting }) => fitting).toSorted((a, b) => newestFirst(a.header, b.header));
   const certain = known.filter(({ header }) => !horizon || newestFirst(header, horizon) <= 0);
@@ -85,7 +85,7 @@ async function inState<Status extends string>(
   { status, before, pageSize }: ProcessQuery<Status>,
   { scope, room }: { scope: TaskScope; room: ListedLogs },
 ): Promise<StateListing> {
-  // One more than a page has: whether there is a further page.
+  // One more than the page size shows whether there is a next page.
   const limit = pageSize + 1;
   const fitting: StoredTask[] = [];
   const which = { scope, ...(agent !== undefined && { agent }), ...among, state };
@@ -100,13 +100,13 @@ async function inState<Status extends string>(
   }
 }
 
-/** Large logs that one list has read: their Tasks are here together, however many queries brought them. */
+/** Room of the large logs that one list has read, over all its queries: their Tasks are in memory together. */
 class ListedLogs implements PageAdmission {
   private read = 0;
 
   constructor(private readonly room: PageAdmission) {}
 
-  /** Bytes that may still be read. */
+  /** Number of bytes that may still be read. */
   get bytes(): number {
     return Math.max(0, this.room.bytes - this.read);
   }

@@ -4,20 +4,21 @@ import { Shutdown } from '#libs/service';
 import { type RecordedEvent, TaskFeed, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 
-/** The events of one process, as its readers get them. */
+/** Events of one process for its readers. */
 export interface ProcessEvents {
-  /** The number of the last one so far. */
+  /** Number of the last event so far. */
   last: number;
-  /** Those after a number: first from the log, then live. */
+  /** Returns the events after a number: first from the log, then live. */
   after: (number: number, signal: AbortSignal) => AsyncIterable<SseFrame>;
 }
 
-/** What an event of a process's log is to its readers; it keeps its number. */
+/** Maps an event of a process's log to what readers see; the number stays the same. */
 type Projection = (recorded: RecordedEvent) => { sequence: number; type: string };
 
 /**
- * Sends the events of processes to readers, first from the log and then live. Streams only read: however one ends, the
- * process goes on, and a reader that comes back with its last event's id misses nothing and sees nothing twice.
+ * Streams the events of processes to readers, first from the log and then live.
+ * - Streams only read: the process continues however a stream ends.
+ * - A reader that reconnects with its last event id misses no event and sees none twice.
  */
 @Injectable()
 export class ProcessStreams {
@@ -28,7 +29,7 @@ export class ProcessStreams {
   ) {}
 
   /**
-   * Takes the reply over and sends the events after a cursor; resolves when the stream has ended.
+   * Takes over the reply and streams the events after a cursor; resolves when the stream has ended.
    * @throws ProblemError 400 for a cursor beyond the last event
    */
   async send(
@@ -41,8 +42,9 @@ export class ProcessStreams {
   }
 
   /**
-   * One event for each of a process's log.
-   * @param until what ends the stream: the end of the process, also that it waits for its caller, or the last event so far
+   * Returns the events of a process, one for each event of its log.
+   * @param until end of the stream: the end of the process (`terminal`), also its wait for a caller (`waiting`), or the
+   * last event so far (`now`)
    */
   eventsOf(
     { taskId, lastSequence, tenant, owner }: Pick<TaskHeader, 'taskId' | 'lastSequence'> & Partial<TaskScope>,
@@ -58,7 +60,7 @@ export class ProcessStreams {
     return { last: lastSequence, after };
   }
 
-  /** A wait that the process has gone on from does not end the stream. */
+  /** Follows the log. A wait from which the process has already resumed does not end the stream. */
   private async *frames(
     taskId: string,
     after: number,
@@ -77,14 +79,14 @@ export class ProcessStreams {
   }
 }
 
-/** Returns a frame whose text is made when there is room for it: many readers may show one large event. */
+/** Returns a frame whose text is built when there is room for it: many readers may read one large event. */
 function frameOf(recorded: RecordedEvent, project: Projection): SseFrame {
   const event = project(recorded);
   const data = new PassingText(recorded.json.length, () => JSON.stringify(event));
   return { id: event.sequence, event: event.type, data };
 }
 
-/** The frames until one has a number; none where a reader has that one already. */
+/** Passes frames on up to a number; none if a reader already has that one. */
 async function* upTo(last: number, seen: number, frames: AsyncGenerator<SseFrame>): AsyncGenerator<SseFrame> {
   if (seen >= last) return;
   for await (const frame of frames) {

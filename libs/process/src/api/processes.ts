@@ -32,39 +32,39 @@ import {
 } from '#libs/tasks';
 import { type ProcessListing, type ProcessPage, processPage, type ProcessQuery } from './process-page.js';
 
-/** Who asks for something, and by which address of this service. */
+/** Caller of an operation, and the address of this service that it used. */
 export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl' | 'trace' | 'whenAnswered'>;
 
-/** One kind of durable process, as its API speaks of it. */
+/** Kind of durable process, as its API names it. */
 export interface ProcessKind {
-  /** What problems call it: `run`. */
+  /** Noun in problems: `run`. */
   noun: string;
-  /** Whether a Task is one, as far as its header says. */
+  /** True if a Task is of this kind, judged by its header. */
   includes(header: TaskHeader): boolean;
 }
 
-/** What a process starts with. */
+/** Request to start a process. */
 export interface ProcessRequest {
-  /** The path of its agent. */
+  /** Path of its agent. */
   agent: string;
-  /** The revision of the agent; the newest one unless told. */
+  /** Revision of the agent; the newest unless set. */
   revision?: string;
-  /** Its id, where that has to be known before it is started; absent: a new one. */
+  /** Id of the process, if it must be known before the start; a new one if absent. */
   taskId?: string;
-  /** The data of its first Message. */
+  /** Data of its first Message. */
   data: JsonObject;
-  /** What else its first Message says; `parts` take the place of the data. */
+  /** Further members of its first Message; `parts` replace the data. */
   message?: Partial<Pick<Message, 'contextId' | 'parts' | 'referenceTaskIds'>>;
   metadata?: JsonObject;
-  /** `false`: whoever starts it has judged it instead of its agent. */
+  /** `false` if the starter has validated the request in place of the agent. */
   check?: boolean;
 }
 
 const ID = /^[\x21-\x7e]{1,200}$/;
 
 /**
- * Starts, finds, goes on with and cancels durable processes of any kind. Each is the Task of its agent, under the Task's
- * id; nothing of it is kept elsewhere.
+ * Starts, finds, resumes and cancels durable processes of any kind. Each process is the Task of its agent, under the
+ * Task's id; no other state of it is stored.
  */
 @Injectable()
 export class Processes {
@@ -75,16 +75,16 @@ export class Processes {
     @Optional() private readonly answers?: ResponseBudget,
   ) {}
 
-  /** Opens the room of the answer of a call, without which no long log is read for it. A call has one at most. */
+  /** Opens the room for the answer of a call; without it no large log is read. At most one per call. */
   room(call: Pick<ProcessCall, 'scope' | 'whenAnswered'>): ResponseAdmission {
     return new ResponseAdmission(this.answers, call);
   }
 
   /**
-   * Resolves with the process's id when it is durable; it goes on whatever becomes of the caller. The same start under
-   * the same key is the same process, and what was accepted once is not judged anew: what it was judged by may have
-   * changed since.
-   * @throws UnknownAgent; A2AError as the agent's `check` does, 409 for another start under a known `Idempotency-Key`
+   * Starts a process and resolves with its id when it is durable. It continues if the caller leaves. The same request
+   * under the same key is the same process. A request that was accepted once is not validated again, since its agent
+   * may have changed.
+   * @throws UnknownAgent; A2AError as the agent's `check` does, 409 for another request under a known `Idempotency-Key`
    */
   async start(
     { data, metadata, check = true, ...to }: ProcessRequest,
@@ -94,7 +94,7 @@ export class Processes {
     const agent = await this.catalog.inTenant(call.scope.tenant).resolve(to.agent, to.revision);
     const { taskId } = to;
     const context = { ...callOf(agent, call), ...(taskId !== undefined && { newTaskId: () => taskId }) };
-    // Under a key the Message has the key's name, so that the same data is the same request.
+    // The Message takes the key as its id, so that the same data is the same request.
     const { parts = [dataPart(data)], ...fields } = to.message ?? {};
     const message = userMessage(parts, { ...fields, ...(key !== undefined && { messageId: key }) });
     const request = { message, ...(metadata && { metadata }) };
@@ -109,7 +109,7 @@ export class Processes {
     return execution.taskId;
   }
 
-  /** @throws ProblemError 404 */
+  /** Returns the header of a process. @throws ProblemError 404 */
   async header(kind: ProcessKind, id: string, scope: TaskScope): Promise<TaskHeader> {
     const header = ID.test(id) ? await this.tasks.header(id, scope) : undefined;
     if (!header || !kind.includes(header)) throw unknownProcess(kind);
@@ -117,7 +117,7 @@ export class Processes {
   }
 
   /**
-   * The process with its Task as that began.
+   * Returns a process with its Task in its initial state.
    * @throws ProblemError 404
    */
   async begun(kind: ProcessKind, id: string, scope: TaskScope): Promise<StoredTask> {
@@ -128,8 +128,8 @@ export class Processes {
   }
 
   /**
-   * Returns a page of a caller's processes of one kind, the one that changed last first. It is shorter than asked for where
-   * their logs are large.
+   * Returns a page of a caller's processes of one kind, most recently updated first. The page is shorter than requested
+   * if their logs are large.
    */
   page<Status extends string, Summary>(
     listing: ProcessListing<Status, Summary>,
@@ -140,16 +140,16 @@ export class Processes {
     return processPage(this.tasks, listing, query, { scope, room });
   }
 
-  /** Returns all that has happened to a process, up to where its header is. */
+  /** Returns all events of a process up to its header. */
   async log(header: TaskHeader, room: LogAdmission): Promise<TaskEvent[]> {
     return (await wholeLog(this.tasks, header, room)).map(({ event }) => event);
   }
 
   /**
-   * Resolves when a process has ended, canceled or otherwise; one that had ended already is left as it is. Its log says
-   * what it ended as.
-   * @param revision of its agent
-   * @throws ClientLeft where the caller has gone before that: the cancel stays
+   * Cancels a process and resolves when it has ended, for whatever reason; an ended process stays as it is. Its log has
+   * the outcome.
+   * @param revision revision of its agent
+   * @throws ClientLeft if the caller left first; the cancel remains in effect
    */
   async cancel(process: StoredTask, call: ProcessCall, revision?: string): Promise<void> {
     const { header } = process;
@@ -158,16 +158,16 @@ export class Processes {
     try {
       await this.executions.cancel(agent, header.taskId, callOf(agent, call), callerGone(call));
     } catch (error) {
-      // It ended in the meantime: what it ended as decides the answer.
+      // It ended in the meantime; its outcome determines the answer.
       if (!isRefusal(error, 'TASK_NOT_CANCELABLE')) throw error;
     }
   }
 
   /**
-   * Goes on with a process that waits. Resolves when that is durable; with `false` where it does not wait: somebody else
-   * was first, or it has ended.
-   * @throws ProblemError 409 where its definition is gone
-   * @param as `found`: only where it waits as its header was read, and not again
+   * Resumes a waiting process. Resolves with true when that is durable, and with false if it does not wait: another
+   * caller was first, or it has ended.
+   * @throws ProblemError 409 if its definition is gone
+   * @param as `found`: only if it still waits in the state of its header
    */
   async resume(process: StoredTask, message: Message, call: ProcessCall, as?: 'found'): Promise<boolean> {
     const agent = await this.agentOf(process);
@@ -184,14 +184,14 @@ export class Processes {
     }
   }
 
-  /** The agent whose Task the process is, as it was when that began; what stands for it, where it is gone. */
+  /** Returns the agent whose Task the process is, in the revision at its start, or a placeholder if it is gone. */
   private agentOf({ header, task }: StoredTask, named = task.metadata?.[REVISION_KEY]): Promise<ServedAgent> {
     const catalog = this.catalog.inTenant(header.tenant);
     const revision = typeof named === 'string' ? named : undefined;
     return agentOrGone(() => catalog.resolve(header.agent, revision), header.agent, revision);
   }
 
-  /** What was started under the key before, where its agent would refuse it now. */
+  /** Validates a request. Returns the process started earlier under the same key if the agent would refuse it now. */
   private async check(
     agent: ServedAgent,
     request: SendMessageRequest,
@@ -209,16 +209,16 @@ export class Processes {
   }
 }
 
-/** Why a process takes no Message, and is not shown in all its parts. */
+/** Reason why a process whose definition is gone accepts no Message and is not shown completely. */
 export const DEFINITION_GONE =
   'the definition that it was started with is gone: it can be read and canceled, and takes no message';
 
-/** There is none of its kind under an id, or it is not the caller's. */
+/** Returns the 404 problem for an id that names no process of the kind, or none of the caller. */
 export function unknownProcess({ noun }: ProcessKind): ProblemError {
   return new ProblemError(404, `${noun} not found`);
 }
 
-/** @param how it ended: `it is completed` */
+/** Returns the 409 problem for a process that has ended. @param how its outcome: `it is completed` */
 export function hasEnded({ noun }: ProcessKind, how: string): ProblemError {
   return new ProblemError(409, `the ${noun} has ended: ${how}`);
 }
