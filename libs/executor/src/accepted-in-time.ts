@@ -1,20 +1,20 @@
 import { A2AError } from '#libs/protocol';
 
-/** The time that a Message may wait for the journal. */
+/** Time limit for a Message to become durable. */
 export interface AcceptanceLimit {
-  /** Milliseconds: JOURNAL_STALL_LIMIT. */
+  /** Milliseconds (JOURNAL_STALL_LIMIT). */
   readonly limitMs: number;
-  /** Milliseconds for which the journal has written nothing although something waits. */
+  /** Returns the milliseconds for which the journal has written nothing although events wait. */
   standsStillMs(): number;
 }
 
-/** A Message that others overtake, or that waits behind much, has this many times the limit. */
+/** Factor of the limit after which a Message fails even though the journal makes progress. */
 const LIMITS_IN_ALL = 4;
 const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
 
 /**
- * Resolves as a Message becomes durable. The Message stays with the journal, which may still write it.
- * @throws A2AError INTERNAL with reason MESSAGE_NOT_CONFIRMED and status 503 where nothing is written for `limitMs`, and
+ * Resolves when a Message is durable. After a failure the journal keeps the Message and may still write it.
+ * @throws A2AError INTERNAL with reason MESSAGE_NOT_CONFIRMED and status 503 if nothing is written for `limitMs`, and
  * after four times that in any case
  */
 export async function acceptedInTime(durable: Promise<void>, limit: AcceptanceLimit): Promise<void> {
@@ -38,13 +38,13 @@ export async function acceptedInTime(durable: Promise<void>, limit: AcceptanceLi
   }
 }
 
-/** The refusal of a new Message while nothing can be written: nothing of it is kept. */
+/** Returns the error for a new Message while nothing can be written. No part of the Message is kept. */
 export function journalStalled(): A2AError {
   const message = 'The database is out of reach at the moment; try again later';
   return new A2AError('INTERNAL', { message, detailReason: 'DATABASE_UNAVAILABLE', status: 503 });
 }
 
-/** True for the error of a Message that the journal may still write. */
+/** True if the error is that of a Message which the journal may still write. */
 export function isNotConfirmed(error: unknown): boolean {
   return error instanceof A2AError && error.detailReason === NOT_CONFIRMED;
 }

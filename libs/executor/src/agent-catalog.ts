@@ -2,25 +2,25 @@ import type { AgentSkill, JsonObject } from '#libs/protocol';
 import type { Premise } from '#libs/tasks';
 import type { AgentExecutor, DeclaredCapabilities } from './agent-executor.js';
 
-/** What an agent tells callers that it knows, beyond its public card. */
+/** Content of an agent's extended card beyond its public card. */
 export interface AgentDetails {
-  /** Instead of those of the public card. */
+  /** Skills that replace those of the public card. */
   skills: AgentSkill[];
-  /** By the id of a skill. */
+  /** Schemas by skill id. */
   schemas: Record<string, SkillSchema>;
 }
 
-/** What a skill takes, and what comes of it. */
+/** Input and output of a skill. */
 export interface SkillSchema {
-  /** A JSON Schema of the data Part. */
+  /** JSON Schema of the data Part. */
   input: JsonObject;
-  /** The names of its Artifacts. */
+  /** Names of the Artifacts. */
   artifacts: string[];
 }
 
 /** An agent that this process serves. */
 export interface ServedAgent {
-  /** Its place under the service's A2A root: `workflows/translate`, `workflows/translate/nodes/a`, `''` for the service. */
+  /** Path under the service's A2A root: `workflows/translate`, `workflows/translate/nodes/a`, `''` for the service. */
   path: string;
   name: string;
   description: string;
@@ -29,28 +29,31 @@ export interface ServedAgent {
   inputModes: string[];
   outputModes: string[];
   executor: AgentExecutor;
-  /** Present where nobody has asked whether this is its newest revision: what is made on it has to ask. */
+  /** Precondition that this is the newest revision. Set if that has not been checked: a Task made on it must check. */
   premise?: Premise;
   capabilities?: DeclaredCapabilities;
-  /** When what its card says was last saved; absent: it does not change while the process lives. */
+  /** Time at which the content of the card was last saved; absent if it is constant while the process lives. */
   changedAt?: Date;
-  /** Why there is no such agent any more: it only stands for the one that its Tasks were made by. */
+  /** Reason why the agent no longer exists. Set if this object only stands in for it, for the Tasks that it made. */
   gone?: UnknownAgent;
-  /** Absent: nothing more than its card says. */
+  /** Returns the content of the extended card; absent if the public card says everything. */
   details?: () => Promise<AgentDetails>;
-  /** The skills of the agents that it consists of, as they are at the moment; callers that it knows are told of them. */
+  /** Returns the current skills of the agents that it consists of, for the extended card. */
   innerSkills?: () => Promise<AgentSkill[]>;
 }
 
-/** An agent as the directory lists it. */
+/** Entry of the directory. */
 export type ListedAgent = Pick<ServedAgent, 'path' | 'name' | 'description'>;
 
-/** Why a path names no agent: the pre-1.0 dialect distinguishes these, an id that several workflows have among them. */
+/**
+ * Error for a path that names no agent. The pre-1.0 dialect distinguishes the reasons, among them an id that several
+ * workflows have.
+ */
 export class UnknownAgent extends Error {
   override readonly name = 'UnknownAgent';
   constructor(
     message: string,
-    /** A stable word for ErrorInfo: `NODE_NOT_FOUND`, `NODE_AMBIGUOUS`, `NO_EXECUTOR`, `AGENT_NOT_FOUND`. */
+    /** Stable reason for ErrorInfo: `NODE_NOT_FOUND`, `NODE_AMBIGUOUS`, `NO_EXECUTOR`, `AGENT_NOT_FOUND`. */
     readonly reason: string,
     readonly metadata: Record<string, string> = {},
   ) {
@@ -58,34 +61,34 @@ export class UnknownAgent extends Error {
   }
 }
 
-/** The agents of this process, looked up at request time. */
+/** Agents of this process, looked up at request time. */
 export abstract class AgentCatalog {
-  /** The agents that callers of a tenant see; all the same where a catalog knows no tenants. */
+  /** Returns the catalog that callers of a tenant see; this catalog if it has no tenants. */
   inTenant(_tenant: string): AgentCatalog {
     return this;
   }
 
   /**
-   * The agent at a path. `nodes/{id}` is the alias of a node whose id is unique over all workflows; the agent that
-   * comes back has its canonical path. `revision` asks for the definition that a run was started with.
+   * Returns the agent at a path. `nodes/{id}` is the alias of a node whose id is unique over all workflows; the
+   * returned agent has its canonical path. `revision` selects the definition that a run was started with.
    * @throws UnknownAgent
    */
   abstract resolve(path: string, revision?: string): Promise<ServedAgent>;
 
   /**
-   * The agent at a path as this process saw it last, with its `premise`; `undefined` where it has to be resolved. Costs
-   * no query.
+   * Returns the agent at a path as this process last saw it, with its `premise`; `undefined` if it has to be resolved.
+   * Makes no query.
    */
   recent?(path: string): ServedAgent | undefined;
 
   /**
-   * The agent that shall handle a Message sent to a path: the agent itself, or for the service the workflow that the
+   * Returns the agent that handles a Message sent to a path: the agent itself, or for the service the workflow that the
    * skill names.
-   * @param field where the request names the skill; `message.metadata.skillId` unless told otherwise
-   * @throws A2AError where the skill is missing or unknown; it names the field
+   * @param field request field that names the skill; `message.metadata.skillId` by default
+   * @throws A2AError that names the field, if the skill is missing or unknown
    */
   abstract route(agent: ServedAgent, skill: string | undefined, field?: string): Promise<ServedAgent>;
 
-  /** The directory in a stable order, at most `limit` after `pageToken`. */
+  /** Lists at most `limit` entries of the directory after `pageToken`, in a stable order. */
   abstract list(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
 }

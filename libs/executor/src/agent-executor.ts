@@ -6,125 +6,139 @@ import type { TurnTrace } from '#libs/tracing';
 import type { HeldParts, PartRestorer } from './part-keeper.js';
 import type { SpanStep } from './spans/span-step.js';
 
-/** Who calls, and how: built once by the transport. */
+/** Context of a call: the caller and how it calls. The transport builds it once. */
 export interface CallContext {
-  /** Owner and tenant of what this call creates and may see. */
+  /** Tenant and owner of everything that this call creates and may see. */
   scope: TaskScope;
-  /** The agent path the request came in at. */
+  /** Path of the agent that received the request. */
   agent: string;
-  /** Extension URIs that the caller activated. */
+  /** URIs of the extensions that the caller activated. */
   extensions: readonly string[];
-  /** The base URL under which the caller reached Parley, without a slash at the end. */
+  /** Base URL under which the caller reached Parley, without a trailing slash. */
   baseUrl: string;
-  /** The caller speaks A2A 0.3; absent: 1.0. */
+  /** Protocol version of the caller if it is A2A 0.3; absent for 1.0. */
   protocolVersion?: '0.3';
   /**
-   * Set when a Task of this process calls in-process: the calling Task, its reference (`node#attempt`), and the token of
-   * the claim that it calls with. Nothing is made for a Task that has another claim by then.
+   * Calling Task, its reference (`node#attempt`) and the token of its claim. Set if a Task of this process calls
+   * in-process. No child Task is made if the calling Task has another claim by then.
    */
   parent?: { taskId: string; reference: string; token?: string };
-  /** The revision that an in-process call asks for; a Message's own metadata never does. Absent: the newest. */
+  /** Revision that an in-process call asks for; absent for the newest. It never comes from a Message's metadata. */
   revision?: string;
-  /** The same as a replica says it over the wire: to be believed only as RevisionClaims reads it. */
+  /** Signed revision that a replica asks for over the wire. Trust it only through RevisionClaims. */
   revisionClaim?: string;
-  /** `Idempotency-Key`: the same key and request of a caller at an agent is the same Task. */
+  /** Value of `Idempotency-Key`: the same key and request of a caller at an agent give the same Task. */
   idempotencyKey?: string;
-  /** Where the call stands in a trace; `null`: it said so in a way that cannot be read, and a new trace begins. */
+  /** Trace context of the call; `null` if it was sent but is unreadable, so that a new trace begins. */
   trace?: TraceContext | null;
-  /** Makes the id of a new Task; the pre-1.0 dialect has its own, `task-` and 16 hexadecimal digits. */
+  /** Creates the id of a new Task; the pre-1.0 dialect uses `task-` and 16 hexadecimal digits. */
   newTaskId?: () => string;
   /**
-   * Calls back, once, when the answer to this call has gone, or its caller has. Absent where the answer stays in this
-   * process. @returns `false` where the caller has left already: nobody is called back then
+   * Calls back once when the response has been sent or the caller has disconnected. Absent if the response stays in
+   * this process. @returns `false` if the caller has already disconnected; `done` is not called then
    */
   whenAnswered?: (done: () => void) => boolean;
-  /** Lets large logs be read for the answer, each before it is. Absent where nothing limits them: inside of this process. */
+  /**
+   * Admits each large log before it is read for the response. Absent for calls inside this process, which have no
+   * limit.
+   */
   admission?: LogAdmission;
-  /** Tells when the client has gone before it was answered, where that is another moment; false where it has already. */
+  /**
+   * Calls back when the client disconnects before the response, if that is another moment. @returns false if it already
+   * has
+   */
   whenGone?: (done: () => void) => boolean;
-  /** Enqueued in the commit that takes the Message in; not at all where it is refused, or the repeat of another. */
+  /**
+   * Jobs to enqueue in the commit that accepts the Message; not enqueued if the Message is rejected or a repetition.
+   */
   jobs?: readonly Job[];
 }
 
-/** The part of a call that the metadata of a new Task depends on; a claim in it has been read before. */
+/** Part of a call that the metadata of a new Task depends on. A revision claim in it has been verified before. */
 export type AcceptingCall = Pick<CallContext, 'scope' | 'parent' | 'revisionClaim'>;
 
-/**
- * One execution of an agent, as its executor sees it. What was said before is in `task`; callers never send it again.
- */
+/** Context of one execution of an agent. `task` holds the earlier conversation; callers never send it again. */
 export interface RequestContext {
   readonly taskId: string;
   readonly contextId: string;
-  /** The token of the claim that this execution works with. */
+  /** Token of the claim that this execution holds. */
   readonly token: string;
-  /** The Message to work on. */
+  /** Message to process. */
   readonly userMessage: Message;
-  /** The Task as it stood before `userMessage`, with its whole history; `null` on a Task's first turn. */
+  /** The Task before `userMessage`, with its whole history; `null` on a Task's first turn. */
   readonly task: Task | null;
   readonly call: CallContext;
-  /** The trace that this turn belongs to; absent where nobody traces. What is called for carries its headers. */
+  /** Trace of this turn; absent if it is not traced. Outgoing calls send its headers. */
   readonly trace?: TurnTrace;
-  /** The request's metadata (`SendMessageRequest.metadata`). */
+  /** Metadata of the request (`SendMessageRequest.metadata`). */
   readonly metadata: SendMessageRequest['metadata'];
-  /** Aborts on cancel and on shutdown; stop side effects then. */
+  /** Aborts on cancel and on shutdown. Stop side effects then. */
   readonly signal: AbortSignal;
   /**
-   * How many events of this turn were recorded before the process that executed it died; 0 unless recovering.
-   * A restarted executor continues after them and must not yield them again.
+   * Number of events of this turn that were recorded before the executing process died; 0 unless recovering. A
+   * restarted executor continues after them and must not yield them again.
    */
   readonly recovered: number;
-  /** The recorded events of this Task's whole log, read from the store. For recovery. */
+  /** Returns all recorded events of this Task from the store. For recovery. */
   log(): Promise<readonly TaskEvent[]>;
-  /** For an executor with a long log; absent where the log is in no store. */
+  /** Access to places in a long log; absent if no store holds the log. */
   readonly places?: LogPlaces;
   /**
-   * Whether the Task takes this event, which is then the next one to be yielded. For an executor that has something else
-   * to say where it does not; any other just yields, and its Task ends FAILED.
+   * Checks that the Task accepts this event, which must be the next one that is yielded. For executors that have an
+   * alternative to say. Otherwise just yield: if the Task does not accept an event, it ends FAILED.
    * @throws ContentTooLarge
    */
   admit(event: TaskEvent): void;
   /**
-   * True once the Task has not taken an event that was yielded, which ends it: nothing of that event is recorded. For an
-   * executor whose generator is returned from then, and has Tasks elsewhere to cancel. Absent where it is never so.
+   * True once the Task has rejected a yielded event, which ends the Task; the event is not recorded. For executors that
+   * must cancel Tasks elsewhere when their generator returns. Absent if it cannot happen.
    */
   isRefused?(): boolean;
-  /** Resolves when every event yielded so far is durable. Await it before a side effect that must not be repeated unrecorded. */
+  /**
+   * Resolves when every event yielded so far is durable. Await it before a side effect that must not be repeated
+   * unrecorded.
+   */
   flush(): Promise<void>;
   /**
-   * Resolves when the store has just said that the Task is still this execution's. Await it before a side effect that
-   * comes some time after the last event: a process that stood still is taken over, and goes on where it was.
-   * @throws ExecutionInterrupted where the Task is another replica's; TaskCanceled where it is canceled
+   * Resolves once the store has confirmed that this execution still holds the claim. Await it before a side effect that
+   * happens some time after the last event: a frozen process may have been replaced and then resumes where it was.
+   * @throws ExecutionInterrupted if another replica has the Task; TaskCanceled if the Task is canceled
    */
   prove(): Promise<void>;
   /**
-   * Returns Parts as the log will have them, with large bytes as files (see PartKeeper). For an executor that works on with
-   * what it yields; any other just yields. Absent where this process keeps no files.
+   * Returns Parts as the log will store them, with large bytes as files (see PartKeeper). For executors that process
+   * what they yield; others just yield. Absent if this process stores no files.
    */
   keepParts?(parts: readonly Part[]): Promise<Part[]>;
-  /** Opens the account of Parts that are recorded with their bytes, for readers of `raw`. Absent as `keepParts` is. */
+  /** Opens a restorer for Parts that are recorded with their bytes, for readers of `raw`. Absent if `keepParts` is. */
   partRestorer?(): PartRestorer;
   /**
-   * Restores Parts for work that lasts; waits until there is room for their bytes. The executor disposes of them when the
-   * work is over. Absent as `keepParts` is.
+   * Restores Parts for longer work; waits until there is room for their bytes. The executor disposes of them when the
+   * work is done. Absent if `keepParts` is.
    */
   holdParts?(parts: readonly Part[]): Promise<HeldParts>;
 }
 
-/** Tells an executor how full its log is, and that the log still is what the executor folded. */
+/**
+ * Places in the log of an execution. They show how full the log is, and that it still contains what the executor
+ * folded.
+ */
 export interface LogPlaces {
   /**
-   * Resolves when all that was recorded is durable, with the last event of this execution as a place, and the bytes of the
-   * log; `undefined` where the execution has recorded nothing.
-   * @throws ClaimLost where the Task is another replica's
+   * Resolves when everything recorded is durable, with the place of the last event of this execution and the bytes of
+   * the log; `undefined` if the execution has recorded nothing.
+   * @throws ClaimLost if another replica has the Task
    */
   last(): Promise<{ place: LogPlace; bytes: number } | undefined>;
-  /** Bytes of the log and of its limit, where it has passed three quarters of that: it takes no more events soon. */
+  /**
+   * Returns the bytes of the log and its limit once it has passed three quarters of the limit; otherwise `undefined`.
+   */
   nearlyFull(): { bytes: number; limit: number } | undefined;
-  /** Resolves with the recorded events after a place; `undefined` where the log has another event there. */
+  /** Resolves with the recorded events after a place; `undefined` if the log has a different event there. */
   after(place: LogPlace): Promise<readonly RecordedEvent[] | undefined>;
 }
 
-/** Whether the execution was cut because a caller canceled the Task (`signal.reason` is this), not by shutdown. */
+/** Reason of the abort signal if a caller canceled the Task. A shutdown aborts with another reason. */
 export class TaskCanceled extends Error {
   override readonly name = 'TaskCanceled';
   constructor() {
@@ -133,81 +147,92 @@ export class TaskCanceled extends Error {
 }
 
 /**
- * Does the work of an agent. Yields events of one Task and returns; ending in neither a terminal nor a waiting state
- * is FAILED. A thrown error is logged and reported to callers as one safe sentence. One that restarts may also park the
- * Task, with a status that says until when (`parks`): it is executed again then, in any process, as after a crash.
+ * Does the work of an agent. Yields events of one Task, then returns.
+ * - A return in neither a terminal nor a waiting state makes the Task FAILED.
+ * - A thrown error is logged; callers get one safe sentence.
+ * - An executor that restarts may park the Task with a status that has a time (`parks`): any process executes it again
+ *   then, as after a crash.
  */
 export abstract class AgentExecutor {
   /**
-   * `restart`: after a crash `execute` is called again with `recovered` set. `fail`: the Task ends FAILED with a reason.
+   * Behavior after a crash. `restart`: `execute` is called again with `recovered` set. `fail`: the Task ends FAILED
+   * with a reason.
    */
   readonly recovery: 'restart' | 'fail' = 'fail';
 
-  /** Whether executing does nothing but yield events: such an executor may start before its Task is durable, and for nothing. */
+  /** True if executing only yields events. Such an executor may start before its Task is durable, and in vain. */
   readonly isPure: boolean = false;
 
-  /** True if the agent's log has large bytes as the agent said them, and not as files: it reads them there itself. */
+  /**
+   * True if the agent's log holds large bytes as the agent sent them instead of files: the agent reads them from the
+   * log.
+   */
   get keepsBytes(): boolean {
     return false;
   }
 
-  /** True if the agent's Tasks call other agents: where one ends without the executor's word, what it called for is ended. */
+  /**
+   * True if the agent's Tasks call other agents: if a Task ends without the executor, its child Tasks are ended too.
+   */
   readonly callsAgents: boolean = false;
 
   readonly declares?: AgentDeclaration;
 
-  /** What the agent takes at the moment, where that hangs on more than its config; asked with each card and Message. */
+  /** Returns the current input of the agent if it depends on more than its config. Called for each card and Message. */
   readonly currentInput?: (tenant: string) => Promise<CurrentInput>;
 
-  /** Returns the origins at which the agent's models are called; absent: the agent asks no model itself. */
+  /** Returns the origins of the agent's models; absent if the agent calls no model itself. */
   readonly modelOrigins?: (tenant: string) => Promise<readonly string[]>;
 
-  /** The text of a Message without text at the alias of the executor's node, where it is not "Execute node <id>". */
+  /** Text of a Message without text at the alias of the executor's node; "Execute node <id>" by default. */
   readonly order?: string;
 
   /**
-   * How long, in milliseconds, a canceled execution may go on to end the Task itself (a workflow cancels its children
-   * first). 0: the Task is CANCELED at once and the execution's later events are dropped.
+   * Milliseconds that a canceled execution may continue to end the Task itself (a workflow cancels its children first).
+   * 0: the Task is CANCELED immediately and later events of the execution are dropped.
    */
   readonly cancelGrace: number = 0;
 
-  /** What the span of a turn is; an agent is invoked unless told otherwise. */
+  /** Operation of a turn's span; `invoke_agent` by default. */
   readonly spanOperation?: 'invoke_workflow';
 
   abstract execute(context: RequestContext): AsyncIterable<TaskEvent>;
 
-  /** A direct answer that needs no Task (section 3.1.1), decided before one is made; `undefined`: execute. */
+  /** Returns a direct answer that needs no Task (section 3.1.1), before a Task is made; `undefined` to execute. */
   reply?(message: Message, call: CallContext): Message | undefined;
 
-  /** Makes the id of a new Task, where the usual ids do not suit the agent. */
+  /** Creates the id of a new Task if the usual ids do not suit the agent. */
   newTaskId?(): string;
 
-  /** Metadata for a new Task, readable by its caller. */
+  /** Returns metadata for a new Task, readable by its caller. */
   taskMetadata?(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
   /**
-   * What an event of the executor's log says of the calls that it makes, for the spans of the turn: pure, and from the
-   * event alone. Absent: the calls of models and tools that agents' logs tell of.
+   * Returns the calls that an event of the executor's log reports, for the spans of the turn. Pure: depends on the
+   * event alone. By default, the model and tool calls that agents' logs report.
    */
   spanSteps?(event: TaskEvent): readonly SpanStep[];
 
-  /** Refuses a Message before anything is written, by throwing an A2AError. */
+  /** Rejects a Message before anything is written, by throwing an A2AError. */
   check?(request: SendMessageRequest, call: CallContext): void | Promise<void>;
 }
 
-/** `false` turns off what every agent of the service can do; extensions stand beside those of the service. */
+/**
+ * Capabilities of one agent. `false` disables a capability of the service; extensions are added to those of the
+ * service.
+ */
 export type DeclaredCapabilities = Pick<AgentCapabilities, 'streaming' | 'pushNotifications' | 'extensions'>;
 
-/** What an agent takes, as somebody said last. */
+/** Last known input of an agent. */
 export interface CurrentInput {
-  /** Instead of those that it declares; absent: those of all such agents. */
+  /** Input modes that replace the declared ones; absent for those of all such agents. */
   inputModes?: string[];
   changedAt?: Date;
 }
 
-/** What the card of an agent says, where that is not what the cards of all such agents say. */
+/** Content of an agent's card that differs from the cards of all such agents. */
 export interface AgentDeclaration {
-  /** What the agent does, in a sentence for its skill. */
+  /** Description for the agent's skill, as one sentence. */
   does?: string;
   inputModes?: string[];
   outputModes?: string[];

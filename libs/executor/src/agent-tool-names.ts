@@ -3,17 +3,17 @@ import { isJsonObject, type JsonValue } from '#libs/protocol';
 /** Prefix of the name of a tool that is an agent: in a config before its reference, in events before its name. */
 export const AGENT_TOOL = 'agent:';
 
-/** A tool of a config that is an agent. */
+/** Tool of a config that is an agent. */
 export interface AgentToolEntry {
-  /** Place in the list of tools, from 0. */
+  /** Index in the list of tools, from 0. */
   index: number;
-  /** The name, the path below `/a2a`, or the URL of the agent. */
+  /** Name of the agent, its path below `/a2a`, or its URL. */
   reference: string;
-  /** The agent that the end is announced to, where a call is a conversation. */
+  /** Agent to which the end is announced, if the call is a conversation. */
   announce?: string;
 }
 
-/** Returns the tools of an `agent` node's config that are agents; entries without a reference are left out. */
+/** Returns the tools of an `agent` node's config that are agents. Skips entries without a reference. */
 export function agentToolEntries(tools: JsonValue | undefined): AgentToolEntry[] {
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((entry, index) => {

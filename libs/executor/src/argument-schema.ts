@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
-/** Keywords that say nothing of a value. */
+/** Keywords that do not constrain a value. */
 const ANNOTATIONS = new Set(['title', 'description', 'examples']);
 
-/** The JSON Schema of a tool's arguments. */
+/** JSON Schema of a tool's arguments. */
 export type ArgumentSchema = { type: 'object' } & JsonObject;
 
 /**
- * Returns the JSON Schema of the arguments by which a tool takes the inputs of a workflow; `undefined` for a workflow
+ * Returns the JSON Schema of the arguments through which a tool takes a workflow's inputs; `undefined` for a workflow
  * without inputs.
- * @param input the schema of the data that the workflow takes (`SkillSchema.input`)
+ * @param input schema of the workflow's input data (`SkillSchema.input`)
  */
 export function argumentSchema(input: JsonObject): ArgumentSchema | undefined {
   const { properties } = input;
@@ -21,7 +21,7 @@ export function argumentSchema(input: JsonObject): ArgumentSchema | undefined {
   return { ...input, type: 'object', properties: Object.fromEntries(typed) as JsonObject };
 }
 
-/** True for an input that may be anything. Models and clients want to know a type, and text suits most. */
+/** True if the input may have any type. Models and clients expect a type, and text fits most. */
 function saysNothing(property: JsonValue): property is JsonObject {
   return isJsonObject(property) && Object.keys(property).every((name) => ANNOTATIONS.has(name));
 }

@@ -2,22 +2,22 @@ import { firstData, isJsonObject, type JsonObject, type JsonValue, type Message 
 import { SignedEntries } from './signed-entries.js';
 
 /**
- * The extension, and the metadata key, under which a Message says that a brainstorm asks for a state, and under which the
- * Artifact that answers it says how the state came about.
+ * URI of the extension, and metadata key. In a Message it marks the request of a brainstorm for a state; in the
+ * Artifact of the answer it describes how the state was produced.
  */
 export const BRAINSTORM_ENTRY = 'urn:parley:extension:brainstorm:v1';
 
-/** What a brainstorm tells an agent of this service beside the data Part of a Message. */
+/** Data that a brainstorm sends to an agent of this service besides the data Part of a Message. */
 export interface BrainstormEntry {
-  /** Path of the agent that the Message is for: the entry counts for no other one. */
+  /** Path of the addressed agent. The entry is invalid for any other agent. */
   agent: string;
-  /** JSON Schema (draft 7) of the state that a model is asked for; the prompt of the Message has it in words. */
+  /** JSON Schema (draft 7) of the state that a model must return. The prompt of the Message describes it in words. */
   output: JsonObject;
-  /** JSON Schema of every answer that the brainstorm takes for a state. */
+  /** JSON Schema of every answer that the brainstorm accepts as a state. */
   accepts: JsonObject;
   /**
-   * Names of stored credentials, of which the first that may go to a model's endpoint takes the place of the model's own.
-   * Absent: the model's own counts.
+   * Names of stored credentials. The first one that may be sent to a model's endpoint replaces the model's own
+   * credential; absent: the model's own is used.
    */
   credentials?: readonly string[];
 }

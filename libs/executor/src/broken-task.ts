@@ -4,9 +4,8 @@ import type { TaskRecorder, TaskRecording, TaskStore } from '#libs/tasks';
 import { endChildrenJob } from './end-children-job.js';
 
 /**
- * Ends a Task of which the database refused the content of an event: what it took before stands, and the Task fails with
- * a sentence.
- * @throws what hinders the reading or the writing
+ * Fails a Task after the database rejected the content of an event. Events that were written before remain.
+ * @throws the error that prevents reading or writing
  */
 export async function endBroken(
   store: TaskStore,

@@ -1,12 +1,12 @@
 import { Injectable, Module } from '@nestjs/common';
 import type { ServedAgent } from './agent-catalog.js';
 
-/** Agents that are part of the service itself, each at a path of its own. The catalog finds them; no directory lists them. */
+/** Agents that are part of the service, each at its own path. The catalog finds them; no directory lists them. */
 @Injectable()
 export class BuiltInAgents {
   private readonly agents = new Map<string, ServedAgent>();
 
-  /** To be called before the service listens. */
+  /** Adds an agent. Call it before the service listens. */
   add(agent: ServedAgent): void {
     this.agents.set(agent.path, agent);
   }
@@ -16,6 +16,6 @@ export class BuiltInAgents {
   }
 }
 
-/** One BuiltInAgents for whoever has such an agent and for the catalog. */
+/** Module that shares one BuiltInAgents between the built-in agents and the catalog. */
 @Module({ providers: [BuiltInAgents], exports: [BuiltInAgents] })
 export class BuiltInAgentsModule {}

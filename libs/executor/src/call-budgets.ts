@@ -1,4 +1,4 @@
-/** Counts the calls that agents make by themselves, for all that one outermost Task led to. */
+/** Budgets of calls that agents make on their own, one for each outermost Task. */
 export abstract class CallBudgets {
   /**
    * Counts one call.

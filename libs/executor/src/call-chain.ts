@@ -10,56 +10,59 @@ import {
 import { Module } from '@nestjs/common';
 import { Database, serviceSecret } from '#libs/postgres';
 
-/** The extension, and the metadata key, under which Messages carry the calls that led to them. */
+/** URI of the extension, and metadata key, under which Messages carry the calls that led to them. */
 export const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
 
 /** Path of the agent whose Tasks are conversations. */
 export const CONVERSATIONS_PATH = 'conversations';
 
-/** One call: who called whom. It is signed by the service that made it; no other can make it. */
+/** A call: caller and called agent. The service that made the call signs it; no other service can forge it. */
 export interface ChainLink {
-  /** The outermost Task of this service that led to the call. */
+  /** Outermost Task of this service that led to the call. */
   root: string;
-  /** The calling Task, and the path of its agent. */
+  /** Calling Task, and the path of its agent. */
   task: string;
   caller: string;
-  /** The agent that was called: its URL without a slash at the end, or the path of one of the service's own. */
+  /** Called agent: its URL without a trailing slash, or the path of one of the service's own agents. */
   callee: string;
   signature: string;
 }
 
-/** Calls within calls that are taken for sense; more are taken for a loop. */
+/** Maximum depth of calls. Deeper chains are treated as a loop. */
 const DEEPEST = 32;
 const CARD = /(?<!\/)\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
-/** The links that a request names, in the Message's metadata or its own, whoever signed them; outermost first. */
+/**
+ * Returns the links that a request names in the metadata of its Message or its own, outermost first. Signatures are not
+ * checked.
+ */
 export function chainOf({ message, metadata }: Pick<SendMessageRequest, 'message' | 'metadata'>): ChainLink[] {
   return readChain(message.metadata?.[CALL_CHAIN] ?? metadata?.[CALL_CHAIN]);
 }
 
-/** The links that a Task keeps of the request that made it. */
+/** Returns the links that a Task keeps of the request that made it. */
 export function keptChain(metadata: JsonObject | undefined): ChainLink[] {
   return readChain(metadata?.[CALL_CHAIN]);
 }
 
-/** Metadata with the links, or none where there are none. */
+/** Returns metadata with the links; empty if there are none. */
 export function chainMetadata(links: readonly ChainLink[]): JsonObject {
   return links.length === 0 ? {} : { [CALL_CHAIN]: links.map((link) => ({ ...link })) };
 }
 
-/** An agent's URL as links name it. */
+/** Returns an agent's URL as links name it: without the card's path and without a trailing slash. */
 export function calledAgentOf(url: string): string {
   return withoutTrailing(url.replace(CARD, ''), '/');
 }
 
 /**
- * Signs and checks links (ADR 10). A service believes only its own links and passes the others on untouched, so a chain
- * goes through any number of services; whoever forges one can stop nobody but itself.
+ * Signs and checks links (ADR 10). A service trusts only its own links and passes others on unchanged, so a chain
+ * crosses any number of services. A caller that forges links can block only itself.
  */
 export class CallChains {
   constructor(private readonly secret: Buffer) {}
 
-  /** The chain with one more call, for the Message that makes it. */
+  /** Returns the chain with one more call, for the Message that makes the call. */
   extended(links: readonly ChainLink[], call: Omit<ChainLink, 'root' | 'signature'>): ChainLink[] {
     const root = this.rootOf(links) ?? call.task;
     const link = { root, task: call.task, caller: call.caller, callee: calledAgentOf(call.callee) };
@@ -67,27 +70,27 @@ export class CallChains {
   }
 
   /**
-   * Returns the outermost Task of this service that led to a call, and how many calls lie between. Whoever makes up links
-   * makes up a place below a Task that a chain of his own has named.
+   * Returns the outermost Task of this service that led to a call, and the number of calls in between. A caller that
+   * forges links can only place itself below a Task that one of its own chains has named.
    */
   placeOf(links: readonly ChainLink[]): { root: string | undefined; depth: number } {
     const root = this.rootOf(links);
     return { root, depth: root === undefined ? 0 : links.filter((link) => link.root === root).length };
   }
 
-  /** The outermost Task of this service that led to a call; `undefined` where none did. */
+  /** Returns the outermost Task of this service that led to a call; `undefined` if there is none. */
   rootOf(links: readonly ChainLink[]): string | undefined {
     return links.find((link) => this.isOwn(link))?.root;
   }
 
-  /** The calls among the links that this service has made: of which agent, and by which of its own. */
+  /** Returns the calls of this service among the links: the caller and the called agent of each. */
   ownCalls(links: readonly ChainLink[]): { caller: string; called: string }[] {
     return links.filter((link) => this.isOwn(link)).map(({ caller, callee: called }) => ({ caller, called }));
   }
 
   /**
-   * Refuses a Message to an agent that is at work on what led to it. The Message of a conversation that this very agent
-   * holds by a tool is not refused.
+   * Rejects a Message to an agent that is working on a Task which led to it. Exception: a conversation that the agent
+   * itself holds through a tool.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
    */
   refuseReentry(agent: string, links: readonly ChainLink[]): void {
@@ -100,8 +103,8 @@ export class CallChains {
   }
 
   /**
-   * Refuses to call an agent that was called already on the way here. A conversation may call the agent that holds it by a
-   * tool.
+   * Rejects a call of an agent that was already called in the chain. Exception: a conversation may call the agent that
+   * holds it through a tool.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
    */
   refuseCall(callee: string, links: readonly ChainLink[]): void {
@@ -111,20 +114,20 @@ export class CallChains {
     if (ancestor) throw loop(`${ancestor.callee} was called for ${ancestor.task}, which led to this call of it`);
   }
 
-  /** Returns this service's signature of values; `purpose` is the extension that they are for. */
+  /** Returns this service's signature of values; `purpose` is the extension that they belong to. */
   sign(purpose: string, values: readonly JsonValue[]): string {
     return createHmac('sha256', this.secret)
       .update(JSON.stringify([purpose, ...values]))
       .digest('base64url');
   }
 
-  /** True if this service made the signature, of the same values for the same purpose. */
+  /** True if this service signed the same values for the same purpose. */
   hasSigned(purpose: string, values: readonly JsonValue[], signature: string): boolean {
     const [given, expected] = [Buffer.from(signature), Buffer.from(this.sign(purpose, values))];
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  /** True if a link is the call by which an agent has begun a conversation of its own. */
+  /** True if the link is the call with which an agent started a conversation of its own. */
   private isTalkOf(agent: string, link: ChainLink | undefined): boolean {
     return link?.caller === agent && link.callee === CONVERSATIONS_PATH && this.isOwn(link);
   }
@@ -146,7 +149,7 @@ function loop(what: string): A2AError {
   return new A2AError('UNSUPPORTED_OPERATION', { message: `LOOP_DETECTED: ${what}`, detailReason: 'LOOP_DETECTED' });
 }
 
-/** Whatever is no link counts as none. */
+/** Reads links; skips values that are not links. */
 function readChain(value: JsonValue | undefined): ChainLink[] {
   return Array.isArray(value) ? value.map(readLink).filter((link) => link !== undefined) : [];
 }

@@ -1,7 +1,7 @@
 import { goneSignal } from '#libs/postgres';
 import type { CallContext } from './agent-executor.js';
 
-/** Returns a signal that aborts when the caller has gone; `undefined` where the answer stays in this process. */
+/** Returns a signal that aborts when the caller disconnects; `undefined` if the response stays in this process. */
 export function callerGone({
   whenAnswered,
   whenGone = whenAnswered,

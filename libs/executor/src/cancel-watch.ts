@@ -4,12 +4,12 @@ import { Shutdown } from '#libs/service';
 import { ExecutionRegistry } from './execution-registry.js';
 import { CANCEL_REQUESTED } from './task-cancels.js';
 
-/** Injected in milliseconds: how often it is looked for cancels without being told of one, default 500. */
+/** Injection token: milliseconds between lookups without a signal, 500 by default. */
 export const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');
 
 /**
- * Looks for cancels that other replicas took for executions of this one: when they say so, and twice a second, since
- * what they say may be lost.
+ * Looks for cancels that other replicas accepted for executions of this one: on their signal, and twice a second
+ * because signals may be lost.
  */
 @Injectable()
 export class CancelWatch {
@@ -25,7 +25,7 @@ export class CancelWatch {
     @Optional() private readonly signals?: ReplicaSignals,
     @Optional() @Inject(CANCEL_LOOK_MS) private readonly lookMs = 500,
   ) {
-    // Cancels are heard until the executions have ended.
+    // Cancels are handled until the executions have ended.
     shutdown.register('connections', () => this.stop());
   }
 
@@ -40,7 +40,7 @@ export class CancelWatch {
     clearInterval(this.timer);
   }
 
-  /** Looks once at a time; what is asked for meanwhile is looked for right after. */
+  /** Looks once at a time. A request during a lookup causes another one right after it. */
   private async look(): Promise<void> {
     this.again = true;
     if (this.looking) return;

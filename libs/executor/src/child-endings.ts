@@ -9,25 +9,25 @@ import { ExecutionRegistry } from './execution-registry.js';
 import { agentOrGone } from './gone-agent.js';
 import { acceptedRevision } from './new-task.js';
 
-/** Cancels what a Task called for elsewhere. It may be asked again for what it did. */
+/** Cancels the Tasks that a Task started elsewhere. It may be called again for the same Task. */
 export type RemoteEnding = (parent: TaskHeader) => Promise<void>;
 
-/** Cancels that are begun at a time. */
+/** Number of cancels that start at the same time. */
 const AT_ONCE = 16;
-/** Milliseconds that a job waits for children to end: its next attempt finds what has ended meanwhile. */
+/** Milliseconds that a job waits for children to end. Its next attempt sees the rest. */
 const SOON_MS = 250;
 
-/** Some children have not ended yet; the job looks for them again. */
+/** Error that makes the job retry because some children have not ended yet. */
 class ChildrenAtWork extends Error {
   override readonly name = 'ChildrenAtWork';
 }
 
 /**
- * Ends the children of Tasks that ended without their executor's word: because a limit or a fault ended them, or their
- * definition is gone. The job is enqueued in the commit of that end.
+ * Ends the children of Tasks that ended without their executor, because of a limit, an error or a missing definition.
+ * The job is enqueued in the commit of that end.
  * - A child that has ended stays as it is.
- * - A child that cannot be canceled yet is tried again.
- * - The cancel of every child is stored and begun in the first attempt, and no attempt waits for children that take long.
+ * - A child that cannot be canceled yet is retried.
+ * - The first attempt stores and starts the cancel of every child. No attempt waits for slow children.
  */
 @Injectable()
 export class ChildEndings {
@@ -46,7 +46,7 @@ export class ChildEndings {
     });
   }
 
-  /** Ends also what Tasks called for elsewhere. */
+  /** Adds a function that cancels Tasks started elsewhere. */
   also(ending: RemoteEnding): void {
     this.remote.push(ending);
   }
@@ -66,7 +66,7 @@ export class ChildEndings {
     if (atWork > 0) throw new ChildrenAtWork(`Children of task ${taskId} are still at work: ${atWork}`);
   }
 
-  /** Cancels a child. @returns false if it is still at work when the patience is over: it ends later */
+  /** Cancels a child. @returns false if it is still working when `patience` aborts: it ends later */
   private async end({ taskId, tenant, owner, agent: path }: TaskHeader, patience: AbortSignal): Promise<boolean> {
     const revision = await acceptedRevision(this.store, taskId);
     const agent = await agentOrGone(() => this.catalog.inTenant(tenant).resolve(path, revision), path, revision);
@@ -81,5 +81,5 @@ export class ChildEndings {
   }
 }
 
-/** It has ended meanwhile, or was purged. */
+/** Reasons why a child needs no cancel: it has ended or was purged. */
 const ENDED = new Set(['TASK_NOT_CANCELABLE', 'TASK_NOT_FOUND']);

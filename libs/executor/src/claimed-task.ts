@@ -3,7 +3,7 @@ import type { Idempotency, StoredTask, TaskClaim, TaskEvent } from '#libs/tasks'
 import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 
-/** A Task that this process has claimed. */
+/** Task that this process has claimed. */
 export interface ClaimedTask {
   agent: ServedAgent;
   stored: StoredTask;
@@ -11,22 +11,22 @@ export interface ClaimedTask {
   call: CallContext;
 }
 
-/** A Message to a Task that waits, and the claim that it is written with. */
+/** Message to a waiting Task, and the claim with which it is written. */
 export interface Resumption {
   agent: ServedAgent;
   claim: TaskClaim;
   request: SendMessageRequest;
   call: CallContext;
   once: Idempotency | undefined;
-  /** Last sequence of the log that the Message answers to. */
+  /** Last sequence of the log that the Message answers. */
   after: number | undefined;
 }
 
-/** A Task that was taken over or woken, with the turn that was under way. */
+/** Task that was adopted or woken, with its unfinished turn. */
 export interface RecoveredTurn extends ClaimedTask {
   userMessage: Message;
   task: Task | null;
   acceptedAt: number;
-  /** The whole of it. */
+  /** The complete log. */
   log: readonly TaskEvent[];
 }

@@ -2,40 +2,40 @@ import { isJsonObject, type JsonObject, type JsonValue, type Message } from '#li
 import type { TaskScope } from '#libs/tasks';
 import { SignedEntries } from './signed-entries.js';
 
-/** The extension, and the metadata key, under which a Message says which step of a conversation it asks for. */
+/** URI of the extension, and metadata key, under which a Message names the step of a conversation. */
 export const CONVERSATION_ENTRY = 'urn:parley:extension:conversation:v1';
 
-/** A text of a conversation that its speaker has not been sent as a Message. */
+/** Text of a conversation that its speaker has not received as a Message. */
 export interface SaidText {
-  /** `self`: the agent that the Message is for; `peer`: somebody else. */
+  /** Speaker. `self`: the addressed agent; `peer`: any other. */
   by: 'self' | 'peer';
-  /** The name of the agent that said it, where more than one can be meant. */
+  /** Name of the agent that said it, if more than one is possible. */
   agent?: string;
   text: string;
 }
 
-/** What a conversation tells an agent beside the Parts of a Message. */
+/** Data that a conversation sends to an agent besides the Parts of a Message. */
 export interface ConversationEntry {
-  /** The prompt of the step, as system text for a model. */
+  /** Prompt of the step, as system text for a model. */
   instructions: string;
   role: 'requester' | 'target' | 'announcer';
-  /** The name of the agent that the Message is for. */
+  /** Name of the addressed agent. */
   self: string;
-  /** The name of the other side; absent for the announcer. */
+  /** Name of the other side; absent for the announcer. */
   peer?: string;
-  /** The turn that the Message asks for, from 1; absent for the announcer. */
+  /** Number of the requested turn, from 1; absent for the announcer. */
   turn?: number;
   /** Number of turns that may follow the first answer; absent for the announcer. */
   maxTurns?: number;
-  /** The names of both sides and how the conversation ended; for the announcer alone. */
+  /** Names of both sides and the outcome of the conversation; for the announcer only. */
   requester?: string;
   target?: string;
   outcome?: string;
-  /** The answer that says nothing. */
+  /** Answer that skips the turn. */
   skip: string;
-  /** Texts that the agent has neither received nor answered, oldest first; for the announcer the whole transcript. */
+  /** Texts that the agent has neither received nor answered, oldest first; the whole transcript for the announcer. */
   said?: SaidText[];
-  /** Number of older texts that `said` leaves out because of its limit. */
+  /** Number of older texts that `said` omits because of its limit. */
   omitted?: number;
 }
 
@@ -47,7 +47,7 @@ export class ConversationEntries extends SignedEntries<ConversationEntry> {
     return parts.map(({ text }) => text ?? null);
   }
 
-  /** Returns the metadata by which a Task keeps the entry of its first Message; none without a valid entry. */
+  /** Returns the metadata in which a Task keeps the entry of its first Message; empty without a valid entry. */
   metadata(message: Message, scope: TaskScope): JsonObject {
     const entry = this.read(message, scope);
     return entry ? { [CONVERSATION_ENTRY]: { ...entry } as unknown as JsonObject } : {};

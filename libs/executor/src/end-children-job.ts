@@ -1,17 +1,17 @@
 import type { Job } from '#libs/jobs';
 import { z } from 'zod';
 
-/** The job's name. */
+/** Name of the job. */
 export const END_CHILDREN = 'tasks.end-children';
 
 const PAYLOAD = z.object({ taskId: z.string() });
 
-/** Cancels what a Task called for, once the Task has ended in another way than by its executor's own word. */
+/** Returns the job that cancels the child Tasks of a Task that ended without its executor. */
 export function endChildrenJob(taskId: string): Job {
   return { name: END_CHILDREN, key: `${END_CHILDREN}/${taskId}`, payload: { taskId } };
 }
 
-/** @throws where a payload is none of `endChildrenJob` */
+/** @throws if the payload is not one of `endChildrenJob` */
 export function readEndChildren(payload: unknown): { taskId: string } {
   return PAYLOAD.parse(payload);
 }

@@ -37,16 +37,17 @@ import { CANCEL_REQUESTED, TaskCancels } from './task-cancels.js';
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 import { claimWaiting, refusal } from './waiting-claim.js';
 
-/** What the registry does not add by itself. */
+/** Fields of a start that the registry does not add itself. */
 type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm' | 'keeper'>;
 
 /**
- * The executions of this process. Promises one execution per Task, in any process: a Task is claimed before it is
- * executed, and whoever lost the claim can no longer write.
+ * Executions of this process.
+ * - A Task has at most one execution, in any process: it is claimed before it is executed.
+ * - A writer that lost its claim cannot write.
  */
 @Injectable()
 export class ExecutionRegistry {
-  /** The claims of Tasks that are being taken. */
+  /** Claims that are being taken. */
   readonly begun = new BegunClaims();
   readonly files: MessageFiles;
   private readonly logger = new Logger(ExecutionRegistry.name);
@@ -81,7 +82,7 @@ export class ExecutionRegistry {
     traces?.lookIn((taskId) => this.traceIdOf(taskId));
   }
 
-  /** How many executions are under way. */
+  /** Number of running executions. */
   get size(): number {
     return this.executions.size;
   }
@@ -90,13 +91,13 @@ export class ExecutionRegistry {
     return this.executions.has(taskId);
   }
 
-  /** The execution of a Task in this process, unless it can no longer write. */
+  /** Returns the execution of a Task in this process, unless it can no longer write. */
   executing(taskId: string): TaskExecution | undefined {
     const execution = this.executions.get(taskId);
     return execution?.failure ? undefined : execution;
   }
 
-  /** The claims of the executions under way, as far as the store knows of them. */
+  /** Returns the claims of the running executions that the store knows. */
   claims(): TaskClaim[] {
     return this.executions
       .values()
@@ -104,7 +105,7 @@ export class ExecutionRegistry {
       .map(({ claim }) => claim);
   }
 
-  /** Ends an execution whose claim is another replica's by now, unless it has ended meanwhile. */
+  /** Interrupts the execution with this claim, which another replica has taken by now. */
   lose({ taskId, token }: TaskClaim): void {
     const execution = this.executions.get(taskId);
     if (!execution?.holdsClaim || execution.claim.token !== token) return;
@@ -113,10 +114,9 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Makes a Task for the Message and starts its execution, detached from the caller.
-   * Where the agent's premise does not hold, no Task is made: `accepted` and `settled` reject with PremiseFailed.
-   * @throws A2AError with status 503 while the process shuts down or its journal stands still, with status 413 where the
-   * Message is too large
+   * Creates a Task for the Message and starts its execution, detached from the caller. If the agent's premise does not
+   * hold, no Task is created: `accepted` and `settled` reject with PremiseFailed.
+   * @throws A2AError with status 503 during shutdown or a journal stall, with status 413 if the Message is too large
    */
   begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
     this.refuseNewWork(call);
@@ -139,9 +139,9 @@ export class ExecutionRegistry {
   }
 
   /**
-   * The same under the caller's `Idempotency-Key`, while the first request runs and ever after: the same request gives
-   * the same Task, in whichever replica it was made (see IdempotentRequests).
-   * @param sent what tells the request from others, where something was made of it before it came here
+   * Creates a Task under the caller's `Idempotency-Key`. The same request always gives the same Task, in any replica
+   * (see IdempotentRequests).
+   * @param sent original request, if it was changed before this call; identifies the request
    * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
    */
   beginOnce(
@@ -155,11 +155,11 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Records a follow-up Message to a waiting Task and executes the next turn. Where somebody wished to cancel the Task,
-   * and died, it is canceled now and takes none.
-   * @param after where the log ends that the Message answers to; it may answer to nothing else
-   * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION where the Task has ended, is being worked on or has gone on;
-   * TASK_BUSY with status 503 where another claim holds it and does nothing
+   * Records a follow-up Message to a waiting Task and executes the next turn. If a cancel of the Task was requested and
+   * never carried out, the Task is canceled instead.
+   * @param after last sequence of the log that the Message answers; rejected if the Task has progressed since
+   * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION if the Task has ended, is working or has progressed;
+   * TASK_BUSY with status 503 if another claim holds it without progress
    */
   async resume(
     agent: ServedAgent,
@@ -206,8 +206,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * The same under the caller's `Idempotency-Key`: the same request gives the turn that it began, also when that has
-   * ended, and the Task with it.
+   * Records a follow-up Message under the caller's `Idempotency-Key`. The same request gives the turn that it started,
+   * even if that turn or the Task has ended.
    * @throws A2AError as `resume` and `beginOnce` do
    */
   resumeOnce(
@@ -221,7 +221,7 @@ export class ExecutionRegistry {
   }
 
   /**
-   * What the same request under the key began, whatever would be said of it now; `undefined` for a new key.
+   * Returns the execution that the same request under the key started; `undefined` for a new key.
    * @throws A2AError as `beginOnce` does for another request under the key
    */
   known(
@@ -234,8 +234,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Goes on with a turn that a process did not finish, or that was parked. The executor must be restartable. It finds the
-   * Task at work, also one that asks something and is due all the same: a full log refuses that (TaskLimitExceeded).
+   * Resumes a turn that a process did not finish, or that was parked. The executor must be restartable. The Task is
+   * WORKING for the executor, even if it was waiting and is due; a full log rejects that (TaskLimitExceeded).
    */
   recover(turn: RecoveredTurn): Execution {
     const waits = isWaitingState(turn.stored.header.state);
@@ -246,33 +246,33 @@ export class ExecutionRegistry {
     return this.run(turn.agent, {
       ...{ recording, call, userMessage, task, log },
       traced: this.tracing?.rest(turn.agent, turn.stored, log),
-      // The request's own is gone; the Task kept what its agent found worth keeping.
+      // The metadata of the request is gone; the Task has kept the part that its agent needs.
       metadata: turn.stored.task.metadata,
       recovered: recording.lastSequence - turn.acceptedAt,
     });
   }
 
   /**
-   * Cancels a Task, wherever it stands: the wish is stored, then the replica that executes the Task ends it, and this
-   * resolves with the Task once CANCELED is durable. A waiting Task whose executor has something to cancel is executed
-   * once more, with a signal that is already aborted. A Task that changes hands meanwhile is waited for as well.
-   * @throws A2AError TASK_NOT_FOUND, TASK_NOT_CANCELABLE where it has ended (also while it was being canceled); with
-   * status 503 where this process stops before that is known: the wish stays; the reason of `gone`
+   * Cancels a Task in any replica. The request is stored, the executing replica ends the Task, and this resolves with
+   * the Task once CANCELED is durable. A waiting Task whose executor has something to cancel is executed once more,
+   * with an aborted signal. If the Task changes hands meanwhile, this keeps waiting.
+   * @throws A2AError TASK_NOT_FOUND; TASK_NOT_CANCELABLE if the Task has ended, also during the cancel; with status 503
+   * if this process stops first: the request remains stored; the reason of `gone`
    */
   cancel(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
     return this.cancels.cancel(agent, taskId, call, gone);
   }
 
   /**
-   * Cancels a Task that waited or was parked, and is claimed now because somebody wished so: with this process as the one
-   * who wishes. Resolves when that has ended it, or another replica has it.
+   * Cancels a Task that waited or was parked and was claimed because of a cancel request. Resolves when it has ended,
+   * or another replica has it.
    */
   endCanceled(claimed: ClaimedTask): Promise<unknown> {
     const execution = this.beginCancel(claimed);
     return execution.cancel().catch(() => undefined);
   }
 
-  /** Ends the executions of this process that somebody wishes to cancel, be it at another replica. */
+  /** Cancels the executions of this process for which any replica has stored a cancel request. */
   async cancelRequested(): Promise<void> {
     if (this.executions.size === 0) return;
     for (const taskId of await this.store.cancelRequests(this.replica.replicaId)) {
@@ -281,12 +281,12 @@ export class ExecutionRegistry {
     }
   }
 
-  /** Refuses new work from now on; what an execution under way calls for in this process is not new. */
+  /** Rejects new work from now on. In-process calls of running executions are not new work. */
   drain(): void {
     this.draining = true;
   }
 
-  /** Waits for the executions under way until the signal, then leaves the rest to whoever adopts them. */
+  /** Waits for the running executions until the signal aborts, then leaves the rest to the replicas that adopt them. */
   async stop(signal: AbortSignal): Promise<void> {
     this.drain();
     const running = Promise.allSettled(this.executions.values().map((execution) => execution.settled));
@@ -310,7 +310,7 @@ export class ExecutionRegistry {
     const execution = new TaskExecution({ ...start, executor, acceptance, readEvents, confirm, keeper });
     const stale = this.executions.get(recording.taskId);
     this.executions.set(recording.taskId, execution);
-    // Another replica had the Task meanwhile. Nobody would look for the one that does not know.
+    // Another replica had the Task meanwhile. Claim checks no longer see the replaced execution, so it ends here.
     if (stale?.holdsClaim) stale.interrupt();
     return execution;
   }
@@ -345,7 +345,7 @@ export class ExecutionRegistry {
     return throughOutage(() => this.store.events(recording.taskId, after, limit), this.leaving.signal);
   }
 
-  /** Gives the claim back of a first event that was refused, not that may be written, unless this process leaves. */
+  /** Releases the claim if the first event was rejected for good, unless this process is stopping. */
   private async acceptedOrReleased(execution: TaskExecution): Promise<Execution> {
     try {
       await execution.accepted;
@@ -356,7 +356,7 @@ export class ExecutionRegistry {
     }
   }
 
-  /** A claim that was taken in vain. Where this fails, OwnClaims finds it. */
+  /** Releases an unused claim. If that fails, OwnClaims finds it. */
   private async giveBack(claim: TaskClaim): Promise<void> {
     try {
       await this.store.release(claim);
@@ -365,7 +365,7 @@ export class ExecutionRegistry {
     }
   }
 
-  /** `undefined` where the Task is executed, or has ended. */
+  /** Claims a Task to cancel it; `undefined` if the Task is being executed or has ended. */
   private async claimForCancel(
     agent: ServedAgent,
     taskId: string,
@@ -378,20 +378,20 @@ export class ExecutionRegistry {
     });
   }
 
-  /** Of a Task that was claimed for it. */
+  /** Starts the cancel of a Task that was claimed for it. */
   private beginCancel({ agent, stored, token, call }: ClaimedTask): TaskExecution {
     const recording = this.recorder.continue(stored, token);
     const last = stored.task.history?.findLast((message) => message.role === 'ROLE_USER') ?? userMessage('');
     const turn = { recording, call, userMessage: last, metadata: undefined, task: stored.task, recovered: 0 };
     const start = { ...turn, canceled: true, traced: this.tracing?.next(agent, stored, []) };
     if (agent.executor.cancelGrace > 0) return this.run(agent, start);
-    // It has nothing to execute, and is an execution until its end is durable all the same.
+    // There is nothing to execute, but it counts as an execution until its end is durable.
     const execution = this.enter(agent, start);
     void execution.settled.catch(() => undefined).then(() => this.finish(execution, recording));
     return execution;
   }
 
-  /** What an execution of this process calls for is no new work: it lets the execution end within the grace time. */
+  /** Rejects new work while draining or stalled. In-process calls pass until running executions are interrupted. */
   private refuseNewWork({ parent, revisionClaim }: CallContext): void {
     if (!parent && revisionClaim === undefined && this.recorder.isStalled) throw journalStalled();
     if (this.leaving.signal.aborted || (this.draining && !parent))

@@ -1,41 +1,44 @@
 import { type Task, TaskChangedHands } from '#libs/protocol';
 import type { RecordedEvent } from '#libs/tasks';
 
-/** A Task that this process accepted and executes. */
+/** Task that this process accepted and executes. */
 export interface Execution {
   readonly taskId: string;
   readonly contextId: string;
-  /** Whether an earlier request under the same `Idempotency-Key` began it. */
+  /** True if an earlier request under the same `Idempotency-Key` started it. */
   readonly repeated?: true;
   /**
-   * The Task as it was accepted and the sequence it reflects; resolves when that is durable. Unless the caller is an
-   * execution of this process, rejects with status 503 after JOURNAL_STALL_LIMIT (see `acceptedInTime`).
+   * The accepted Task and its sequence; resolves when both are durable. Unless the caller is an execution of this
+   * process, rejects with status 503 after JOURNAL_STALL_LIMIT (see `acceptedInTime`).
    */
   readonly accepted: Promise<{ task: Task; sequence: number }>;
-  /** The same, before it is durable. */
+  /** The accepted Task and its sequence, before they are durable. */
   readonly begunAs: { task: Task; sequence: number };
   /**
-   * What is recorded after the acceptance, before it is durable, for one reader in this process (see LiveEvents). Ends
-   * with the terminal or waiting state, or where this process stops working on the Task, as it does on one that is
-   * parked. Only for calls with a `parent`.
+   * Events recorded after the acceptance, before they are durable, for one reader in this process (see LiveEvents).
+   * Ends with the terminal or waiting state, or when this process stops working on the Task, also because it is parked.
+   * Only for calls with a `parent`.
    */
   readonly live: LiveEvents | undefined;
   /**
-   * The Task in its terminal or waiting state; resolves when that is durable.
-   * Rejects with ExecutionInterrupted when this process stops working on it before, also where it was parked.
+   * The Task in its terminal or waiting state; resolves when that is durable. Rejects with ExecutionInterrupted if this
+   * process stops working on it first, also because it is parked.
    */
   readonly settled: Promise<Task>;
 }
 
-/** This process no longer executes the Task (shutdown, a lost claim, a Task that is parked); another one will, or does. */
+/**
+ * Error after this process has stopped executing a Task (shutdown, lost claim or parked Task). Another process executes
+ * it, or will.
+ */
 export class ExecutionInterrupted extends TaskChangedHands {
   override readonly name = 'ExecutionInterrupted';
 }
 
 /**
- * The events of an execution as they are recorded, before they are durable; for a caller in this process whose own
- * consequences go through the same journal, which keeps the order: what it concludes from an event is never durable
- * without the event.
+ * Events of an execution as they are recorded, before they are durable. For a caller in this process whose own events
+ * go through the same journal: the journal keeps the order, so no conclusion becomes durable before the event it
+ * depends on.
  */
 export class LiveEvents implements AsyncIterable<RecordedEvent> {
   private events: RecordedEvent[] = [];
@@ -48,13 +51,13 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
     this.wake();
   }
 
-  /** Nothing more will come, or nobody listens any more. */
+  /** Ends the stream. Later events are dropped. */
   end(): void {
     this.ended = true;
     this.wake();
   }
 
-  /** Ends the reading when the signal aborts. */
+  /** Ends the stream when the signal aborts. */
   until(signal: AbortSignal | undefined): this {
     signal?.addEventListener('abort', () => this.end(), { once: true });
     return this;
@@ -65,7 +68,7 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
       for (;;) {
         const { events } = this;
         this.events = [];
-        // Not `yield*`: each would be a promise more.
+        // Not `yield*`, which costs one more promise per event.
         for (const event of events) yield event;
         if (this.events.length > 0) continue;
         if (this.ended) return;
@@ -74,7 +77,7 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
         });
       }
     } finally {
-      // Its only reader has left: nothing is kept for it.
+      // The only reader has left, so nothing is kept.
       this.ended = true;
       this.events = [];
     }

@@ -3,7 +3,9 @@ import { TasksModule } from '#libs/tasks';
 import { ExecutionRegistry } from './execution-registry.js';
 import { TaskTracing } from './spans/task-tracing.js';
 
-/** Executes agents. Needs TracingModule. TaskRecovery needs the agents' catalog too, so the application that has one provides it. */
+/**
+ * Executes agents. Needs TracingModule. TaskRecovery also needs the catalog of agents, so the application provides it.
+ */
 @Module({
   imports: [TasksModule],
   providers: [ExecutionRegistry, TaskTracing],

@@ -1,6 +1,6 @@
 import { takeUpPause } from './take-up-pause.js';
 
-/** Tasks that are remembered: their ids go with every look. */
+/** Maximum number of remembered Tasks: each lookup sends their ids. */
 const MOST_REMEMBERED = 10_000;
 
 interface FailedWake {
@@ -8,21 +8,21 @@ interface FailedWake {
   dueAt: number;
 }
 
-/** Parked Tasks that could not be woken. Each is left out until its pause is over, so that it hides no other. */
+/** Parked Tasks that could not be woken. Each is skipped until its pause is over, so that it hides no other Task. */
 export class FailedWakes {
-  /** The one that failed last comes last. */
+  /** Failed Tasks, the most recent failure last. */
   private readonly wakes = new Map<string, FailedWake>();
 
   /** @param firstPauseMs milliseconds after the first failure */
   constructor(private readonly firstPauseMs: number) {}
 
-  /** The Tasks whose pauses go on. */
+  /** Tasks whose pause is not over. */
   get pausing(): string[] {
     const now = performance.now();
     return [...this.wakes].flatMap(([taskId, { dueAt }]) => (dueAt > now ? taskId : []));
   }
 
-  /** Notes one more failure. @returns how often it failed before */
+  /** Adds a failure. @returns the number of earlier failures */
   failed(taskId: string, lasting: boolean): number {
     const { failures } = this.wakes.get(taskId) ?? { failures: 0 };
     this.wakes.delete(taskId);
@@ -37,7 +37,7 @@ export class FailedWakes {
     this.wakes.delete(taskId);
   }
 
-  /** Forgets the Tasks that a whole look has not found overdue, though it would have. */
+  /** Forgets the Tasks that a complete lookup has not found overdue and that are not pausing. */
   keepAmong(overdue: readonly string[], pausing: readonly string[]): void {
     const kept = new Set([...overdue, ...pausing]);
     for (const taskId of this.wakes.keys()) if (!kept.has(taskId)) this.wakes.delete(taskId);

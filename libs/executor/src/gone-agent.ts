@@ -6,7 +6,7 @@ import { endChildrenJob } from './end-children-job.js';
 
 const GONE = 'The definition that this task was started with is gone';
 
-/** Ends Tasks whose agent is gone, and with each what it called for; it takes no Message. */
+/** Ends Tasks whose agent no longer exists, and their children. Rejects every Message. */
 class GoneExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly callsAgents = true;
@@ -28,7 +28,7 @@ class GoneExecutor extends AgentExecutor {
 
 const EXECUTOR = new GoneExecutor();
 
-/** Stands for an agent that is no more, for the Tasks that it has left: they can be read, listed and canceled. */
+/** Returns a stand-in for an agent that no longer exists, so that its Tasks can be read, listed and canceled. */
 function goneAgent(gone: UnknownAgent, path: string, revision = ''): ServedAgent {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return {
@@ -44,7 +44,10 @@ function goneAgent(gone: UnknownAgent, path: string, revision = ''): ServedAgent
   };
 }
 
-/** The agent that a function finds, or what stands for it where it is no more. @throws whatever else the function does */
+/**
+ * Returns the agent that a function finds, or a stand-in if it no longer exists. @throws any other error of the
+ * function
+ */
 export async function agentOrGone(
   find: () => Promise<ServedAgent>,
   path: string,

@@ -22,13 +22,16 @@ import { type Execution, ExecutionInterrupted } from './execution.js';
 import type { MessageFiles } from './message-files.js';
 import { isTaskBusy } from './waiting-claim.js';
 
-/** For a Task that someone has claimed and not yet written to: how long in all, in milliseconds, and how often. */
+/**
+ * Milliseconds for which a request retries while another one holds the Task without having written, and the pause
+ * between attempts.
+ */
 const CONTENDED_FOR_MS = 10_000;
 const CONTENDED_MS = 20;
-/** A Task as it was accepted is held beside the Task as its turn left it. */
+/** Number of copies in memory: the Task as accepted and the Task at the end of its turn. */
 const BOTH_ENDS = 2;
 
-/** Begins executions that stand or fall with their key; as ExecutionRegistry does. */
+/** Starts executions under a key, as ExecutionRegistry does. */
 interface KeyedExecutions {
   readonly files: Pick<MessageFiles, 'concerns' | 'keep'>;
   begin(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once: Idempotency): Execution;
@@ -41,7 +44,7 @@ interface KeyedExecutions {
   ): Promise<Execution>;
 }
 
-/** Requests under an `Idempotency-Key`: the same request is accepted once, in whichever replica it comes in. */
+/** Requests under an `Idempotency-Key`. The same request is accepted once, in any replica. */
 export class IdempotentRequests {
   constructor(
     private readonly store: TaskStore,
@@ -94,7 +97,7 @@ export class IdempotentRequests {
         return await this.executions.resume(agent, taskId, kept, call, { once });
       } catch (error) {
         if (isNotConfirmed(error)) throw error;
-        // The same request may have come twice at once. While the Task still waits, the other one is not durable.
+        // The same request may have arrived twice at once. While the Task still waits, the other one is not durable.
         const header = await this.store.header(taskId);
         const repeated = await this.repeated(agent, call, once, request);
         if (repeated) return repeated;
@@ -116,8 +119,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * The turn that the same request began, as an execution that this caller did not begin: the Task as it was accepted,
-   * the events of that turn, and the Task as that turn left it, whatever came after. `undefined` for a new key.
+   * Returns the turn that the same request started, as an execution: the Task as accepted, the events of that turn, and
+   * the Task at its end, whatever came later. `undefined` for a new key.
    * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
    */
   private async repeated(
@@ -128,7 +131,7 @@ export class IdempotentRequests {
   ): Promise<Execution | undefined> {
     const known = await this.store.keyed(call.scope, agent.path, once.key);
     if (!known) return undefined;
-    // Earlier versions took the members in the order in which they came.
+    // Earlier versions hashed the members in their original order.
     const isSame = known.fingerprint === once.fingerprint || known.fingerprint === digestOf(JSON.stringify(request));
     if (!isSame) throw idempotencyConflict();
     return this.turn(known, call);
@@ -153,7 +156,7 @@ export class IdempotentRequests {
 
   /**
    * Returns the Task at the end of the turn that began with an event.
-   * @throws the signal's reason: nothing follows a Task for a caller that has gone
+   * @throws the signal's reason if the caller has disconnected
    */
   private async settled(taskId: string, begun: number, call: CallContext): Promise<Task> {
     const signal = callerGone(call);
@@ -164,9 +167,9 @@ export class IdempotentRequests {
   }
 
   /**
-   * Returns the Task as it stood at a place in its log. A caller may ask for it as often as it likes, with a few bytes each
-   * time: a long log is read where there is room for the answer.
-   * @param times how often the Task is held at once
+   * Returns the Task as of a sequence in its log. A caller can request this repeatedly with a few bytes, so a long log
+   * is read only if there is room for the answer.
+   * @param times number of copies of the Task in memory
    */
   private async taskAt(taskId: string, sequence: number, call: CallContext, times: number): Promise<Task> {
     const { admission, scope } = call;
@@ -180,7 +183,7 @@ export class IdempotentRequests {
   }
 }
 
-/** True where another request may be about to write, or the database was away: not for a Message that is refused. */
+/** True if another request may be about to write, or the database was unreachable. False for a rejected Message. */
 function isContended(error: unknown): boolean {
   const isBusy = isTaskBusy(error) || (error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION');
   return isBusy || error instanceof ExecutionInterrupted || isDatabaseAway(error);
@@ -189,9 +192,9 @@ function isContended(error: unknown): boolean {
 const ENTRIES = [CONVERSATION_ENTRY, BRAINSTORM_ENTRY];
 
 /**
- * The key of a request, and what tells it from other requests: its JSON, whose members have no order. A client need not
- * keep to one, and that of gRPC, with its maps, cannot. The entry of a conversation or a brainstorm is left out: a replica
- * of another version may repeat the Message without it.
+ * Returns the key of a request and a fingerprint of its JSON. The order of members is ignored: clients need not
+ * preserve it, and gRPC with its maps cannot. The entry of a conversation or a brainstorm is left out, because a
+ * replica of another version may repeat the Message without it.
  */
 function idempotencyOf(request: SendMessageRequest, key: string): Idempotency {
   const message = ENTRIES.reduce(withoutExtension, request.message);
@@ -215,8 +218,8 @@ function idempotencyConflict(): A2AError {
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * The value of an `Idempotency-Key` header, or of another field that stands for it.
- * @throws A2AError INVALID_PARAMS unless it is 1 to 255 visible ASCII characters
+ * Returns the value of an `Idempotency-Key` header, or of another field with that meaning.
+ * @throws A2AError INVALID_PARAMS unless it has 1 to 255 visible ASCII characters
  */
 export function readIdempotencyKey(value: unknown, field = 'Idempotency-Key'): string {
   if (typeof value === 'string' && KEY.test(value)) return value;

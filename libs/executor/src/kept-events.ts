@@ -2,7 +2,7 @@ import type { Message, Part } from '#libs/protocol';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
 import type { HeldParts, PartKeeper, PartRestorer } from './part-keeper.js';
 
-/** Keeps the large Parts of the events of one execution; a Part that several of its events have is kept once. */
+/** Stores the large Parts of one execution's events as files. A Part that occurs in several events is stored once. */
 export class KeptEvents {
   private readonly kept = new WeakMap<Part, { raw: string | undefined; url: string | undefined; part: Part }>();
   private readonly restorers = new Set<PartRestorer>();
@@ -19,7 +19,7 @@ export class KeptEvents {
     return this.keeper.concerns(partsOf(event));
   }
 
-  /** Returns the event with its large Parts kept: those of its Artifact, or of what its status says. */
+  /** Returns the event with its large Parts stored as files: those of its Artifact or of its status Message. */
   async keep(event: TaskEvent): Promise<TaskEvent> {
     const parts = await this.keepParts(partsOf(event));
     if ('artifactUpdate' in event) {
@@ -32,7 +32,7 @@ export class KeptEvents {
     return { ...event, statusUpdate: { ...statusUpdate, status: { ...statusUpdate.status, message } } };
   }
 
-  /** Returns Parts with large bytes kept. */
+  /** Returns Parts with large bytes stored as files. */
   async keepParts(parts: readonly Part[]): Promise<Part[]> {
     const fresh = parts.filter((part) => this.known(part) === undefined);
     if (this.keeper.concerns(fresh)) {
@@ -43,7 +43,7 @@ export class KeptEvents {
     return parts.map((part) => this.known(part) ?? part);
   }
 
-  /** Opens the account of Parts that are restored to be recorded. It ends with the execution at the latest. */
+  /** Opens a restorer for Parts that will be recorded. It is disposed of with the execution at the latest. */
   partRestorer(): PartRestorer {
     const opened = this.keeper.restorer(this.owner, this.signal);
     const restorer: PartRestorer = {
@@ -58,25 +58,28 @@ export class KeptEvents {
     return restorer;
   }
 
-  /** Ends all that was opened: a run that has stopped reading takes nothing more that its calls have restored. */
+  /** Disposes of all open restorers: a run that has stopped reading needs no more restored Parts. */
   end(): void {
     this.isOver = true;
     for (const restorer of this.restorers) restorer[Symbol.dispose]();
   }
 
-  /** Returns Parts as they were sent, for as long as they are needed. */
+  /** Returns Parts as they were sent, until they are disposed of. */
   holdParts(parts: readonly Part[]): Promise<HeldParts> {
     return this.keeper.hold(parts, this.owner, this.signal);
   }
 
-  /** An executor may use an object for several Parts, one after the other. */
+  /**
+   * Returns the stored form of a Part. Its content is compared too, since an executor may reuse an object for several
+   * Parts.
+   */
   private known(part: Part): Part | undefined {
     const kept = this.kept.get(part);
     return kept && kept.raw === part.raw && kept.url === part.url ? kept.part : undefined;
   }
 }
 
-/** Parts that agents say; a Task's first event has none. */
+/** Returns the Parts that an agent sends in an event; none in a Task's first event. */
 function partsOf(event: TaskEvent): readonly Part[] {
   if ('artifactUpdate' in event) return event.artifactUpdate.artifact.parts;
   return ('statusUpdate' in event && event.statusUpdate.status.message?.parts) || [];

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type FactPayloads, Metrics, OnFact } from '#libs/service';
 
-/** Tells operators of replicas that have left or died: a line of the log and a count. */
+/** Reports replicas that have left or died, as a log line and a metric. */
 @Injectable()
 export class LeftReplicas {
   private readonly logger = new Logger(LeftReplicas.name);

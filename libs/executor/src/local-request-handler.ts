@@ -10,14 +10,16 @@ import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 
 /**
- * The request handler as the clients of this process call it, without a socket: it stands at an edge, above whoever
- * calls. What they ask is built by our own code and is not validated again. While the database is out of reach they wait.
- * Throws A2AError, as HTTP tells it.
+ * Request handler for clients inside this process, without a socket. It is implemented in a higher layer than its
+ * callers.
+ * - Requests come from our own code and are not validated again.
+ * - Calls wait while the database is unreachable.
+ * - Errors are A2AErrors, as over HTTP.
  */
 export interface LocalRequestHandler {
-  /** The agent that a call addresses, for the operations on its Tasks. */
+  /** Returns the agent that a call addresses, for the operations on its Tasks. */
   agent(call: CallContext, signal?: AbortSignal): Promise<ServedAgent>;
-  /** The Task as it begins, then its events, be they durable or not, until it ends or waits; or one direct Message. */
+  /** Yields the new Task, then its events before they are durable, until it ends or waits; or one direct Message. */
   sendInProcess(
     request: SendMessageRequest,
     call: CallContext,

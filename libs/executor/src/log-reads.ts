@@ -1,12 +1,12 @@
 /** Bytes of logs that are read at once; a single log may be larger. */
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 
-/** Reads of long logs, bounded by their bytes together. They come in the order in which they are asked for. */
+/** Limits concurrent reads of long logs by their total bytes. Reads run in the order of their requests. */
 export class LogReads {
   private bytes = 0;
   private readonly waiting: { bytes: number; begin: () => void }[] = [];
 
-  /** Runs a read of so many bytes, once the reads before it leave room for it. */
+  /** Runs a read of `bytes` bytes once the earlier reads leave room for it. */
   async during<T>(bytes: number, read: () => Promise<T>): Promise<T> {
     if (this.waiting.length > 0 || !this.hasRoomFor(bytes))
       await new Promise<void>((begin) => this.waiting.push({ bytes, begin }));

@@ -7,15 +7,16 @@ import {
   type SendMessageRequest,
 } from '#libs/protocol';
 
-/** What an agent reads and writes, as media types; an empty list stands for anything. */
+/** Media types that an agent reads and writes. An empty list allows any. */
 export interface AgentModes {
   inputModes: readonly string[];
   outputModes: readonly string[];
 }
 
 /**
- * Refuses a Message that the agent cannot read, or whose caller accepts nothing that the agent writes (section 3.1.1).
- * An agent that reads any text reads text Parts of every `text/*`. A Part without a media type has that of its kind.
+ * Rejects a Message that the agent cannot read, or whose caller accepts none of the agent's output modes (section
+ * 3.1.1). An agent that reads any text reads text Parts of every `text/*`. A Part without a media type has the default
+ * of its kind.
  * @throws A2AError CONTENT_TYPE_NOT_SUPPORTED
  */
 export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest): void {
@@ -30,7 +31,7 @@ export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest):
   );
 }
 
-/** The Parts that the agent cannot read, each as a field: `parts[1].mediaType`. */
+/** Returns the Parts that the agent cannot read, each as a field: `parts[1].mediaType`. */
 export function unreadParts(agent: Pick<AgentModes, 'inputModes'>, parts: readonly Part[]): FieldViolation[] {
   const { inputModes } = agent;
   if (inputModes.length === 0) return [];
@@ -41,8 +42,8 @@ export function unreadParts(agent: Pick<AgentModes, 'inputModes'>, parts: readon
 }
 
 /**
- * Replaces the Parts that an agent cannot read by texts: data by its JSON, a file by a line about it.
- * @returns the Parts, and the files that the agent gets such a line about
+ * Replaces the Parts that an agent cannot read by text: data by its JSON, a file by a line about it.
+ * @returns the Parts, and the files that were replaced by a line
  */
 export function fittedParts(
   agent: Pick<AgentModes, 'inputModes'>,
@@ -56,7 +57,7 @@ export function fittedParts(
   };
 }
 
-/** Whether the agent takes a text Part that does not say which text it is. */
+/** True if the agent reads text Parts without a media type. */
 export function readsText({ inputModes }: Pick<AgentModes, 'inputModes'>): boolean {
   return inputModes.length === 0 || matchesAny('text/*', inputModes);
 }
@@ -67,7 +68,7 @@ function isRead(agent: Pick<AgentModes, 'inputModes'>, part: Part): boolean {
   return part.text !== undefined && matches(mediaType, 'text/*') && readsText(agent);
 }
 
-/** What is in a file is not known until somebody says it. */
+/** Returns the default media type of a Part. The content of a file is unknown without a declared type. */
 function kindOf({ text, data }: Part): string {
   if (text !== undefined) return 'text/plain';
   return data === undefined ? 'application/octet-stream' : 'application/json';
@@ -84,7 +85,7 @@ function matchesAny(mode: string, modes: readonly string[]): boolean {
   return modes.some((it) => matches(mode, it));
 }
 
-/** Whether two media types or ranges meet; parameters such as `charset` do not count. */
+/** True if two media types or ranges overlap. Parameters such as `charset` are ignored. */
 function matches(one: string, other: string): boolean {
   if (one === other) return true;
   const [type, subtype] = essence(one);

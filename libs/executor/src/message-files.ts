@@ -2,20 +2,23 @@ import type { SendMessageRequest } from '#libs/protocol';
 import type { CallContext } from './agent-executor.js';
 import type { PartKeeper } from './part-keeper.js';
 
-/** Keeps the large Parts of Messages that come in. */
+/** Stores the large Parts of incoming Messages as files. */
 export class MessageFiles {
   constructor(
     readonly keeper: PartKeeper | undefined,
-    /** Ends the waiting for a database that is out of reach. */
+    /** Ends the wait for an unreachable database. */
     private readonly leaving: AbortSignal,
   ) {}
 
-  /** True if `keep` may change a request: it may store files then. */
+  /** True if `keep` may change the request, and thus store files. */
   concerns({ message }: SendMessageRequest): boolean {
     return this.keeper?.concerns(message.parts) ?? false;
   }
 
-  /** Returns a request with the large Parts of its Message kept. A database that is away fails calls of runs not at all. */
+  /**
+   * Returns the request with the large Parts of its Message stored as files. In-process calls wait for an unreachable
+   * database; other calls fail.
+   */
   async keep(request: SendMessageRequest, { scope, parent }: CallContext): Promise<SendMessageRequest> {
     const { message } = request;
     if (!this.keeper?.concerns(message.parts)) return request;

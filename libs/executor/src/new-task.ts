@@ -12,10 +12,10 @@ import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import { keptTrace } from './spans/kept-trace.js';
 
-/** The Task metadata that names the revision of the agent that a Task was accepted by. */
+/** Task metadata with the revision of the agent that accepted the Task. */
 export const REVISION_KEY = 'parley/revision';
 
-/** The row of a Task that a Message makes at an agent. */
+/** Returns the header of the Task that a Message creates at an agent. */
 export function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {
   const now = timeOf(timestampNow());
   return {
@@ -32,7 +32,7 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
   };
 }
 
-/** What a caller may read of how its Task was accepted. */
+/** Returns the metadata of a new Task, readable by its caller: revision, trace and the executor's own. */
 export function taskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
   return {
     ...agent.executor.taskMetadata?.(request, call),
@@ -41,13 +41,13 @@ export function taskMetadata(agent: ServedAgent, request: SendMessageRequest, ca
   };
 }
 
-/** The revision of the agent that a Task was accepted by; `undefined` where its log does not say. */
+/** Returns the revision of the agent that accepted a Task; `undefined` if its log does not contain it. */
 export async function acceptedRevision(tasks: Pick<TaskStore, 'events'>, taskId: string): Promise<string | undefined> {
   const revision = (await begunTask(tasks, taskId))?.metadata?.[REVISION_KEY];
   return typeof revision === 'string' ? revision : undefined;
 }
 
-/** Records what a Message begins with. @throws A2AError INVALID_REQUEST with status 413 where it is too large */
+/** Records the first event of a Message. @throws A2AError INVALID_REQUEST with status 413 if it is too large */
 export function accept(recording: TaskRecording, event: TaskEvent): void {
   try {
     recording.record(event);

@@ -4,31 +4,32 @@ import type { ExecutionRegistry } from './execution-registry.js';
 import { PacedLook } from './paced-look.js';
 import { takeUpPause } from './take-up-pause.js';
 
-/** Injected in milliseconds: how often a replica compares what it claims with what it executes, default 5,000. */
+/** Injection token: milliseconds between comparisons of claims with executions, 5,000 by default. */
 export const CLAIM_LOOK_MS = Symbol('CLAIM_LOOK_MS');
 
 const FIRST_PAUSE_MS = 1_000;
-/** Claims that are renewed in one statement. */
+/** Maximum number of claims to renew in one statement. */
 const RENEWED_AT_ONCE = 500;
 const NONE: RenewedClaims = { renewed: [], lost: [] };
 
-/** A claim of this replica that it does not execute. */
+/** Claim of this replica without an execution. */
 export interface IdleClaim extends TaskClaim {
-  /** How often it could not be taken up. */
+  /** Number of failed attempts to adopt the Task. */
   failures: number;
 }
 
 /**
- * Compares the claims of this replica with its executions. A claim without an execution (a statement failed, or its
- * answer was lost) is to be taken up; an execution without its claim (this process was frozen, and another replica took
- * the Task over) is ended at once, whether it writes or not.
+ * Compares the claims of this replica with its executions.
+ * - A claim without an execution (its statement failed, or the answer was lost) is to be adopted.
+ * - An execution without its claim (this process was frozen, and another replica took the Task) ends immediately, even
+ *   if it does not write.
  */
 export class OwnClaims {
-  /** The tokens that nobody executed at the last look: the answer to their statement may still be on its way. */
+  /** Tokens without an execution at the last look. The answer to their statement may still be on its way. */
   private idle = new Set<string>();
   private readonly troubled = new Map<string, IdleClaim & { dueAt: number }>();
   private readonly paced: PacedLook;
-  /** How many are renewed in one statement: fewer after a failure, to find the claim that it is due to. */
+  /** Current number of claims per statement. It shrinks after a failure, to isolate the claim that causes it. */
   private atOnce = RENEWED_AT_ONCE;
 
   constructor(
@@ -41,8 +42,8 @@ export class OwnClaims {
   }
 
   /**
-   * Yields the claims that shall be taken up now, each chunk before the next one is renewed: nothing else here works on
-   * them, whatever was begun with an older token. Those that are known are due also where the look at the others fails.
+   * Yields the claims to adopt now, renewed chunk by chunk, so that work begun with an older token is fenced. Known
+   * claims are due even if the look at the others fails.
    */
   async *due(): AsyncGenerator<IdleClaim[], void, undefined> {
     try {
@@ -52,19 +53,19 @@ export class OwnClaims {
     }
   }
 
-  /** These claims are about to be taken up: until they are `settled` or `failed`, nobody else here does so. */
+  /** Marks claims as being adopted. They are not due again until they are settled or have failed. */
   pending(claims: readonly TaskClaim[]): void {
     for (const claim of claims) this.keep({ ...claim, failures: 0 }, Infinity);
   }
 
-  /** The claim is executed, or was let go. */
+  /** Forgets a claim that is executed or was released. */
   settled({ taskId }: TaskClaim): void {
     this.troubled.delete(taskId);
   }
 
   /**
-   * The claim could not be taken up: it is due again after a pause, longer each time, up to a minute, or to an hour
-   * where the reason does not pass by itself.
+   * Schedules another attempt after a pause. Pauses grow up to a minute, or up to an hour if the cause does not pass by
+   * itself.
    */
   failed(claim: TaskClaim, failures: number, lasting = false): void {
     const pause = takeUpPause(failures, Math.min(FIRST_PAUSE_MS, this.lookMs), lasting);
@@ -77,7 +78,10 @@ export class OwnClaims {
     while (due.length > 0) yield await this.renew(due.splice(0, this.atOnce));
   }
 
-  /** Returns the claims that have new tokens. One whose row is locked stays due; one of another is dropped. */
+  /**
+   * Renews claims and returns those with new tokens. A claim whose row is locked stays due; a claim that another
+   * replica holds is dropped.
+   */
   private async renew(chunk: readonly IdleClaim[]): Promise<IdleClaim[]> {
     for (const claim of chunk) if (this.isExecuted(claim)) this.settled(claim);
     const idle = chunk.filter((claim) => !this.isExecuted(claim));
@@ -90,7 +94,10 @@ export class OwnClaims {
     });
   }
 
-  /** Renews claims. Those that fail together come last from then on, fewer at once: one of them hides none of the others. */
+  /**
+   * Renews claims in one statement. Claims that fail together move to the end and are retried in smaller groups, so
+   * that one bad claim does not block the others.
+   */
   private async renewAtOnce(claims: readonly IdleClaim[]): Promise<RenewedClaims> {
     try {
       const outcome = await this.store.renew(claims);

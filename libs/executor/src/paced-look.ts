@@ -1,22 +1,22 @@
-/** So many times as long as a look takes, nothing is looked at, up to half a minute. */
+/** Factor of the pause after a look: the look's own duration times this, up to half a minute. */
 const REST = 20;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Paces a look at the database that costs more the longer a snapshot is held, since it passes whatever is dead. It takes at
- * most a twentieth of the time, unless it takes longer than a second and a half.
+ * Paces a query whose cost grows while a snapshot is held, because it scans dead rows. The query takes at most a
+ * twentieth of the time, unless it takes longer than a second and a half.
  */
 export class PacedLook {
   private dueAt = Number.NEGATIVE_INFINITY;
 
-  /** @param leastPauseMs milliseconds between two looks, however fast they are; 0: a look is always due */
+  /** @param leastPauseMs minimum milliseconds between two looks; 0: a look is always due */
   constructor(private readonly leastPauseMs: number) {}
 
   get isDue(): boolean {
     return performance.now() >= this.dueAt;
   }
 
-  /** Looks; one that fails is due again at once. */
+  /** Runs a look. After a failure the next one is due immediately. */
   async run<T>(look: () => Promise<T>): Promise<T> {
     const began = performance.now();
     const seen = await look();

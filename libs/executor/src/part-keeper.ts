@@ -1,46 +1,45 @@
 import type { Part } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 
-/** Parts with their bytes, which count as memory of their owner until they are disposed of. */
+/** Parts with their bytes. They count as memory of their owner until they are disposed of. */
 export interface HeldParts extends Disposable {
   readonly parts: Part[];
 }
 
-/** Restores Parts until they are recorded. What it has read counts as memory of its owner until it is disposed of. */
+/** Restores Parts that will be recorded. The bytes read count as memory of the owner until disposal. */
 export interface PartRestorer extends Disposable {
   /**
-   * Returns the Parts as they were sent: kept files of the owner as bytes, up to ARTIFACT_LIMIT together. Further ones stay
-   * URLs, and so do Parts that name no kept file, without what they say under `KEPT_FILE`. Waits for a database that is
-   * out of reach, before any byte is read until there is room for the bytes in this process, and five minutes for a storage
-   * that does not answer.
-   * @throws where the storage does not answer then, or the file is gone; the signal's reason
+   * Returns the Parts as they were sent: the owner's stored files become bytes, up to ARTIFACT_LIMIT in total. Further
+   * files stay URLs. A Part that names no stored file stays a URL too, without its `KEPT_FILE` metadata.
+   * Waits for an unreachable database, for room for the bytes in this process, and five minutes for a storage that does
+   * not answer.
+   * @throws if the storage does not answer in time, or the file is gone; the signal's reason
    */
   restore(parts: readonly Part[]): Promise<Part[]>;
 }
 
 /**
- * Keeps the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A kept Part has a URL of this
- * service in place of its bytes, and says so under `KEPT_FILE` in its metadata. A signed address of a file of the owner
+ * Stores the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A stored Part has a URL of
+ * this service instead of its bytes, and `KEPT_FILE` in its metadata. A signed address of one of the owner's files
  * becomes the URL of the file, which does not expire.
- *
- * - A content is durable before `keep` resolves; it expires unless a Task names it by then.
- * - Where it cannot be stored, for whatever reason, its Part keeps its bytes.
+ * - A file is durable before `keep` resolves. It expires unless a Task names it by then.
+ * - A Part that cannot be stored keeps its bytes.
  */
 export abstract class PartKeeper {
-  /** True if `keep` may change these Parts: nearly all Parts pass without it. */
+  /** True if `keep` may change these Parts. Nearly all Parts need no change. */
   abstract concerns(parts: readonly Part[]): boolean;
 
   /**
-   * Returns the Parts with large bytes kept, and without what they say under `KEPT_FILE` where that is not so.
-   * @param signal with it the look at the database waits for one that is out of reach; without it that is an error
+   * Returns the Parts with large bytes stored. Removes `KEPT_FILE` metadata that names no stored file.
+   * @param signal if given, the lookup waits for an unreachable database; otherwise that is an error
    */
   abstract keep(parts: readonly Part[], owner: TaskScope, signal?: AbortSignal): Promise<Part[]>;
 
-  /** Opens the account of Parts that are restored to be recorded at once. */
+  /** Opens a restorer for Parts that are recorded right away. */
   abstract restorer(owner: TaskScope, signal: AbortSignal): PartRestorer;
 
   /**
-   * Restores Parts for work that lasts, as `PartRestorer.restore` does, but in a room of its own.
+   * Restores Parts for longer work like `PartRestorer.restore`, but within a separate memory limit.
    * @throws as `PartRestorer.restore`
    */
   abstract hold(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;

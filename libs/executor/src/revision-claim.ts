@@ -4,24 +4,24 @@ import type { TaskScope } from '#libs/tasks';
 import { Module } from '@nestjs/common';
 import { Database, serviceSecret } from '#libs/postgres';
 
-/** The header by which a replica that calls an agent for a run says which revision the run was started with. */
+/** HTTP header in which a replica that calls an agent for a run sends the revision that the run was started with. */
 export const REVISION_CLAIM = 'parley-revision';
 
-/** Whose call at which agent a claim is for. */
+/** Caller and agent that a claim is valid for. */
 export interface ClaimedCall {
   agent: string;
   scope: TaskScope;
 }
 
-/** A claim is refused that takes longer from one replica to another; their clocks may differ by less than this. */
+/** Milliseconds for which a claim is valid. Clocks of replicas may differ by less than this. */
 const CLAIM_MS = 60_000;
 const CONTEXT = 'parley-revision-1';
 const MAX_LENGTH = 1024;
 
 /**
  * Signs and reads the revisions that calls between replicas ask for (HMAC-SHA-256 with the secret that the replicas
- * share): a call of an agent by a revision other than its newest is a run's affair, which nobody else can ask for. A
- * claim holds for one agent, one owner and a minute.
+ * share). Only runs may call an agent by a revision other than its newest. A claim is valid for one agent, one owner
+ * and a minute.
  */
 export class RevisionClaims {
   constructor(private readonly secret: Buffer) {}
@@ -32,8 +32,8 @@ export class RevisionClaims {
   }
 
   /**
-   * The revision that a claim asks for.
-   * @throws A2AError INVALID_REQUEST where it was not signed by one of us for this call, or has ended
+   * Returns the revision that a claim asks for.
+   * @throws A2AError INVALID_REQUEST if no replica signed the claim for this call, or it has expired
    */
   read(call: ClaimedCall, claim: string, now = Date.now()): string {
     const [content = '', signature = '', ...rest] = claim.length > MAX_LENGTH ? [] : claim.split('.');

@@ -3,18 +3,17 @@ import type { TaskScope } from '#libs/tasks';
 import type { CallChains } from './call-chain.js';
 
 /**
- * Signs and reads what this service says of a Message beside its Parts, in the metadata under an extension (ADR 10).
- *
- * - An entry counts only for the Message and the owner that this service signed it for, at every replica.
+ * Signs and reads metadata that this service adds to a Message under an extension (ADR 10).
+ * - An entry counts only for the Message and the owner that it was signed for, at every replica.
  * - An entry without a valid signature is metadata like any other.
  */
 export abstract class SignedEntries<Entry extends object> {
-  /** The extension, and the metadata key, of the entries. */
+  /** URI of the extension, and metadata key, of the entries. */
   protected abstract readonly extension: string;
 
   constructor(private readonly chains: Pick<CallChains, 'sign' | 'hasSigned'>) {}
 
-  /** Returns the content of a Message that an entry is bound to; whatever carries the Message may spell the rest anew. */
+  /** Returns the content of a Message that the signature covers. Transports may re-encode the rest. */
   protected abstract boundContent(message: Message): JsonValue;
 
   /** Returns the Message with a signed entry in its metadata. */
@@ -25,7 +24,7 @@ export abstract class SignedEntries<Entry extends object> {
     return { ...message, extensions: [...(message.extensions ?? []), extension], metadata };
   }
 
-  /** Returns the entry that this service signed for the Message of this owner, if there is one. */
+  /** Returns the entry that this service signed for the Message and its owner; `undefined` without a valid one. */
   read(message: Message, scope: TaskScope): Entry | undefined {
     const value = message.metadata?.[this.extension];
     if (!isJsonObject(value)) return undefined;
@@ -41,7 +40,7 @@ export abstract class SignedEntries<Entry extends object> {
   }
 }
 
-/** Returns the Message as it was before the entry of an extension was added to it. */
+/** Returns the Message without the entry of an extension. */
 export function withoutExtension(message: Message, extension: string): Message {
   const { [extension]: entry, ...metadata } = message.metadata ?? {};
   if (entry === undefined) return message;

@@ -1,29 +1,28 @@
 import type { TaskClaim, TaskHeader, TaskLog, TaskStore } from '#libs/tasks';
 
-/** Claims whose short logs are read at once: those that are asked for together come with a few queries. */
+/** Claims whose short logs are read at once; a few queries read them together. */
 const SHORT_AT_ONCE = 128;
-/** Longer logs that are read at once, and their bytes together; one may be larger than that alone. */
+/** Longer logs that are read at once, and their total bytes; a single log may be larger. */
 const LONG_AT_ONCE = 8;
 const LONG_BYTES_AT_ONCE = 8 * 1024 * 1024;
 
-/** A claim that is to be taken up, and how often that failed before. */
+/** Claim to adopt, with the number of failed attempts. */
 export interface PendingClaim extends TaskClaim {
   failures: number;
 }
 
-/** Takes up one claim with what was read for it: nothing where its Task is gone, no events where its log is long. Never rejects. */
+/** Adopts one claim. `read` is absent if the Task is gone, and has no events if the log is long. Never rejects. */
 export type TakeUpClaim = (claim: PendingClaim, read: TaskLog | undefined) => Promise<void>;
 
 /**
- * Takes up the claims of a replica that died, however many they are.
- *
- * - Short logs come first, read together with their Tasks, many with one query. Longer ones wait until no short one does,
- *   the shortest of them first.
- * - What is read at once is bounded in number and bytes. The claims are not: whoever waits here is claimed already.
+ * Adopts the claims of a dead replica, however many they are.
+ * - Short logs come first, read together with their Tasks, many with one query. Longer ones wait for all short ones,
+ *   the shortest first.
+ * - Concurrent reads are bounded in number and bytes. The queue is not: its Tasks are claimed already.
  */
 export class TakeUpQueue {
   private readonly short: PendingClaim[] = [];
-  /** The longest first. */
+  /** Claims with long logs, the longest first. */
   private readonly long: { claim: PendingClaim; read: TaskLog; bytes: number }[] = [];
   private shortUnderWay = 0;
   private longUnderWay = 0;
@@ -31,7 +30,7 @@ export class TakeUpQueue {
   private stopped = false;
   private idleListeners: (() => void)[] = [];
 
-  /** @param failed told of a claim whose Task could not be looked at */
+  /** @param failed called for a claim whose Task could not be read */
   constructor(
     private readonly store: Pick<TaskStore, 'log'>,
     private readonly takeUp: TakeUpClaim,
@@ -45,7 +44,7 @@ export class TakeUpQueue {
     this.startNext();
   }
 
-  /** Starts nothing more: what waits here is left to the replica that adopts it. */
+  /** Starts no further claims. The rest is left to the replica that adopts them. */
   stop(): void {
     this.stopped = true;
     this.short.length = 0;
@@ -53,7 +52,7 @@ export class TakeUpQueue {
     this.startNext();
   }
 
-  /** Resolves when nothing waits or is under way. */
+  /** Resolves when no claim waits or is being adopted. */
   async whenIdle(): Promise<void> {
     if (!this.isIdle) await new Promise<void>((resolve) => this.idleListeners.push(resolve));
   }

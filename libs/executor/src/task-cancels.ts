@@ -6,25 +6,28 @@ import type { ServedAgent } from './agent-catalog.js';
 import type { CallContext } from './agent-executor.js';
 import type { TaskExecution } from './task-execution.js';
 
-/** A cancel was stored for a Task that another replica executes. Whoever executes anything looks. */
+/** Signal that a cancel was stored for a Task of another replica. Every replica with executions looks for it. */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
-/** So long it is waited for what another replica does before it is asked whether anybody executes the Task. */
+/** Milliseconds to wait for another replica before checking again whether any replica executes the Task. */
 const LOOK_AGAIN_MS = 2_000;
 
-/** The executions of a process, as ExecutionRegistry has them. */
+/** Executions of a process, as ExecutionRegistry provides them. */
 interface CancelableExecutions {
-  /** The execution of a Task in this process; or one that begins now, only to cancel it, where nobody executes it. */
+  /**
+   * Returns the execution of a Task in this process. If no replica executes the Task, starts an execution that only
+   * cancels it.
+   */
   toCancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskExecution | undefined>;
-  /** Tells other replicas that a cancel is stored. */
+  /** Signals other replicas that a cancel is stored. */
   announceCancel(): void;
-  /** Aborted when this process executes nothing any more. */
+  /** Aborts when this process stops executing Tasks. */
   readonly stopping: AbortSignal;
 }
 
-/** Cancels of Tasks, wherever they are executed. */
+/** Cancels Tasks in any replica. */
 export class TaskCancels {
   constructor(
     private readonly store: TaskStore,
@@ -33,8 +36,8 @@ export class TaskCancels {
   ) {}
 
   /**
-   * Cancels as ExecutionRegistry does.
-   * @param gone aborts when the caller waits no longer: the cancel is stored and begun in any case
+   * Cancels a Task, as ExecutionRegistry describes.
+   * @param gone aborts when the caller disconnects: the cancel is stored and started in any case
    */
   async cancel(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
     await this.store.requestCancel(taskId);
@@ -44,14 +47,15 @@ export class TaskCancels {
       const task = await this.attempt(agent, taskId, call, gone);
       if (task?.status.state === 'TASK_STATE_CANCELED') return task;
       if (task && isTerminalState(task.status.state)) throw hasEnded(task);
-      // It began to wait or was parked before it saw the cancel, or it changes hands: somebody else may execute it, or nobody.
+      // The Task waited or was parked before it saw the cancel, or it changes hands: another replica may execute it, or
+      // none.
       await delay(pause, undefined, { signal: over }).catch(() => undefined);
       if (stopping.aborted) throw new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 });
       gone?.throwIfAborted();
     }
   }
 
-  /** The Task as the attempt left it; `undefined` where this process lost it meanwhile. */
+  /** Returns the Task after the attempt; `undefined` if this process lost it meanwhile. */
   private async attempt(
     agent: ServedAgent,
     taskId: string,
@@ -69,8 +73,8 @@ export class TaskCancels {
   }
 
   /**
-   * Another replica executes the Task: it finds the wish, or whoever adopts the Task does. `undefined` where that takes
-   * longer: it may have parked the Task before it heard of the wish, and then nobody executes it.
+   * Waits for the replica that executes the Task, or adopts it, to handle the cancel. `undefined` on timeout: that
+   * replica may have parked the Task before it saw the cancel, and then no replica executes it.
    */
   private async settledElsewhere(taskId: string, gone: AbortSignal | undefined): Promise<Task | undefined> {
     this.executions.announceCancel();
@@ -88,7 +92,7 @@ export class TaskCancels {
   }
 }
 
-/** Waits for a cancel until its caller has gone: the cancel itself proceeds. @throws the signal's reason */
+/** Waits for a cancel until its caller disconnects. The cancel itself proceeds. @throws the signal's reason */
 async function unlessGone(canceled: Promise<Task>, gone: AbortSignal | undefined): Promise<Task> {
   if (!gone) return canceled;
   const left = Promise.withResolvers<never>();

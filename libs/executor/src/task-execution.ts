@@ -36,7 +36,7 @@ import { KeptEvents } from './kept-events.js';
 import type { PartKeeper } from './part-keeper.js';
 import type { ExecutionTrace } from './spans/task-tracing.js';
 
-/** What an executor may yield before the journal has caught up; then it waits. */
+/** Number of events that an executor may yield ahead of the journal; then it waits. */
 const MAX_BACKLOG = 256;
 const MAX_BACKLOG_BYTES = 1024 ** 2;
 
@@ -46,27 +46,30 @@ export interface ExecutionStart {
   call: CallContext;
   userMessage: Message;
   metadata: RequestContext['metadata'];
-  /** The Task before `userMessage`. */
+  /** Task before `userMessage`. */
   task: Task | null;
   recovered: number;
   traced?: ExecutionTrace;
-  /** The executor starts only when the Task is durable: it may be that it is not made (its key, its premise). */
+  /** Delays the executor until the Task is durable. Set if the Task may be rejected (by its key or its premise). */
   hold?: boolean;
-  /** Executed only to cancel: the signal is aborted from the start. */
+  /** Execution only to cancel the Task: the signal is aborted from the start. */
   canceled?: boolean;
-  /** Time that a caller outside this process waits until its Message is durable. */
+  /** Time limit for callers outside this process until their Message is durable. */
   acceptance: AcceptanceLimit;
-  /** The log so far, where it was just read: it is kept until it is asked for, or the next event. */
+  /** Log so far, if it was just read. It is dropped after its first use or with the next event. */
   log?: readonly TaskEvent[] | undefined;
-  /** Reads at most `limit` events after a sequence, when all that was recorded is durable. */
+  /** Reads at most `limit` events after a sequence, once everything recorded is durable. */
   readEvents(after: number, limit: number): Promise<readonly RecordedEvent[]>;
-  /** Asks the store whether the Task is still this execution's, and interrupts it where it is not. */
+  /** Checks the claim in the store, and interrupts the execution if the claim is lost. */
   confirm(): Promise<void>;
-  /** Absent: large bytes stay in the log. */
+  /** Storage for large bytes; without it they stay in the log. */
   keeper?: PartKeeper | undefined;
 }
 
-/** One turn of an executor on one Task, from the accepted Message to the terminal or waiting state, or until it is parked. */
+/**
+ * Execution of one turn of a Task, from the accepted Message to the terminal or waiting state, or until the Task is
+ * parked.
+ */
 export class TaskExecution implements Execution {
   private static readonly logger = new Logger(TaskExecution.name);
   private readonly controller = new AbortController();
@@ -76,9 +79,9 @@ export class TaskExecution implements Execution {
   readonly live: LiveEvents | undefined;
   private acceptance: Execution['accepted'] | undefined;
   private settlement: Promise<Task> | undefined;
-  /** True once an event of the executor was too large for the Task. */
+  /** True after an event of the executor was too large for the Task. */
   private isRefused = false;
-  /** Resolves when the executor's generator has ended, whatever came of it. */
+  /** Resolves when the executor's generator has ended, with or without an error. */
   private ended: Promise<void> = Promise.resolve();
   /** Resolves `run`. */
   private leave: () => void = () => undefined;
@@ -87,9 +90,10 @@ export class TaskExecution implements Execution {
     this.recording = start.recording;
     this.files = start.keeper && new KeptEvents(start.keeper, start.call.scope, this.controller.signal);
     this.begunAs = { task: start.recording.task(), sequence: start.recording.lastSequence };
-    // A Task that is resumed has no caller here that reads them: they would be kept until its end.
+    // A resumed Task has no caller here that reads events; they would be kept until its end.
     this.live = start.call.parent?.token === undefined ? undefined : new LiveEvents();
-    // Bound, and no function of its own here: V8 takes those that are assigned to properties for long-lived (see PassingMap).
+    // A bound function instead of an arrow function: V8 treats functions that are assigned to properties as long-lived
+    // (see PassingMap).
     this.recording.onFailure = this.giveUp.bind(this);
     if (start.canceled) this.controller.abort(new TaskCanceled());
   }
@@ -116,18 +120,18 @@ export class TaskExecution implements Execution {
     return { taskId: this.taskId, token: this.recording.token };
   }
 
-  /** Whether the store has this claim for certain, unless another replica took it. */
+  /** True if the store is known to have this claim, unless another replica took it. */
   get holdsClaim(): boolean {
     return this.recording.claims;
   }
 
-  /** Whether the Task was left to nobody until its time: it goes on elsewhere. */
+  /** True if the Task is parked; any replica resumes it at its time. */
   get isParked(): boolean {
     const { settled, state } = this.recording;
     return settled && state !== undefined && isActiveState(state);
   }
 
-  /** The Task as it stands in its log, where this process writes it and has nothing to add. */
+  /** The Task as stored in its log, if this process writes it and has no pending events. */
   get standing(): StoredTask | undefined {
     return this.recording.standing;
   }
@@ -136,24 +140,24 @@ export class TaskExecution implements Execution {
     return this.start.traced?.trace.traceId;
   }
 
-  /** Has the spans of the turn made, where this execution has ended it. To be called when that is durable. */
+  /** Exports the turn's trace spans if this execution ended the turn. Call it once the end is durable. */
   traceEnd(): void {
     if (this.start.traced && this.recording.settled && !this.isParked && !this.failure) this.start.traced.end();
   }
 
-  /** Why the Task's events can no longer be written here. */
+  /** Reason why this process can no longer write the Task's events, if any. */
   get failure(): Error | undefined {
     return this.recording.failure;
   }
 
-  /** The same, where the claim is ours all the same; `undefined` in all other cases. */
+  /** The write failure, if this replica still holds the claim; otherwise `undefined`. */
   get breakage(): Error | undefined {
     return this.failure instanceof ClaimLost ? undefined : this.failure;
   }
 
   /**
-   * Starts the executor. Resolves when this process has nothing more to do for the Task, at once where it cannot write
-   * it any more; never rejects.
+   * Starts the executor. Resolves when this process has nothing left to do for the Task, immediately if it can no
+   * longer write it. Never rejects.
    */
   run(): Promise<void> {
     return new Promise((resolve) => {
@@ -165,7 +169,7 @@ export class TaskExecution implements Execution {
 
   /**
    * Ends the Task as CANCELED, after the executor had its `cancelGrace` to end it itself.
-   * @throws ExecutionInterrupted if another replica has the Task, or it was parked before
+   * @throws ExecutionInterrupted if another replica has the Task, or the Task was parked before
    */
   async cancel(): Promise<Task> {
     this.controller.abort(new TaskCanceled());
@@ -175,7 +179,7 @@ export class TaskExecution implements Execution {
     return this.settled;
   }
 
-  /** Stops working on the Task without ending it: it stays claimed by this replica until another adopts it. */
+  /** Stops working on the Task without ending it. This replica keeps the claim until another one adopts the Task. */
   interrupt(): void {
     this.recording.abandon();
   }
@@ -185,14 +189,17 @@ export class TaskExecution implements Execution {
     this.files?.end();
   }
 
-  /** Nothing that the executor still does can be told: it is stopped at once, and a call of its own with it. */
+  /** Aborts the executor and its calls, because nothing that it does can be recorded any more. */
   private giveUp(failure: Error): void {
     this.stop();
     this.controller.abort(failure instanceof ClaimLost ? new ExecutionInterrupted(failure.message) : failure);
     this.leave();
   }
 
-  /** A run of this service waits as long as it takes, here and elsewhere: a database that is away fails no node. */
+  /**
+   * Waits until the Message is durable. Calls of runs, here or at other replicas, have no time limit: an unreachable
+   * database must not fail a node.
+   */
   private confirmAcceptance(): Promise<void> {
     const durable = this.durable(this.recording.flush(this.begunAs.sequence));
     const { parent, revisionClaim } = this.start.call;
@@ -223,7 +230,7 @@ export class TaskExecution implements Execution {
     } catch (error) {
       if (this.failure || this.interrupted(error)) return;
       if (error instanceof ContentTooLarge) return this.exceeded(error);
-      // An executor that is canceled may well throw: its end is CANCELED, and nothing to look into.
+      // A canceled executor may throw: the Task ends CANCELED, and the error is not worth a look.
       const level = this.canceled ? 'debug' : 'error';
       TaskExecution.logger[level](
         { err: error, taskId: this.taskId, agent: this.start.call.agent },
@@ -239,7 +246,7 @@ export class TaskExecution implements Execution {
     for await (const said of executor.execute(this.context())) {
       if (this.recording.settled) return;
       const event = files?.concerns(said) ? await files.keep(said) : said;
-      // A cancel may have ended the Task meanwhile.
+      // A cancel may have ended the Task in the meantime.
       if (this.recording.settled) return;
       this.take(event);
       if (endsTurn(event)) return;
@@ -248,7 +255,7 @@ export class TaskExecution implements Execution {
     }
   }
 
-  /** @throws ContentTooLarge, of which the executor learns as it is returned from */
+  /** @throws ContentTooLarge; `isRefused` is then set before the generator returns */
   private take(event: TaskEvent): void {
     try {
       this.record(event);
@@ -258,7 +265,7 @@ export class TaskExecution implements Execution {
     }
   }
 
-  /** What the agent made of the Task is too large: the agent is stopped, and its caller is told which limit that was. */
+  /** Stops the agent after its output was too large. The end of the Task names the limit. */
   private exceeded(limit: ContentTooLarge): void {
     const { agent } = this.start.call;
     TaskExecution.logger.warn({ taskId: this.taskId, agent, limit: limit.message }, 'A task exceeded a limit');
@@ -266,7 +273,7 @@ export class TaskExecution implements Execution {
     this.controller.abort(limit);
   }
 
-  /** The last word, where the executor did not have it. */
+  /** Ends the Task, unless the executor has already done so. */
   private end(sentence: string): void {
     if (this.recording.settled) return;
     const event = this.canceled
@@ -280,7 +287,7 @@ export class TaskExecution implements Execution {
     }
   }
 
-  /** An end that is not the executor's word, with which what the Task called for ends as well. */
+  /** Returns a final event that also ends the child Tasks, since the executor has not done so. */
   private lastWord(end: TaskEvent): TaskEvent {
     return this.start.executor.callsAgents ? { ...end, jobs: [endChildrenJob(this.taskId)] } : end;
   }
@@ -294,7 +301,7 @@ export class TaskExecution implements Execution {
     if (this.recording.settled) this.live.end();
   }
 
-  /** A Task that has only begun needs no reading, nor one that was read to be taken up. */
+  /** Returns the log. A new Task, or a log that was read for recovery, needs no query. */
   private async log(): Promise<readonly TaskEvent[]> {
     const { start, recording } = this;
     if (recording.lastSequence === 1) return [{ task: this.begunAs.task }];
@@ -316,7 +323,7 @@ export class TaskExecution implements Execution {
     return eventsAfter(read, place, this.recording.lastSequence);
   }
 
-  /** Whether a cancel is under way, or was. */
+  /** True if a cancel has been started. */
   get canceled(): boolean {
     return this.controller.signal.reason instanceof TaskCanceled;
   }
@@ -349,7 +356,7 @@ export class TaskExecution implements Execution {
       flush: () => recording.flush(),
       prove: async () => {
         await start.confirm();
-        // Whoever is canceled is told so only where the Task is his to end.
+        // Report the cancellation only if this replica still owns the Task.
         if (this.failure) throw new ExecutionInterrupted(this.failure.message);
         this.controller.signal.throwIfAborted();
       },
@@ -362,7 +369,7 @@ export class TaskExecution implements Execution {
   }
 }
 
-/** Whether an event leaves nothing to do here until the Task is gone on with: it has ended, waits, or is parked. */
+/** True if the event ends the turn: the Task has ended, waits or is parked. */
 export function endsTurn(event: TaskEvent): boolean {
   if (!('statusUpdate' in event)) return false;
   const state: TaskState = event.statusUpdate.status.state;

@@ -24,18 +24,19 @@ import { type PendingClaim, TakeUpQueue } from './take-up-queue.js';
 import { goesOn, TaskTakeUp } from './task-take-up.js';
 
 const SWEEP_MS = 1000;
-/** Claims that are taken over in one statement. */
+/** Claims that are adopted in one statement. */
 const ADOPTED_AT_ONCE = 500;
-/** Parked Tasks that are woken in one sweep. */
+/** Overdue Tasks that are woken in one sweep. */
 const WOKEN_AT_ONCE = 32;
-/** Overdue Tasks that are read at the same time: each is in memory as a whole. */
+/** Overdue Tasks that are read at the same time. Each is in memory as a whole. */
 const WAKING_AT_ONCE = 4;
 
 /**
- * Takes over the Tasks of replicas that are gone, and those that this replica claims without executing them, wakes the
- * parked ones when their time has come, and goes on with them or ends them with a reason. The Tasks of other living
- * replicas are never touched. What fails for a passing reason is tried again after a pause, as long as it takes: only an
- * agent that is gone for good, or that cannot go on, ends its Task.
+ * Recovers Tasks: adopts those of dead replicas and those that this replica claims without executing them, and wakes
+ * parked Tasks that are due. Each is resumed, or ended with a reason.
+ * - Tasks of other living replicas are never touched.
+ * - After a passing error, recovery is retried with growing pauses, without limit.
+ * - A Task is ended only if its agent no longer exists or cannot resume.
  */
 @Injectable()
 export class TaskRecovery {
@@ -43,20 +44,20 @@ export class TaskRecovery {
   private timer: NodeJS.Timeout | undefined;
   private sweeping = false;
   private again = false;
-  /** Whether this sweep is the second look for what a dead replica still holds. */
+  /** True if this sweep is the second look for claims that a dead replica still holds. */
   private lookedAgain = false;
   private stopped = false;
   private readonly ownClaims: OwnClaims;
   private readonly taking: TaskTakeUp;
   private readonly queue: TakeUpQueue;
-  /** Tasks taken over from dead replicas since one was forgotten. */
+  /** Number of Tasks adopted since the last dead replica was forgotten. */
   private takenOver = 0;
   private lookedForOverdueAt = Number.NEGATIVE_INFINITY;
   private readonly failedWakes: FailedWakes;
   private waking: Promise<void> | undefined;
   private readonly unknownLook: PacedLook;
 
-  /** @param jobs wake parked Tasks in time; without them a sweep does, somewhat later */
+  /** @param jobs wake parked Tasks on time; without them a sweep does, somewhat later */
   constructor(
     private readonly store: TaskStore,
     recorder: TaskRecorder,
@@ -84,7 +85,10 @@ export class TaskRecovery {
     jobs?.register(WAKE, { read: readWakePayload, run: ({ taskId }) => this.wake(taskId) });
   }
 
-  /** Sweeps at once, then every second, when a replica leaves and when one is lost. To be called when this process can be reached. */
+  /**
+   * Sweeps immediately, then every second, when a replica leaves and when one is lost. Call it once this process is
+   * reachable.
+   */
   start(): void {
     const sweep = (): void => void this.sweepAndWait();
     sweep();
@@ -99,8 +103,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Looks once at the claims, and at what is overdue. Resolves with the number of Tasks taken over when each of them is
-   * executed, has been ended or let go, or could not be taken up.
+   * Looks once for claims to adopt and for overdue Tasks. Resolves with the number of adopted Tasks once each of them
+   * is executed, has ended, was released, or has failed to be adopted.
    */
   async sweep(): Promise<number> {
     let adopted: number;
@@ -114,8 +118,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Goes on with a parked Task whose time has come, once however often it is called, in whatever replica: it does nothing
-   * where that has not come, somebody executes the Task, or it has ended.
+   * Resumes a parked Task that is due. It may be called any number of times, in any replica. Does nothing if the Task
+   * is not due, is being executed, or has ended.
    */
   async wake(taskId: string): Promise<void> {
     if (this.stopped) throw new Error('This process stops: another one wakes the task');
@@ -127,8 +131,8 @@ export class TaskRecovery {
   }
 
   /**
-   * The claims are taken over at once; what they are of is taken up meanwhile, and the next look does not wait for that.
-   * A failure of one of the two looks does not hinder the other.
+   * Adopts claims and queues their recovery, which the next look does not wait for. A failure of one of the two looks
+   * does not prevent the other.
    */
   private async look(): Promise<number> {
     try {
@@ -138,7 +142,10 @@ export class TaskRecovery {
     }
   }
 
-  /** Wakes what is overdue beside the looks at claims: logs that take long to read keep no Task of a dead replica waiting. */
+  /**
+   * Wakes overdue Tasks independently of the looks at claims, so that slow logs do not delay the Tasks of dead
+   * replicas.
+   */
   private wakeBeside(): Promise<void> {
     this.waking ??= this.wakeOverdue().finally(() => (this.waking = undefined));
     return this.waking;
@@ -154,13 +161,16 @@ export class TaskRecovery {
     return adopted;
   }
 
-  /** Claims that belong to no replica at all are rare. */
+  /** Returns claimants that are no known replica. They are rare, so the look is paced. */
   private async unknownReplicas(): Promise<string[]> {
     if (!this.unknownLook.isDue) return [];
     return this.replica.unknownReplicas(await this.unknownLook.run(() => this.store.claimants()));
   }
 
-  /** Has whatever else the dead replicas held given back, jobs among it, before their Tasks. @returns those where that is done */
+  /**
+   * Returns other resources of dead replicas, such as jobs, before their Tasks are adopted. @returns the replicas for
+   * which that is done
+   */
   private async succeed(dead: readonly string[]): Promise<string[]> {
     const succeeded: string[] = [];
     for (const replicaId of dead) {
@@ -168,7 +178,7 @@ export class TaskRecovery {
         await this.replica.succeed(replicaId);
         succeeded.push(replicaId);
       } catch (error) {
-        // Another process gives it back: this one closes its sessions.
+        // Another process does it: this one is closing its sessions.
         if (this.stopped) break;
         this.logger.warn({ err: error, replicaId }, 'What a dead replica held was not given back; it is tried again');
       }
@@ -176,7 +186,9 @@ export class TaskRecovery {
     return succeeded;
   }
 
-  /** Each batch checks again that the replica is dead, so it takes nothing from one that lives again. */
+  /**
+   * Adopts Tasks in batches. Each batch checks again that the replica is dead, so a replica that revived loses nothing.
+   */
   private async adoptFrom(gone: readonly string[]): Promise<number> {
     let adopted = 0;
     for (let more = gone.length > 0; more && !this.stopped;) {
@@ -190,8 +202,8 @@ export class TaskRecovery {
   }
 
   /**
-   * A replica is forgotten only after its Tasks, and what else it held, were taken over. What its last commit still holds was left out: that is
-   * over in a moment, so it is looked at once more before the next sweep.
+   * Forgets dead replicas whose Tasks and other resources were taken over. Rows that a replica's last commit still
+   * locks were skipped; that lasts only a moment, so one more look follows before the next sweep.
    */
   private async forget(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {
     const claimants = new Set(await this.store.claimants(dead));
@@ -220,7 +232,7 @@ export class TaskRecovery {
     void this.queue.whenIdle().then(() => this.cancelRequested());
   }
 
-  /** Whoever wished to cancel one of the Tasks has waited long enough. */
+  /** Handles cancel requests for the recovered Tasks right away, since their callers have waited. */
   private async cancelRequested(): Promise<void> {
     try {
       if (!this.stopped) await this.registry.cancelRequested();
@@ -229,7 +241,7 @@ export class TaskRecovery {
     }
   }
 
-  /** What a job should have woken by now: its attempts have failed, or it is gone. A few at a time; the next sweep goes on. */
+  /** Wakes Tasks whose wake job has failed or is missing. At most a few at a time; the next sweep continues. */
   private async wakeOverdue(): Promise<void> {
     const now = performance.now();
     if (this.stopped || now - this.lookedForOverdueAt < this.lookMs) return;
@@ -247,18 +259,18 @@ export class TaskRecovery {
     if (isAny) await this.cancelRequested();
   }
 
-  /** Wakes a Task that is overdue. One that fails is left out for a pause, longer each time. Never rejects. */
+  /** Wakes an overdue Task. After a failure the Task is skipped for a growing pause. Never rejects. */
   private async wakeLate(taskId: string): Promise<void> {
     try {
       await this.wake(taskId);
       this.failedWakes.woken(taskId);
     } catch (error) {
-      // A process that stops wakes nothing: others do.
+      // A stopping process wakes no Tasks: others do.
       if (!this.stopped) this.report(error, taskId, this.failedWakes.failed(taskId, isLasting(error)));
     }
   }
 
-  /** One sweep at a time; what is asked for meanwhile comes right after. */
+  /** Runs one sweep at a time. A request during a sweep causes another one right after it. */
   private async sweepAndWait(): Promise<void> {
     this.again = true;
     if (this.sweeping) return;
@@ -279,7 +291,7 @@ export class TaskRecovery {
   }
 
   private reportLook(error: unknown): void {
-    // A process that stops does not wait for a look that is under way: others look.
+    // A stopping process does not wait for a running look: others look.
     if (this.stopped) return;
     this.logger.warn({ err: error }, 'Looking for tasks without a replica failed; it is tried again');
   }
@@ -310,7 +322,10 @@ export class TaskRecovery {
     this.report(error, taskId, failures);
   }
 
-  /** Logs once why a Task could not be recovered: it may be tried again for ever. */
+  /**
+   * Logs why a Task could not be recovered. Only the first failure is a warning or an error, since retries have no
+   * limit.
+   */
   private report(error: unknown, taskId: string, failures: number): void {
     const level = failures > 0 ? 'debug' : isDatabaseAway(error) ? 'warn' : 'error';
     const facts = { err: error, taskId, failures };
@@ -318,12 +333,12 @@ export class TaskRecovery {
   }
 }
 
-/** Whether the log itself is at fault, which no database that comes back mends. */
+/** True if the log itself is at fault, so that the return of the database fixes nothing. */
 function isLasting(error: unknown): boolean {
   return error instanceof TaskEventRefused || error instanceof SyntaxError || error instanceof TypeError;
 }
 
-/** Children before their parents, who find them at work then: ids tell when a Task was made. */
+/** Sorts children before their parents, which then find them running. Ids start with the creation time. */
 function newestFirst(a: TaskClaim, b: TaskClaim): number {
   return a.taskId < b.taskId ? 1 : -1;
 }

@@ -20,9 +20,9 @@ import { agentOrGone } from './gone-agent.js';
 import { LogReads } from './log-reads.js';
 import { REVISION_KEY } from './new-task.js';
 
-/** So often an agent is asked for in vain before a Task that somebody wishes to cancel is canceled without it. */
+/** Number of failed attempts to find an agent after which a Task with a cancel request is canceled without it. */
 const TRIES_BEFORE_CANCEL = 3;
-/** A long log is read page by page: about so many bytes, and so many events at most, are parsed in one turn. */
+/** Approximate bytes and maximum number of events per page of a long log. A page is parsed without a break. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1_000;
 
@@ -35,7 +35,7 @@ export interface TakeUpServices {
   address: ServiceAddress;
 }
 
-/** Goes on with Tasks that this replica claims and nobody executes, or ends them with a reason. */
+/** Resumes Tasks that this replica claims and no process executes, or ends them with a reason. */
 export class TaskTakeUp {
   private readonly logger = new Logger('TaskRecovery');
   private readonly reads = new LogReads();
@@ -43,10 +43,10 @@ export class TaskTakeUp {
   constructor(private readonly services: TakeUpServices) {}
 
   /**
-   * Resolves when the Task is executed, has been ended or was let go.
-   * @param failures how often that failed before
-   * @param read the Task's header and, where it was short, its log; `undefined` where the Task is gone
-   * @throws whatever hindered it: that decides nothing, and the claim stays
+   * Adopts a Task. Resolves when the Task is executed, has ended or was released.
+   * @param failures number of failed attempts before
+   * @param read the Task's header and, if it is short, its log; `undefined` if the Task is gone
+   * @throws any error on the way: nothing is decided then, and the claim remains
    */
   async takeUp(claim: TaskClaim, failures: number, read: TaskLog | undefined): Promise<void> {
     if (!read || !goesOn(read.header)) return this.services.store.release(claim);
@@ -55,25 +55,25 @@ export class TaskTakeUp {
   }
 
   /**
-   * The same for a Task that was claimed because its time has come.
-   * @throws whatever hindered it: that decides nothing, and the claim stays
+   * Adopts a Task that was claimed because it is due.
+   * @throws any error on the way: nothing is decided then, and the claim remains
    */
   async takeUpDue(claim: TaskClaim, stored: StoredTask): Promise<void> {
     await this.proceed(claim, 0, { stored, events: await this.readInTurn(stored.header), due: true });
   }
 
   private async proceed(claim: TaskClaim, failures: number, { stored, events, due }: ReadTask): Promise<void> {
-    // Where this process stood still after it had the claim, another one may have ended the Task before it was read.
+    // If this process was frozen after it took the claim, another one may have ended the Task before it was read.
     if (isTerminalState(stored.task.status.state)) return this.services.store.release(claim);
     const agent = await this.agentOf(stored, failures);
-    // Nobody was at work on it: there is nothing to go on with.
+    // No executor was working on it, so there is nothing to resume.
     const rested = due || isWaitingState(stored.header.state);
     if (agent && rested && stored.header.cancelRequested) this.cancel(agent, stored, claim);
     else if (agent?.executor.recovery === 'restart') this.restart(agent, stored, claim, events);
     else await this.fail(stored, claim);
   }
 
-  /** Reads a log within the sum of those that are read: any number of Tasks may have one time to wake. */
+  /** Reads a log within the limit of concurrent bytes: any number of Tasks may be due at the same time. */
   private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
     return this.reads.during(header.size?.log ?? 0, () => this.readLog(header));
   }
@@ -91,8 +91,9 @@ export class TaskTakeUp {
   }
 
   /**
-   * What stands for the agent where it is gone for good; `undefined` where somebody has waited long enough for it.
-   * @throws whatever hindered the look: that decides nothing, unless somebody has waited long enough to cancel the Task
+   * Returns the agent, or a stand-in if it no longer exists; `undefined` if a cancel request has waited long enough for
+   * it.
+   * @throws the error of the lookup, unless a cancel request has waited long enough
    */
   private async agentOf({ header, task }: StoredTask, failures: number): Promise<ServedAgent | undefined> {
     const { taskId, agent } = header;
@@ -146,7 +147,7 @@ export class TaskTakeUp {
   }
 }
 
-/** A Task that is to be gone on with, as it was read. */
+/** Task to resume, as it was read. */
 interface ReadTask {
   stored: StoredTask;
   events: readonly RecordedEvent[];
@@ -160,13 +161,19 @@ function toStored(header: TaskHeader, events: readonly RecordedEvent[]): StoredT
   return { header, task: fold.task(), bytes: header.size?.log };
 }
 
-/** A Task that waits for its caller is let go, unless it is parked as well and due, or somebody wishes to cancel it. */
+/**
+ * True if the Task is to be resumed. A Task that waits for its caller is released unless it is due or has a cancel
+ * request.
+ */
 export function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean {
   if (isWaitingState(state)) return cancelRequested ?? (wakeAt !== undefined && wakeAt.getTime() <= Date.now());
   return !isTerminalState(state);
 }
 
-/** The turn that was under way: the last Message accepted, the Task before it, and where its own events begin. */
+/**
+ * Returns the unfinished turn: the last accepted Message, the Task before it, and the sequence where its own events
+ * begin.
+ */
 function lastTurn(events: readonly RecordedEvent[]): {
   userMessage: Message;
   task: StoredTask['task'] | null;

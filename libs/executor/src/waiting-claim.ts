@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { A2AError, isTerminalState, isWaitingState } from '#libs/protocol';
 import type { StoredTask, TaskClaim, TaskStore } from '#libs/tasks';
 
-/** Time in which another replica takes over, and in which one finds a claim that it does not execute. */
+/** Milliseconds within which another replica takes over, or a replica finds a claim that it does not execute. */
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 100;
 const TASK_BUSY = 'TASK_BUSY';
 
 /**
- * Claims a Task that waits. One that is claimed, and waits all the same, is about to be worked on, or its replica was lost
- * just then: which of both it is shows when something is written, or when the claim is let go.
- * @returns `undefined` where it does not wait for a Message, or has gone on meanwhile
- * @throws A2AError INTERNAL with reason TASK_BUSY and status 503 where neither shows in time, or this process stops
+ * Claims a waiting Task. A Task that is claimed although it waits is about to be worked on, or its replica was just
+ * lost. Either a new event or the release of the claim shows which.
+ * @returns `undefined` if the Task does not wait for a Message, or has progressed meanwhile
+ * @throws A2AError INTERNAL with reason TASK_BUSY and status 503 if neither happens in time, or this process stops
  */
 export async function claimWaiting(
   store: Pick<TaskStore, 'claim' | 'header'>,
@@ -33,7 +33,7 @@ export async function claimWaiting(
   }
 }
 
-/** Why a Task that could not be claimed so takes no Message. */
+/** Returns the error for a Task that could not be claimed and therefore takes no Message. */
 export async function refusal(store: Pick<TaskStore, 'header'>, taskId: string): Promise<A2AError> {
   const header = await store.header(taskId);
   if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
@@ -42,7 +42,10 @@ export async function refusal(store: Pick<TaskStore, 'header'>, taskId: string):
   return new A2AError('UNSUPPORTED_OPERATION', { message, metadata: { taskId } });
 }
 
-/** True for the error of a Message that was not kept because another request holds its Task, and may have kept the same one. */
+/**
+ * True if the Message was not stored because another request holds its Task. That request may have stored the same
+ * Message.
+ */
 export function isTaskBusy(error: unknown): boolean {
   return error instanceof A2AError && error.detailReason === TASK_BUSY;
 }

@@ -4,8 +4,8 @@ import type { TaskEvent } from '#libs/tasks';
 import type { CallContext } from '../agent-executor.js';
 
 /**
- * What is kept of the trace that a Message came with: with the Task that it made, or with the event that took it in. What
- * the call said counts, whatever the Message says; where that could not be read a new trace begins.
+ * Returns the trace headers to keep with the Task that a Message creates, or with the event that accepts it. The trace
+ * context of the call takes precedence over the Message's metadata; an unreadable one begins a new trace.
  */
 export function keptTrace({ message }: SendMessageRequest, { trace }: CallContext): JsonObject | undefined {
   if (trace === null) return undefined;
@@ -14,7 +14,7 @@ export function keptTrace({ message }: SendMessageRequest, { trace }: CallContex
   return context && { ...traceHeaders(context) };
 }
 
-/** The same, read again from the first event of a turn. */
+/** Returns the trace context that is kept in the first event of a turn. */
 export function inboundOf(opening: TaskEvent | undefined): TraceContext | undefined {
   if (opening === undefined || 'artifactUpdate' in opening) return undefined;
   return readKept('task' in opening ? opening.task.metadata : opening.statusUpdate.metadata);
@@ -26,7 +26,7 @@ export function readKept(metadata: JsonObject | undefined): TraceContext | undef
     : readTraceContext(metadata['traceparent'], metadata['tracestate']);
 }
 
-/** The sequence with which the turn begins that a log ends in: after the last time that the Task waited. */
+/** Returns the sequence at which the last turn of a log begins: after the last time that the Task waited. */
 export function turnBegin(log: readonly TaskEvent[]): number {
   return log.findLastIndex((event) => 'statusUpdate' in event && isWaitingState(event.statusUpdate.status.state)) + 2;
 }

@@ -2,35 +2,35 @@ import { isJsonObject, type JsonObject, type RunEventNote, runEventNote } from '
 import type { TaskEvent } from '#libs/tasks';
 import type { Attributes, SpanKey, SpanKind } from '#libs/tracing';
 
-/** What an event of a log says of a span below that of its turn. `slot` tells the open spans of a turn apart. */
+/** Change to a span below the span of a turn, from one event. `slot` identifies the open span within the turn. */
 export type SpanStep = { begins: SpanBegin } | { ends: SpanEnd };
 
-/** One that is open already stays as it is. */
+/** Begin of a span. An open span with the same key in this slot stays unchanged. */
 export interface SpanBegin {
   slot: string;
   key: SpanKey;
   name: string;
   kind: SpanKind;
   attributes: Attributes;
-  /** It began when the event before this one was recorded. */
+  /** Start at the time of the previous event; by default at this event's time. */
   since?: 'before';
 }
 
 export interface SpanEnd {
   slot: string;
-  /** In the place of the name that it began with. */
+  /** Name that replaces the name from the begin. */
   name?: string;
   attributes?: Attributes;
   error?: string;
 }
 
-/** The step that an event stands for. */
+/** Returns the note of an event, if it has one. */
 export function noteOf(event: TaskEvent): RunEventNote | undefined {
   if ('task' in event) return undefined;
   return runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
 }
 
-/** The calls of models and tools that an agent's log tells of (GenAI semantic conventions). */
+/** Returns the model and tool calls that an event of an agent's log reports (GenAI semantic conventions). */
 export function agentSteps(event: TaskEvent): readonly SpanStep[] {
   const note = noteOf(event);
   const steps = note && STEPS[note.type];

@@ -9,27 +9,27 @@ import { TurnSpans } from './turn-spans.js';
 
 type TracedExecutor = Pick<ServedAgent, 'path' | 'executor'>;
 
-/** A turn whose trace is wanted. */
+/** Turn to trace. */
 export interface TurnStart {
   task: { taskId: string; contextId: string };
-  /** Of the Task. */
+  /** Metadata of the Task. */
   metadata: JsonObject | undefined;
-  /** The sequence of its first event. */
+  /** Sequence of the first event. */
   began: number;
-  /** Its events so far; the first one opens it. */
+  /** Events so far. The first one opens the turn. */
   events: readonly TaskEvent[];
 }
 
-/** The trace of one execution's turn. */
+/** Trace of one execution's turn. */
 export interface ExecutionTrace {
   readonly trace: TurnTrace;
-  /** Takes in an event that was recorded. */
+  /** Adds a recorded event. */
   take(event: TaskEvent): void;
-  /** The turn is over, which is durable, and this process did that: its spans are made. */
+  /** Exports the spans. Call it when this process has ended the turn and the end is durable. */
   end(): void;
 }
 
-/** Makes the spans of turns from their events, where there is somebody to send them to. */
+/** Creates the spans of turns from their events, if an exporter is configured. */
 @Injectable()
 export class TaskTracing {
   private readonly logger = new Logger('Tracing');
@@ -39,7 +39,7 @@ export class TaskTracing {
     private readonly store: TaskStore,
   ) {}
 
-  /** `undefined` where nobody traces the turn, here or where its call came from. */
+  /** Starts the trace of a turn; `undefined` if neither this service nor the caller traces it. */
   begin({ path, executor }: TracedExecutor, turn: TurnStart): ExecutionTrace | undefined {
     const trace = this.traceOf(turn);
     if (!trace?.sampled) return trace && { trace, take: nothing, end: nothing };
@@ -50,12 +50,12 @@ export class TaskTracing {
     return { trace, take: (event) => spans.take(event), end: () => this.export(turn, spans) };
   }
 
-  /** The turn that a waiting Task goes on with. */
+  /** Starts the trace of a waiting Task's next turn. */
   next(agent: TracedExecutor, { header, task }: StoredTask, events: readonly TaskEvent[]): ExecutionTrace | undefined {
     return this.begin(agent, { task: header, metadata: task.metadata, began: header.lastSequence + 1, events });
   }
 
-  /** The turn that a log ends in, whoever executed it so far. */
+  /** Starts the trace of the last turn of a log, whichever process has executed it so far. */
   rest(agent: TracedExecutor, { header, task }: StoredTask, log: readonly TaskEvent[]): ExecutionTrace | undefined {
     const began = turnBegin(log);
     return this.begin(agent, { task: header, metadata: task.metadata, began, events: log.slice(began - 1) });
@@ -71,7 +71,7 @@ export class TaskTracing {
     else void this.linkOf(turn).then((link) => this.tracing.export(spans.finish(link)));
   }
 
-  /** The span of the turn before; `undefined` where it has none, or cannot be looked up. */
+  /** Returns the span of the previous turn; `undefined` if it has none, or the lookup fails. */
   private async linkOf({ task, metadata, began }: TurnStart): Promise<Span['link']> {
     try {
       const log = (await this.store.events(task.taskId, 0, began - 2)).map(({ event }) => event);

@@ -3,9 +3,9 @@ import type { TaskEvent } from '#libs/tasks';
 import type { Attributes, Span, SpanKind, TurnTrace } from '#libs/tracing';
 import { noteOf, type SpanBegin, type SpanEnd, type SpanStep } from './span-step.js';
 
-/** What a turn's span is called by. */
+/** Agent data for the span of a turn. */
 export interface TracedAgent {
-  /** Its path below the service's A2A root. */
+  /** Path below the service's A2A root. */
   path: string;
   operation: 'invoke_workflow' | 'invoke_agent';
   steps(event: TaskEvent): readonly SpanStep[];
@@ -19,22 +19,22 @@ interface OpenSpan {
   attributes: Attributes;
 }
 
-/** Beyond that the spans of a turn are counted and not kept. */
+/** Maximum number of spans kept per turn; further ones are only counted. */
 const MOST_SPANS = 5_000;
 const FAILED: ReadonlySet<TaskState> = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED']);
 
 /**
- * The spans of one turn, folded from its events: the same events always give the same spans, in whichever process. Nothing
- * of what was said is in them.
+ * Spans of one turn, folded from its events. The same events give the same spans in any process. Spans contain no
+ * content of Messages or Artifacts.
  */
 export class TurnSpans {
   private readonly open = new Map<string, OpenSpan>();
   private readonly over: Span[] = [];
   private leftOut = 0;
-  /** Times as the log has them: most of them no span asks for. */
+  /** Times as the log stores them, parsed only if a span needs them. */
   private begunAt: string | undefined;
   private at: string | undefined;
-  /** When the event before was recorded. */
+  /** Time of the previous event. */
   private before: string | undefined;
   private state: TaskState | undefined;
 
@@ -44,7 +44,7 @@ export class TurnSpans {
     private readonly trace: TurnTrace,
   ) {}
 
-  /** Takes in the next event of the turn's log. */
+  /** Adds the next event of the turn's log. */
   take(event: TaskEvent): void {
     this.before = this.at;
     this.at = timeOf(event) ?? this.at;
@@ -57,8 +57,8 @@ export class TurnSpans {
   }
 
   /**
-   * The spans of the turn, when it is over: its own first. What is still open ends with it.
-   * @param link the turn before it
+   * Ends the open spans and returns all spans of the turn, its own first.
+   * @param link span of the previous turn
    */
   finish(link?: Span['link']): Span[] {
     const state = this.state;

@@ -1,17 +1,17 @@
 import { TurnStarts } from './turn-starts.js';
 import type { WorkLimits } from './work-limits.js';
 
-/** The place of a run in the work of a process. */
+/** Place of a run in the work of a process. */
 export interface WorkPlace {
-  /** The caller's account, as `InFlight.accountOf` names it. */
+  /** Account of the caller, as `InFlight.accountOf` names it. */
   readonly account: string;
   /** Id of the outermost Task of the run tree. */
   readonly root: string;
-  /** Number of own calls that led from the root to the run. */
+  /** Number of this service's calls from the root to the run. */
   readonly level: number;
 }
 
-/** The nodes at work of the runs of a tree that lie equally deep. */
+/** Running nodes of a tree's runs at one depth. */
 interface Level {
   nodes: number;
   /** Runs that wait for room, in the order of their turns. */
@@ -21,7 +21,7 @@ interface Level {
 interface Tree {
   readonly root: string;
   readonly caller: Caller;
-  /** By depth. */
+  /** Levels, by depth. */
   readonly levels: Level[];
   runs: number;
 }
@@ -37,13 +37,14 @@ interface Caller {
 const LOOK_AGAIN_MS = 250;
 
 /**
- * Counts the nodes at work in this process, and grants room for more.
- * - A level of a run tree has at most `levelNodes` at work, a caller `callerNodes`, the process `processNodes`.
- * - A tree always has room for one node in each level: a run that waits for its children never holds what they need.
- * - A caller always has room for `callerShare` nodes, however many others have.
- * - Nodes start a few in each turn of the event loop: what a node's agent does at once, in this process, may lead to the
- *   next node at once, and so on.
- * - Runs that wait take turns: callers first, then the trees of a caller, then the runs of a tree from the deepest level.
+ * Counts the running nodes of this process and grants room for more.
+ * - A level of a run tree has at most `levelNodes` running, a caller `callerNodes`, the process `processNodes`.
+ * - A tree always has room for one node per level: a run that waits for its children never holds the room that they
+ *   need.
+ * - A caller always has room for `callerShare` nodes, however many others run.
+ * - Only a few nodes start per turn of the event loop, since a node that runs in this process may immediately start the
+ *   next.
+ * - Waiting runs take turns: callers first, then the trees of a caller, then the runs of a tree from the deepest level.
  */
 export class NodeRoom {
   private readonly callers = new Map<string, Caller>();
@@ -51,10 +52,10 @@ export class NodeRoom {
   private nodes = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly starts: TurnStarts;
-  /** Trees that may have a level with nothing at work. */
+  /** Trees that may have a level without running nodes. */
   private readonly changed = new Set<Tree>();
 
-  /** @param isFull true if what a caller, or the process, keeps in memory leaves no room for more work */
+  /** @param isFull true if the memory used by a caller, or by the process, leaves no room for more work */
   constructor(
     private readonly limits: WorkLimits,
     private readonly isFull: (account: string) => boolean = () => false,
@@ -62,7 +63,7 @@ export class NodeRoom {
     this.starts = new TurnStarts(limits.turnStarts, () => this.grant());
   }
 
-  /** Number of nodes at work, with those that may start. */
+  /** Number of nodes that run or may start. */
   get atWork(): number {
     return this.nodes;
   }
@@ -76,7 +77,7 @@ export class NodeRoom {
     return sum;
   }
 
-  /** Gives a run its share. @param onRoom called when room is granted that was asked for in vain before */
+  /** Adds a run. @param onRoom called when room is granted that was not available when requested */
   join(place: WorkPlace, onRoom: () => void): NodeShare {
     const caller = this.callers.get(place.account) ?? newCaller(place.account);
     this.callers.set(place.account, caller);
@@ -87,7 +88,7 @@ export class NodeRoom {
     return new NodeShare(this, tree, tree.levels[place.level] as Level, onRoom);
   }
 
-  /** Counts nodes of a run that are at work from now on, or no longer. */
+  /** Adds running nodes of a run; a negative number subtracts. */
   count({ tree, level }: NodeShare, nodes: number): void {
     level.nodes += nodes;
     tree.caller.nodes += nodes;
@@ -95,7 +96,7 @@ export class NodeRoom {
     if (nodes < 0) this.grantAfter(tree);
   }
 
-  /** Takes a run among those that wait, or out of them, as it says itself. */
+  /** Adds a run to the queue, or removes it, depending on `wanted`. */
   queue(share: NodeShare): void {
     const { tree, level } = share;
     const { caller } = tree;
@@ -111,7 +112,7 @@ export class NodeRoom {
     if (caller.waiting.size === 0) this.waiting.delete(caller);
   }
 
-  /** Forgets a run that has given everything back. */
+  /** Removes a run that has released everything. */
   forget({ tree }: NodeShare): void {
     tree.runs -= 1;
     if (tree.runs > 0) return;
@@ -119,14 +120,14 @@ export class NodeRoom {
     if (tree.caller.trees.size === 0) this.callers.delete(tree.caller.account);
   }
 
-  /** Grants the room that there is now that a tree has less at work, or waits for more. */
+  /** Grants room after a tree has fewer running nodes or waits for more. */
   private grantAfter(tree: Tree): void {
     if (this.waiting.size === 0) return;
     this.changed.add(tree);
     this.grant();
   }
 
-  /** Grants room as far as there is any, and nodes may start in this turn of the event loop. */
+  /** Grants available room, as far as nodes may start in this turn of the event loop. */
   private grant(): void {
     for (let share = this.next(); share && this.starts.take(); share = this.next()) this.grantTo(share);
     this.lookAgain();
@@ -174,7 +175,7 @@ export class NodeRoom {
     if (share.wanted === 0) this.queue(share);
   }
 
-  /** Memory becomes free without a word. */
+  /** Retries later, since no event reports freed memory. */
   private lookAgain(): void {
     if (this.timer !== undefined || ![...this.waiting].some(({ account }) => this.isFull(account))) return;
     this.timer = setTimeout(() => {
@@ -184,7 +185,7 @@ export class NodeRoom {
   }
 }
 
-/** The part of NodeRoom that one run has. */
+/** Share of NodeRoom that one run has. */
 export class NodeShare {
   /** Number of nodes that wait for room. */
   wanted = 0;
@@ -200,8 +201,8 @@ export class NodeShare {
   ) {}
 
   /**
-   * Sets how many nodes of the run are at work, whatever the limits say: what has started is not stopped. The room that was
-   * granted is used first.
+   * Sets the number of running nodes, regardless of limits: a started node is never stopped. Granted room is used
+   * first.
    */
   occupy(nodes: number): void {
     const more = nodes - this.atWork;
@@ -213,8 +214,8 @@ export class NodeShare {
   }
 
   /**
-   * Asks for room for nodes beside those at work, in place of what was asked for before.
-   * @returns how many of them may start now
+   * Requests room for nodes in addition to the running ones. Replaces the previous request.
+   * @returns the number of nodes that may start now
    */
   reserve(nodes: number): number {
     const surplus = Math.max(this.granted - nodes, 0);
@@ -222,14 +223,14 @@ export class NodeShare {
     this.granted -= surplus;
     this.wanted = nodes - this.granted;
     this.isAsking = true;
-    // Out of the queue first: what is given back must not be granted to this run again.
+    // Leave the queue first: returned room must not be granted to this run again.
     this.room.queue(this);
     if (surplus > 0) this.room.count(this, -surplus);
     this.isAsking = false;
     return this.granted;
   }
 
-  /** Gives everything back: the execution of the run has ended. */
+  /** Releases everything after the execution of the run. */
   leave(): void {
     this.reserve(0);
     this.occupy(0);

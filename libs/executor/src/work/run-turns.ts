@@ -1,16 +1,16 @@
-/** A caller's runs that want to go on, the one that has waited longest first. */
+/** Waiting runs of a caller, the longest-waiting first. */
 type Line = (() => void)[];
 
 /**
- * Turns of runs that have worked for as long as they may: one of them goes on in each turn of the event loop, so what all
- * of them do between two of its looks at connections and the database is one stretch of one run. Callers take turns; the
- * runs of one caller go on in their order.
+ * Turns of runs that have used up their time. One run continues per turn of the event loop, so connections and the
+ * database never wait for more than one stretch of one run. Callers take turns; the runs of one caller continue in
+ * order.
  */
 export class RunTurns {
-  /** By the caller's account; whose turn it is comes first. */
+  /** Queues by caller's account, the next caller first. */
   private readonly lines = new Map<string, Line>();
 
-  /** Resolves when it is the turn of the caller and of the run, or once the signal is aborted. */
+  /** Resolves when it is the run's turn, or when the signal aborts. */
   next(account: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import type { WorkPlace } from './node-room.js';
 import type { WorkLimits } from './work-limits.js';
 
-/** Steps that may be used now. Refills with time, up to a second's worth; below 0 they have to be waited for. */
+/** Token bucket of evaluation steps. It refills over time, up to one second's worth. Below 0, callers have to wait. */
 class Bucket {
   private steps: number;
 
@@ -22,7 +22,7 @@ class Bucket {
     this.steps = this.left(now) - steps;
   }
 
-  /** In milliseconds. */
+  /** Returns the milliseconds until the balance is 0. */
   pause(now: number): number {
     return Math.max(0, -this.left(now) / this.rate) * 1_000;
   }
@@ -32,12 +32,12 @@ class Bucket {
   }
 }
 
-/** A run tree, as far as it evaluates. */
+/** Evaluation state of a run tree. */
 interface StepTree {
   readonly root: string;
-  /** Steps up to which it has had its turn, as its caller counts them. */
+  /** Steps that the tree has been served, on its caller's scale. */
   had: number;
-  /** Callbacks that continue steps when their turn comes. */
+  /** Callbacks that continue steps on their turn. */
   readonly waiting: Set<() => void>;
   runs: number;
 }
@@ -47,28 +47,31 @@ interface StepCaller {
   readonly bucket: Bucket;
   readonly trees: Map<string, StepTree>;
   readonly waiting: Set<StepTree>;
-  /** Steps that the tree had which had the last turn: one that comes later begins there. */
+  /** Steps of the tree that had the last turn. A new tree starts at this value. */
   had: number;
 }
 
 /** Clock of StepBudget, in milliseconds. */
 export interface StepClock {
   now(): number;
-  /** Calls back later. @returns what forgets that */
+  /** Calls back later. @returns a function that cancels the callback */
   after(milliseconds: number, ring: () => void): () => void;
 }
 
-/** Seconds' worth of steps that a millisecond counts for at least: evaluation takes a tenth of the time on any machine. */
+/**
+ * Minimum cost of a millisecond, in seconds' worth of steps: evaluation takes at most a tenth of the time on any
+ * machine.
+ */
 const SHARE_OF_TIME = 1 / 100;
 
-/** A caller that has used less of a second's worth does not wait for others. */
+/** Share of a second's worth above which a caller's balance exempts it from waiting for others. */
 const LIGHT = 0.9;
 
 /**
- * Spreads the evaluation of expressions over time. Steps are used first and waited for afterwards, in proportion.
- * - A caller uses `callerSteps` a second, the process `processSteps`.
- * - Who has used more waits. Callers take turns; of a caller's run trees the one goes on that has used the least.
- * - A caller that has hardly used any never waits for others.
+ * Spreads the evaluation of expressions over time. Steps are used first and paid for by waiting afterwards.
+ * - A caller uses `callerSteps` per second, the process `processSteps`.
+ * - A run over budget waits. Callers take turns; among a caller's run trees, the one that has used least continues.
+ * - A caller that has hardly used any steps never waits for others.
  */
 export class StepBudget {
   private readonly callers = new Map<string, StepCaller>();
@@ -84,7 +87,7 @@ export class StepBudget {
     this.all = new Bucket(limits.processSteps, clock.now());
   }
 
-  /** Number of steps that were ever used. */
+  /** Total number of steps used. */
   get used(): number {
     return this.usedSteps;
   }
@@ -96,7 +99,7 @@ export class StepBudget {
     return sum;
   }
 
-  /** Gives a run its share. */
+  /** Adds a run and returns its share. */
   join({ account, root }: Pick<WorkPlace, 'account' | 'root'>): StepShare {
     const caller = this.callers.get(account) ?? this.newCaller(account);
     this.callers.set(account, caller);
@@ -115,26 +118,26 @@ export class StepBudget {
     this.all.use(cost, now);
   }
 
-  /** Returns the wait in milliseconds; 0 where nothing has to be waited for. */
+  /** Returns the milliseconds to wait; 0 if there is no need. */
   pause({ bucket }: StepCaller): number {
     const now = this.clock.now();
     const isLight = bucket.left(now) >= LIGHT * this.limits.callerSteps;
     return Math.max(bucket.pause(now), isLight ? 0 : this.all.pause(now));
   }
 
-  /** Calls back when it is the tree's turn. @returns what forgets that */
+  /** Calls back when it is the tree's turn. @returns a function that cancels the callback */
   queue(caller: StepCaller, tree: StepTree, goOn: () => void): () => void {
     tree.waiting.add(goOn);
     caller.waiting.add(tree);
     this.waiting.add(caller);
-    // It may have to wait for less than those before it.
+    // It may have a shorter wait than the ones before it.
     this.forgetTimer?.();
     this.forgetTimer = undefined;
     this.wait();
     return () => this.dequeue(caller, tree, goOn);
   }
 
-  /** A caller whose steps are all there again is not kept. */
+  /** Removes a run, and its caller once the caller's bucket is full. */
   leave(caller: StepCaller, tree: StepTree): void {
     tree.runs -= 1;
     if (tree.runs === 0) caller.trees.delete(tree.root);
@@ -147,7 +150,7 @@ export class StepBudget {
     if (caller.waiting.size === 0) this.waiting.delete(caller);
   }
 
-  /** Lets the next one go on when there are steps for it. What it uses is counted before it is the turn of another. */
+  /** Continues the next run when it has steps. Its use is counted before the turn of another run. */
   private wait(milliseconds = this.nextPause()): void {
     if (this.forgetTimer !== undefined || this.waiting.size === 0) return;
     this.forgetTimer = this.clock.after(milliseconds, () => {
@@ -182,7 +185,7 @@ export class StepBudget {
     return { account, bucket, trees: new Map(), waiting: new Set(), had: 0 };
   }
 
-  /** What it has used counts until it is there again, also for the next run that it starts. */
+  /** Removes a caller without runs once its bucket is full: used steps also count for its next run. */
   private forgetIdle(caller: StepCaller): void {
     if (caller.trees.size > 0) return;
     const now = this.clock.now();
@@ -195,10 +198,10 @@ export class StepBudget {
   }
 }
 
-/** From 0 to a second's worth. */
+/** Milliseconds to refill from 0 to a second's worth. */
 const FULL_MS = 1_000;
 
-/** The part of StepBudget that one run has. */
+/** Share of StepBudget that one run has. */
 export class StepShare {
   constructor(
     private readonly budget: StepBudget,
@@ -206,19 +209,19 @@ export class StepShare {
     private readonly tree: StepTree,
   ) {}
 
-  /** True if more was used than there was: the next evaluation has to wait. */
+  /** True if the balance is negative, so that the next evaluation has to wait. */
   get isOwing(): boolean {
     return this.budget.pause(this.caller) > 0;
   }
 
-  /** Counts steps that were used, and how long that took: on a machine that is slow or busy the time counts. */
+  /** Counts used steps and the time they took; on a slow or busy machine the time dominates. */
   use(steps: number, milliseconds = 0): void {
     if (steps > 0) this.budget.use(this.caller, this.tree, steps, milliseconds);
   }
 
   /**
-   * Resolves when it is the run's turn to evaluate, at once where nothing is owed.
-   * @throws the signal's reason once it is aborted
+   * Resolves when it is the run's turn to evaluate, immediately if nothing is owed.
+   * @throws the signal's reason once it aborts
    */
   async paid(signal: AbortSignal): Promise<void> {
     if (!this.isOwing) return;
@@ -236,7 +239,7 @@ export class StepShare {
     });
   }
 
-  /** Ends the share: the execution of the run has ended. */
+  /** Ends the share after the execution of the run. */
   leave(): void {
     this.budget.leave(this.caller, this.tree);
   }

@@ -1,7 +1,7 @@
-/** Processor time that starts in one turn of the event loop may take, in milliseconds. */
+/** Milliseconds of processor time that starts in one turn of the event loop may take. */
 const LONGEST_TURN = 20;
 
-/** Limits what starts in one turn of the event loop, so that whatever else comes in has its turn. */
+/** Limits the number of starts in one turn of the event loop, so that other events are served. */
 export class TurnStarts {
   private most: number;
   private left: number;
@@ -10,7 +10,7 @@ export class TurnStarts {
   private isUnderWay = false;
 
   /**
-   * @param limit starts in one turn; fewer after one that took long
+   * @param limit maximum number of starts per turn; fewer after a slow turn
    * @param onTurn called in the next turn after a start was refused
    */
   constructor(
@@ -21,7 +21,7 @@ export class TurnStarts {
     this.left = limit;
   }
 
-  /** Returns true if something may start in this turn, which is counted then. */
+  /** Counts a start. @returns false if no more may start in this turn */
   take(): boolean {
     if (!this.isUnderWay) this.begin();
     if (this.left < 1) {
@@ -50,7 +50,7 @@ export class TurnStarts {
   }
 }
 
-/** Returns what this thread has had of the processor, in milliseconds: a turn is not longer for what others do. */
+/** Returns the processor time of this thread in milliseconds, which does not grow while other threads run. */
 function processorTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

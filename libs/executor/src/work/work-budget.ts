@@ -5,32 +5,32 @@ import { RunTurns } from './run-turns.js';
 import { StepBudget, type StepShare } from './step-budget.js';
 import { workLimits, type WorkLimits } from './work-limits.js';
 
-/** Share of its process that one execution of a run may use. */
+/** Share of the process that one execution of a run may use. */
 export interface RunWork {
   readonly nodes: NodeShare;
   readonly steps: StepShare;
-  /** Resolves when it is its turn to go on, after it has worked for as long as it may at a time; also once it is aborted. */
+  /** Resolves when the run may continue after it has used up its time, or when the signal aborts. */
   nextTurn(signal: AbortSignal): Promise<void>;
-  /** Gives everything back: the execution has ended. */
+  /** Releases everything after the execution. */
   leave(): void;
 }
 
 /**
- * Budget that runs share in this process, charged to the root of their tree, to its caller and to the process: nodes
- * at work and evaluation steps. What exceeds it waits. Cancels and answers need none of it.
+ * Budget that the runs of this process share: running nodes and evaluation steps. Use is charged to the root of the run
+ * tree, to its caller and to the process. Work beyond the budget waits. Cancels and answers need no budget.
  */
 export class WorkBudget {
   readonly nodes: NodeRoom;
   readonly steps: StepBudget;
   private readonly turns = new RunTurns();
 
-  /** @param isFull true if what a caller, or the process, keeps in memory leaves no room for more work */
+  /** @param isFull true if the memory used by a caller, or by the process, leaves no room for more work */
   constructor(limits: WorkLimits, isFull?: (account: string) => boolean) {
     this.nodes = new NodeRoom(limits, isFull);
     this.steps = new StepBudget(limits);
   }
 
-  /** Gives the execution of a run its part. @param onRoom called when room is granted that it has asked for in vain */
+  /** Adds the execution of a run. @param onRoom called when room is granted that was not available when requested */
   join(place: WorkPlace, onRoom: () => void): RunWork {
     const nodes = this.nodes.join(place, onRoom);
     const steps = this.steps.join(place);

@@ -1,18 +1,18 @@
 /** Limits of what runs may use of one process at a time. Work beyond a limit waits. */
 export interface WorkLimits {
-  /** Nodes at work in one level of a run tree. */
+  /** Maximum number of running nodes in one level of a run tree. */
   readonly levelNodes: number;
-  /** Nodes at work of one caller, in all its run trees. */
+  /** Maximum number of running nodes of one caller, in all its run trees. */
   readonly callerNodes: number;
-  /** Nodes at work that a caller may have, however many others have. */
+  /** Number of running nodes that a caller may always have, however many others run. */
   readonly callerShare: number;
-  /** Nodes at work of all callers. */
+  /** Maximum number of running nodes of all callers. */
   readonly processNodes: number;
-  /** Nodes that start in one turn of the event loop; fewer where turns take long. */
+  /** Maximum number of nodes that start in one turn of the event loop; fewer if turns take long. */
   readonly turnStarts: number;
-  /** Evaluation steps a second of one run tree, and of one caller. As many may be used at once. */
+  /** Evaluation steps per second of one caller, and the burst that it may use at once. */
   readonly callerSteps: number;
-  /** Evaluation steps a second of all callers. As many may be used at once. */
+  /** Evaluation steps per second of all callers, and the burst that they may use at once. */
   readonly processSteps: number;
 }
 
