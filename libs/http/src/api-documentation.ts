@@ -10,14 +10,14 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 
-/** The body of an error, in every answer that is one. */
+/** Response documentation of every error: its body is a Problem. */
 export const PROBLEM_RESPONSE = {
   content: { 'application/problem+json': { schema: { $ref: getSchemaPath('Problem') } } },
 };
 
-/** Documents that a body is refused with members that no rule knows; `unknown` of its class has the words. */
+/** Documents that a body with unknown members is rejected; `unknown` of its class has the message. */
 export function ApiClosed(): ClassDecorator {
-  // Nest adds all that it is given to the schema, and declares the name and the description alone.
+  // Nest adds every member to the schema, but its type allows only name and description.
   const more: object = { additionalProperties: false };
   return ApiSchema(more as ApiSchemaOptions);
 }
@@ -27,12 +27,12 @@ export function ApiProblem(status: number, description: string): MethodDecorator
   return ApiResponse({ status, description, ...PROBLEM_RESPONSE });
 }
 
-/** Documents that an answer may be large, and then waits for room. */
+/** Documents that an answer may be large and then waits for room. */
 export function ApiLargeAnswer(): MethodDecorator & ClassDecorator {
   return ApiProblem(503, 'Too many large answers are under way; `Retry-After` says when to try again.');
 }
 
-/** Documents a resumable stream of what the address names, which ends with one of the given types. */
+/** Documents a resumable stream that ends with one of the given event types. */
 export function ApiEventStream(summary: string, last: string, data?: object): MethodDecorator {
   return applyDecorators(
     ApiOperation({ summary }),
@@ -43,8 +43,8 @@ export function ApiEventStream(summary: string, last: string, data?: object): Me
 }
 
 /**
- * Documents a stream of events that ends with one of the given types.
- * @param data an example of what such an event says
+ * Documents a stream of events that ends with one of the given event types.
+ * @param data example of the last event's data
  */
 export function ApiEvents(last: string, data?: object): MethodDecorator {
   const description =
@@ -55,7 +55,7 @@ export function ApiEvents(last: string, data?: object): MethodDecorator {
   return ApiOkResponse({ description, content: { 'text/event-stream': { schema: { type: 'string' }, example } } });
 }
 
-/** Documents where a stream begins. */
+/** Documents the cursor from which a stream resumes. */
 export function ApiCursor(): MethodDecorator {
   return applyDecorators(
     ApiQuery({
@@ -68,7 +68,7 @@ export function ApiCursor(): MethodDecorator {
   );
 }
 
-/** Documents that a request may carry a key, under which it is the same one again. */
+/** Documents that a request may carry an idempotency key. */
 export function ApiIdempotent(what: string): MethodDecorator {
   return applyDecorators(
     ApiHeader({ name: 'Idempotency-Key', required: false, description: `The same key and body: the same ${what}.` }),

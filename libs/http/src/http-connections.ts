@@ -9,9 +9,8 @@ import { ReaderPace } from './answers/reader-pace.js';
 const SWEEP_MS = 200;
 
 /**
- * Has every HTTP connection keep the minimum rate of its reader (ReaderPace). Closes the connections at the shutdown: idle
- * ones (a client's keep-alive) every 200 ms, so that they do not hold the exit, and those still in use when the grace time
- * has passed.
+ * Applies the minimum reader rate (ReaderPace) to every HTTP connection, and closes the connections at shutdown: idle
+ * ones every 200 ms, so that keep-alive does not delay the exit, and active ones after the grace time.
  */
 @Injectable()
 export class HttpConnections implements OnModuleInit {

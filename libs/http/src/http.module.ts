@@ -9,7 +9,7 @@ import { JwksController } from './signing/jwks.controller.js';
 import { SigningKeyRow } from './signing/signing-key-row.js';
 import { SigningKeys } from './signing/signing-keys.js';
 
-/** What all that is served over HTTP shares. Needs ServiceModule, PostgresModule and OutboundModule. */
+/** Shared parts of everything served over HTTP. Needs ServiceModule, PostgresModule and OutboundModule. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([SigningKeyRow])],

@@ -1,7 +1,7 @@
-/** A client that says its headers more slowly than that is given up. */
+/** Maximum time for a client to send its headers. */
 const MAX_HEADERS_MS = 20_000;
 
-/** What Fastify is told of requests that trickle in; what belongs to Node's own server stands under `http`. */
+/** Returns Fastify's options for slow requests; those of Node's own server are under `http`. */
 export function requestTimes(requestTimeoutMs: number) {
   const headersTimeout = Math.min(MAX_HEADERS_MS, requestTimeoutMs);
   return {
@@ -10,7 +10,7 @@ export function requestTimes(requestTimeoutMs: number) {
   };
 }
 
-/** What pages of these origins may send and read. */
+/** Returns CORS options: what pages of these origins may send and read. */
 export function corsOptions(origins: readonly string[]) {
   return {
     origin: [...origins],

@@ -1,18 +1,18 @@
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** What an AddressGuard lets through beside public addresses. */
+/** Addresses that an AddressGuard permits beside public ones. */
 export interface AddressPolicy {
   /** Host names, IP addresses or CIDR ranges (`OUTBOUND_ALLOW`). */
   allow: readonly string[];
-  /** Whether this machine may be called: true where whoever asks for a call is on this machine as well. */
+  /** True if this machine may be called: set if all callers are on this machine, too. */
   loopback: boolean;
 }
 
 /**
- * Decides by IP address, never by name alone, where outbound calls may go: every address that is not public unicast
- * (private, loopback, link-local with the clouds' metadata services, carrier-grade NAT, multicast, unspecified,
- * documentation and the IPv6 forms that carry one of these) is refused unless the operator allowed it.
+ * Decides by IP address, never by name alone, where outbound calls may go. Every address that is not public unicast is
+ * refused unless the operator allowed it: private, loopback, link-local with the clouds' metadata services,
+ * carrier-grade NAT, multicast, unspecified, documentation, and the IPv6 forms that embed one of these.
  */
 export class AddressGuard {
   private readonly hosts = new Set<string>();
@@ -28,18 +28,18 @@ export class AddressGuard {
     }
   }
 
-  /** Lets calls to one host and port through, whatever its address: an address that the operator configured. */
+  /** Permits calls to one host and port that the operator configured, whatever its address. */
   allowOrigin(url: string): void {
     const { hostname, port, protocol } = new URL(url);
     this.origins.add(originKey(bareHost(hostname), Number(port || defaultPort(protocol))));
   }
 
-  /** Whether a connection for `host:port` may go to `address`, one of the addresses that the host resolves to. */
+  /** True if a connection for `host:port` may go to `address`, one of the addresses that the host resolves to. */
   permits(host: string, port: number, address: string): boolean {
     const name = bareHost(host);
     if (this.hosts.has(name) || this.origins.has(originKey(name, port))) return true;
     const plain = address.split('%', 1).join();
-    // The library takes octal numbers, short forms and single numbers for addresses too.
+    // The library also accepts octal numbers, short forms and single numbers as addresses.
     if (isIP(address) === 0 || !ipaddr.isValid(plain)) return false;
     const reached = destination(ipaddr.parse(plain));
     if (this.ranges.check(reached.toString(), reached.kind())) return true;
@@ -49,7 +49,7 @@ export class AddressGuard {
   }
 }
 
-/** The host of a URL without IPv6 brackets, in lower case, without the root dot. */
+/** Normalizes the host of a URL: lower case, without IPv6 brackets and root dot. */
 export function bareHost(host: string): string {
   return host
     .replace(/^\[|\]$/g, '')
@@ -57,7 +57,7 @@ export function bareHost(host: string): string {
     .toLowerCase();
 }
 
-/** The port of a URL that names none. */
+/** Returns the default port of a protocol. */
 export function defaultPort(protocol: string): string {
   return protocol === 'https:' ? '443' : '80';
 }
@@ -68,16 +68,18 @@ function originKey(host: string, port: number): string {
 
 type Address = ReturnType<typeof ipaddr.parse>;
 
-/** The ranges of IPv4 that are reached from anywhere. */
+/** IPv4 ranges that are publicly reachable. */
 const REACHED_FROM_ANYWHERE: ReadonlySet<string> = new Set(['unicast', 'as112', 'amt']);
 
-/** The only IPv6 space that is given out for use on the internet. */
+/** IPv6 space allocated for the internet. */
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Of IPv6 addresses that end in an IPv4 address, which is where the packets go: IPv4-mapped, IPv4-compatible, NAT64. */
+/**
+ * IPv6 ranges whose addresses end in the IPv4 address that receives the packets: IPv4-mapped, IPv4-compatible, NAT64.
+ */
 const CARRIERS = ['::ffff:0:0/96', '::/96', '64:ff9b::/96'].map((it) => ipaddr.IPv6.parseCIDR(it));
 
-/** The address that packets for this one end up at. */
+/** Returns the address that receives packets sent to an address. */
 function destination(address: Address): Address {
   if (!(address instanceof ipaddr.IPv6)) return address;
   const range = address.range();

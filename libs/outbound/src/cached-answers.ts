@@ -2,10 +2,10 @@ import { cacheStores, type Dispatcher, interceptors } from 'undici';
 
 const MAX_ENTRIES = 1_000;
 const MAX_BYTES = 32 * 1024 ** 2;
-/** Of one answer; a longer one is an error in the caching client. */
+/** Maximum number of bytes of one answer; a longer one is an error in the caching client. */
 export const MAX_CACHED_BODY = 2 * 1024 ** 2;
 
-/** An HTTP cache in memory for GET (RFC 9111). */
+/** HTTP cache in memory, for GET (RFC 9111). */
 export class CachedAnswers {
   private readonly store = new cacheStores.MemoryCacheStore({
     maxCount: MAX_ENTRIES,
@@ -13,12 +13,12 @@ export class CachedAnswers {
     maxEntrySize: MAX_CACHED_BODY,
   });
 
-  /** One more layer over a dispatcher. */
+  /** Dispatcher layer that adds the cache. */
   readonly layer: Dispatcher.DispatcherComposeInterceptor = interceptors.cache({ store: this.store, methods: ['GET'] });
 
   /**
-   * Until when (milliseconds of `Date.now()`) the answer to a GET is fresh: so long, what was made of it is as good as
-   * asking again. 0 where no successful answer is kept, or it has to be revalidated at each use.
+   * Returns until when (`Date.now()` milliseconds) the cached answer to a GET is fresh; values derived from it need no
+   * new request until then. Returns 0 if no successful answer is cached, or it must be revalidated at each use.
    */
   freshUntil(url: URL, headers: Record<string, string>): number {
     const found = this.store.get({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers });

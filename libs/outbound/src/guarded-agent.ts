@@ -5,24 +5,24 @@ import { type AddressGuard, bareHost } from './address-guard.js';
 import { OutboundConnectError, OutboundRefusedError, OutboundTimeoutError } from './outbound-errors.js';
 
 /**
- * A Message that goes out on a connection which the agent closes at that moment fails for good: nobody knows whether it
- * came in. Some servers close what was idle for two seconds, without a word of it, and a Message is on its way for a
- * while; so one is used again only well before, also by a process that stood still: after a second at most, or so long
- * before the time that the server names.
+ * Time in milliseconds after which an idle connection is closed. A Message sent on a connection that the agent closes
+ * at that moment fails permanently: it is unknown whether it arrived. Some servers close connections silently after two
+ * idle seconds, so connections are reused for one second at most, and only until `CLOSING_MS` before the time that the
+ * server announces.
  */
 const IDLE_MS = 1_000;
 const CLOSING_MS = 3_000;
 
 export interface GuardedAgentOptions {
-  /** Milliseconds for name resolution, TCP and TLS together. */
+  /** Limit in milliseconds for name resolution, TCP and TLS together. */
   connectTimeoutMs: number;
-  /** Bytes of an answer's body, beyond which it is an error. Absent: no limit. */
+  /** Maximum number of bytes of an answer's body, beyond which it is an error. Absent: no limit. */
   maxResponseSize?: number;
 }
 
 /**
- * An undici Agent that connects only where the guard permits. The guard sees the very addresses that the connection
- * is made to, so a name that resolves differently a moment later gains nothing.
+ * Creates an undici Agent that connects only where the guard permits. The guard checks the very addresses used for the
+ * connection, so DNS rebinding has no effect.
  */
 export function guardedAgent(guard: AddressGuard, options: GuardedAgentOptions): Agent {
   return new Agent({

@@ -3,14 +3,14 @@ import { MAX_CACHED_BODY } from './cached-answers.js';
 import { OutboundInterruptedError, OutboundTimeoutError, OutboundTooLongError } from './outbound-errors.js';
 import type { OutboundTimes } from './outbound-call.js';
 
-/** What a caller may add to a `fetch` of the outbound client. */
+/** Options of a `fetch` of the outbound client. */
 export interface OutboundInit extends RequestInit, OutboundTimes {}
 
-/** When one call has to end, and what it means when it does not end well. */
+/** Deadlines of one call, and the errors for missing them. */
 export class OutboundDeadlines {
   readonly firstByteMs: number | undefined;
   readonly idleMs: number | undefined;
-  /** Aborts the call: the caller's signal or the total time. */
+  /** Signal that aborts the call: the caller's, or that of the total time. */
   readonly signal: AbortSignal | undefined;
   private readonly total: AbortSignal | undefined;
 
@@ -24,7 +24,7 @@ export class OutboundDeadlines {
     this.signal = caller && this.total ? AbortSignal.any([caller, this.total]) : (caller ?? this.total);
   }
 
-  /** The error that a caller sees for one of undici's. */
+  /** Converts an error of undici to the one that callers see. */
   failure(error: unknown): unknown {
     if (this.caller?.aborted) return this.caller.reason;
     if (this.total?.aborted) return new OutboundTimeoutError('total', { cause: error });

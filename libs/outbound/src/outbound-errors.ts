@@ -1,7 +1,7 @@
-/** Why a call was refused: the address that it would reach, where it was redirected to, its scheme, or a password in it. */
+/** Reason for a refused call: the target address, a redirect, the scheme, or a password in the URL. */
 export type OutboundRefusal = 'address' | 'redirect' | 'scheme' | 'userinfo';
 
-/** An outbound call that Parley itself refused: nothing left this machine. Never worth a retry. */
+/** An outbound call that Parley itself refused: nothing left this machine. Retrying never helps. */
 export class OutboundRefusedError extends Error {
   override readonly name = 'OutboundRefusedError';
 
@@ -13,14 +13,16 @@ export class OutboundRefusedError extends Error {
   }
 }
 
-/** No connection came about (refused, unknown host, TLS failure): the request was not sent, so it may be sent again. */
+/**
+ * A connection could not be made (refused, unknown host, TLS failure): the request was not sent and may be sent again.
+ */
 export class OutboundConnectError extends Error {
   override readonly name = 'OutboundConnectError';
 }
 
 export type OutboundTimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total';
 
-/** A limit was passed. In phase `connect` the request was not sent; in any other the peer may have acted on it. */
+/** A time limit expired. In phase `connect` the request was not sent; in any other the peer may have acted on it. */
 export class OutboundTimeoutError extends Error {
   override readonly name = 'OutboundTimeoutError';
 
@@ -37,7 +39,7 @@ export class OutboundInterruptedError extends Error {
   override readonly name = 'OutboundInterruptedError';
 }
 
-/** The answer's body is longer than its reader takes. */
+/** The answer's body exceeds its reader's limit. */
 export class OutboundTooLongError extends Error {
   override readonly name = 'OutboundTooLongError';
 

@@ -22,7 +22,7 @@ interface Exchange {
   redirected: boolean;
 }
 
-/** Ways to call: each has the rules of all. */
+/** Client for HTTP calls. All its functions apply the same rules. */
 export interface OutboundClient {
   readonly fetch: OutboundFetch;
   readonly cachedFetch: OutboundFetch;
@@ -31,7 +31,7 @@ export interface OutboundClient {
   readonly freshUntil: (url: URL, headers: Record<string, string>) => number;
 }
 
-/** Connections of one guard: plain ones, and those behind the HTTP cache. */
+/** Connections of one guard: plain, and behind the HTTP cache. */
 interface Connections {
   plain: Dispatcher;
   caching: Dispatcher;
@@ -42,11 +42,12 @@ const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The one client for HTTP calls to other machines. Addresses are checked when the connection is made (`AddressGuard`).
- * GET and HEAD follow at most three redirects, each checked again; any other method gets the redirect as its answer.
+ * The only client for HTTP calls to other machines.
  *
- * Errors: `OutboundRefusedError`, `OutboundConnectError`, `OutboundTimeoutError`, `OutboundInterruptedError`; an
- * abort rejects with the signal's reason. The answer's status is never an error.
+ * - Addresses are checked when the connection is made (`AddressGuard`).
+ * - GET and HEAD follow at most three redirects, each checked; other methods return the redirect as the answer.
+ * - Errors: `OutboundRefusedError`, `OutboundConnectError`, `OutboundTimeoutError`, `OutboundInterruptedError`; an
+ *   abort rejects with the signal's reason. An HTTP status is never an error.
  */
 @Injectable()
 export class OutboundHttp implements OutboundClient {
@@ -82,22 +83,24 @@ export class OutboundHttp implements OutboundClient {
     this.own = this.connections(this.ownGuard);
   }
 
-  /** Has the signature and meaning of the global `fetch`, at a fraction of its CPU time. */
+  /** Equivalent of the global `fetch`, at a fraction of its CPU time. */
   readonly fetch: OutboundFetch = (input, init) => this.timed(fetchOver(this.others.plain, input, init));
 
   /** `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale ones are revalidated. Bodies to 2 MiB. */
   readonly cachedFetch: OutboundFetch = (input, init) => this.counted(fetchOver(this.others.caching, input, init));
 
-  /** Keeps the rules of `fetch`, but makes none of the web's objects: for calls by the thousand. */
+  /** Applies the rules of `fetch` without Fetch API objects: for thousands of calls. */
   readonly request: OutboundRequester = (call) => this.timed(requestOver(this.others.plain, call));
 
   /** `request` through the cache of `cachedFetch`. */
   readonly cachedRequest: OutboundRequester = (call) => this.counted(requestOver(this.others.caching, call));
 
-  /** Until when a GET with these headers (names in lower case) is answered by the cache alone; 0 where it is not. */
+  /** Returns until when the cache alone answers a GET with these headers (names in lower case); 0 if it does not. */
   readonly freshUntil = (url: URL, headers: Record<string, string>): number => this.cached.freshUntil(url, headers);
 
-  /** A `fetch` that may also reach one address that the operator configured, such as a model endpoint, though private. */
+  /**
+   * Returns a `fetch` that may also reach one private address that the operator configured, such as a model endpoint.
+   */
   trusting(url: string): OutboundFetch {
     const guard = this.newGuard();
     guard.allowOrigin(url);
@@ -106,8 +109,9 @@ export class OutboundHttp implements OutboundClient {
   }
 
   /**
-   * The client for whoever calls this service itself, at URLs that `isOwn` knows: these may be called although private.
-   * All others are as closed as ever, and no caller's URL may come to such a client but as the name of something own.
+   * Returns a client that may also call this service itself, at URLs for which `isOwn` is true, although they are
+   * private. All other addresses stay restricted. Callers' URLs may only be passed to it as the name of something
+   * local.
    */
   reachingSelf(isOwn: (url: string) => boolean): OutboundClient {
     const to = (url: string): Connections => (isOwn(url) ? this.own : this.others);
@@ -123,8 +127,8 @@ export class OutboundHttp implements OutboundClient {
   }
 
   /**
-   * Whether a call to this URL may be let through, as far as that can be told before its host is looked up: `false` only
-   * for an address that is written out (in any form, also `localhost`) and refused.
+   * True if a call to this URL may be permitted, as far as known before DNS lookup. False only for a refused literal
+   * address, in any form, including `localhost`.
    */
   mayPermit(url: URL): boolean {
     const host = bareHost(url.hostname);
@@ -133,12 +137,12 @@ export class OutboundHttp implements OutboundClient {
     return this.guard.permits(host, Number(url.port || defaultPort(url.protocol)), local ? '127.0.0.1' : host);
   }
 
-  /** Lets `reachingSelf` reach this service, once its address is known. */
+  /** Permits `reachingSelf` to call this service, once its address is known. */
   allowSelf(url: string): void {
     this.ownGuard.allowOrigin(url);
   }
 
-  /** Ends idle connections and cuts those in use. */
+  /** Closes idle connections and aborts active ones. */
   async close(): Promise<void> {
     this.standstills.stop();
     await Promise.all([...this.open].map((agent) => agent.destroy()));
@@ -162,8 +166,8 @@ export class OutboundHttp implements OutboundClient {
   }
 
   /**
-   * Without authentication every caller is on this machine, as the service listens there alone. With it a caller may
-   * come from anywhere, through a proxy on this machine, and shall reach nothing that only this machine can.
+   * Creates a guard. Without authentication every caller is on this machine, since the service listens only there. With
+   * authentication callers may come from anywhere, through a local proxy, and must not reach this machine's loopback.
    */
   private newGuard(): AddressGuard {
     const { host, auth, outboundAllow: allow } = this.config;
@@ -228,7 +232,7 @@ function send(agent: Dispatcher, call: OutboundRequest, limits: OutboundDeadline
   return answer.head;
 }
 
-/** Only GET and HEAD are repeated elsewhere: anything else might be done twice. */
+/** Returns the URL of a redirect to follow. Only GET and HEAD are repeated: other methods might be executed twice. */
 function redirectTarget(call: OutboundRequest, answer: ReceivedAnswer): URL | undefined {
   if (!REDIRECTS.has(answer.status)) return undefined;
   const location = answer.headers['location'];
@@ -237,7 +241,7 @@ function redirectTarget(call: OutboundRequest, answer: ReceivedAnswer): URL | un
   return URL.canParse(location, call.url.href) ? new URL(location, call.url) : undefined;
 }
 
-/** Credentials stay with the origin that they were meant for. */
+/** Returns the redirected call, without credentials if the origin differs. */
 function redirected(call: OutboundRequest, target: URL): OutboundRequest {
   if (target.origin === call.url.origin) return { ...call, url: target };
   const headers = Object.fromEntries(

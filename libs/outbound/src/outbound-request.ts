@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
-/** A call in the form that undici's `request` takes. Header names are in lower case. */
+/** Call in the form of undici's `request`. Header names are in lower case. */
 export interface OutboundRequest {
   url: URL;
   method: Dispatcher.HttpMethod;
@@ -11,7 +11,7 @@ export interface OutboundRequest {
   redirect: Request['redirect'];
 }
 
-/** Reads the arguments of a `fetch`; the usual ones (a URL, a plain object, a string body) take a short way. */
+/** Converts the arguments of a `fetch`; common ones (a URL, a plain object, a string body) take a fast path. */
 export async function toOutboundRequest(input: string | URL | Request, init: RequestInit): Promise<OutboundRequest> {
   if (input instanceof Request || !isSimpleBody(init.body))
     return fromRequest(new Request(input, streaming(init)), init);
@@ -23,7 +23,7 @@ export async function toOutboundRequest(input: string | URL | Request, init: Req
     url: new URL(input),
     method: (init.method ?? 'GET').toUpperCase(),
     headers,
-    // The client takes generators; its types do not tell.
+    // undici accepts generators, but its types do not.
     body: body instanceof URLSearchParams ? body.toString() : (body as OutboundRequest['body']),
     signal: init.signal ?? undefined,
     redirect: init.redirect ?? 'follow',
@@ -43,12 +43,15 @@ function isSimpleBody(
   );
 }
 
-/** A generator is read as it is: it learns from each question for the next chunk that the one before has left. */
+/**
+ * True for a generator, which is passed through: each request for its next chunk tells it that the previous one has
+ * left.
+ */
 function isGenerator(body: NonNullable<RequestInit['body']>): body is AsyncGenerator<Uint8Array> {
   return typeof body === 'object' && Symbol.asyncIterator in body && !(body instanceof ReadableStream);
 }
 
-/** `fetch` asks for `duplex` with a stream as the body; callers of the old way leave it out. */
+/** Adds `duplex`, which `fetch` requires for stream bodies and older callers omit. */
 function streaming(init: RequestInit): RequestInit {
   return init.body instanceof ReadableStream ? { duplex: 'half', ...init } : init;
 }
@@ -67,8 +70,8 @@ async function fromRequest(request: Request, init: RequestInit): Promise<Outboun
 }
 
 /**
- * While the request is under way its client listens for errors of the body, and no longer: one that comes after the
- * request has failed would end the process.
+ * Converts a body to a Readable. undici listens for errors of the body only during the request: a later error would end
+ * the process.
  */
 function streamOf(body: NonNullable<Request['body']>): Readable {
   return Readable.fromWeb(body).on('error', () => undefined);

@@ -2,8 +2,8 @@ import { isDecoded } from './content-coding.js';
 import type { ReceivedAnswer } from './received-answer.js';
 
 /**
- * Bytes of a body that is read at once, where it tells its length: a Response over bytes costs far less than one over a
- * stream. That of an error is left to its caller, who may not want to wait for it.
+ * Maximum number of bytes of a body that is read at once if it declares its length: a Response over bytes costs far
+ * less than one over a stream. Bodies of errors are left to the caller, who may not want to wait.
  */
 const READ_AT_ONCE = 64 * 1024;
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
@@ -16,8 +16,8 @@ export interface AnswerContext {
 type WebBody = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null;
 
 /**
- * A web Response over an answer, with gzip, deflate and brotli taken off. An error in the middle of the body reaches
- * its reader with the types of the outbound client.
+ * Converts an answer to a Response, with gzip, deflate and brotli decoded. An error in the middle of the body reaches
+ * its reader with the error types of the outbound client.
  */
 export async function toResponse(answer: ReceivedAnswer, { url, redirected }: AnswerContext): Promise<Response> {
   const headers = new Headers();
@@ -46,7 +46,7 @@ async function bodyOf(answer: ReceivedAnswer): Promise<WebBody> {
   return streamOf(answer);
 }
 
-/** A stream whose cancel closes the connection at once, be it in the middle of a read. */
+/** Converts an answer to a stream. Canceling it closes the connection at once, even during a read. */
 function streamOf(answer: ReceivedAnswer): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = answer.pieces()[Symbol.asyncIterator]();
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> => {

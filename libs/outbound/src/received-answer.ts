@@ -6,17 +6,17 @@ import { OutboundTooLongError } from './outbound-errors.js';
 
 type Headers = Record<string, string | string[] | undefined>;
 
-/** So much of a body is taken in before somebody reads it, and of one that nobody will. */
+/** Maximum number of bytes buffered before the body is read, and of a body drained unread. */
 const MAX_UNREAD_BYTES = 128 * 1024;
 
 /**
- * An answer as undici's dispatcher hands it over. It stands for what `undici.request` gives, without its stream,
- * which is a quarter of the cost: an answer that comes in one piece passes through as that piece.
+ * Answer from undici's dispatcher. It replaces `undici.request` without a stream, at a quarter of the cost: a body that
+ * arrives in one piece is passed on as that piece.
  */
 export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandler {
   status = 0;
   headers: Headers = {};
-  /** This, when the head has come; rejects with an error of the outbound client. */
+  /** Resolves with this answer when its head has arrived; rejects with an error of the outbound client. */
   readonly head: Promise<this>;
   private readonly headCame = Promise.withResolvers<this>();
   private controller: Dispatcher.DispatchController | undefined;
@@ -41,7 +41,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     return (await this.content(maxBytes)).toString();
   }
 
-  /** The whole body, in one piece. */
+  /** Reads the whole body in one piece. */
   async content(maxBytes: number): Promise<Buffer> {
     if (this.header('content-encoding') !== undefined) return this.decodedContent(maxBytes);
     this.reading = 'all';
@@ -60,7 +60,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     this.abort();
   }
 
-  /** Lets a short body pass by unread, so that its connection can be used again. */
+  /** Drains a short body unread, so that its connection can be reused. */
   drain(): void {
     this.reading = 'drained';
     this.controller?.resume();
@@ -117,7 +117,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     return new Promise((resolve) => (this.wake = resolve));
   }
 
-  /** The body as it came over the wire; `bytes` counts what waits to be read. */
+  /** Yields the body as received; `bytes` counts what waits to be read. */
   private async *raw(): AsyncGenerator<Buffer> {
     this.reading = 'in pieces';
     try {

@@ -1,12 +1,15 @@
 import type { Agent, Dispatcher } from 'undici';
 
 const BEAT_MS = 250;
-/** Longer than a busy process needs from one beat to the next, and as long as a connection is kept. */
+/**
+ * Gap in milliseconds that counts as a standstill: longer than a busy process needs between two beats, and as long as
+ * an idle connection is kept.
+ */
 const STANDSTILL_MS = 1_000;
 
 /**
- * Notices when this process stood still: frozen, or busy for long. The timers that end idle connections stand still as
- * well then, and do not make up for it.
+ * Detects standstills of this process: frozen, or busy for long. The timers that close idle connections stand still
+ * then, too, and do not catch up.
  */
 export class StandstillWatch {
   private beatAt = performance.now();
@@ -14,7 +17,7 @@ export class StandstillWatch {
   private isOver = false;
   private readonly timer = setInterval(() => this.count(), BEAT_MS).unref();
 
-  /** Returns how often the process stood still up to now, also where no timer has run since. */
+  /** Returns the number of standstills so far, even if no timer has run since the last. */
   count(): number {
     const now = performance.now();
     if (!this.isOver && now - this.beatAt > STANDSTILL_MS) this.standstills += 1;
@@ -22,7 +25,7 @@ export class StandstillWatch {
     return this.standstills;
   }
 
-  /** Counts no more: nothing is opened again after the end. */
+  /** Stops counting. */
   stop(): void {
     this.isOver = true;
     clearInterval(this.timer);
@@ -30,9 +33,9 @@ export class StandstillWatch {
 }
 
 /**
- * Returns a dispatcher that uses no connection from before a standstill: its peer may have closed it meanwhile, and a
- * Message that is sent on it fails for good. What is under way on the connections from before ends as it would have.
- * @param open the agents that are to be destroyed in the end
+ * Returns a dispatcher that does not reuse connections from before a standstill: their peers may have closed them, and
+ * a Message sent on one fails permanently. Active calls on old connections continue.
+ * @param open agents to destroy at the end
  */
 export function renewedConnections(watch: StandstillWatch, open: Set<Agent>, make: () => Agent): Dispatcher {
   const first = make();

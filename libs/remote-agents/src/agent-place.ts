@@ -1,7 +1,7 @@
 import { CARD_PATH } from '#libs/a2a-client';
 import { withoutTrailing } from '#libs/protocol';
 
-/** One place for an agent, whether its callers name it or its card, with a slash at the end or without. */
+/** Normalizes the URL of an agent or its card, with or without a trailing slash, to one key. */
 export function agentPlace(agentUrl: string): string {
   const url = new URL(agentUrl);
   url.hash = '';

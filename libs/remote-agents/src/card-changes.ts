@@ -1,18 +1,18 @@
 import { type JsonDifference, jsonDifferences } from '#libs/protocol';
 import type { CardContent } from './card-content.js';
 
-/** One difference between two cards. */
+/** Difference between two cards. */
 export interface CardChange extends JsonDifference {
-  /** Whether it is about what callers rely on. */
+  /** True if callers rely on the changed member. */
   significant: boolean;
 }
 
-/** More are not reported; what is significant is reported first. */
+/** Maximum number of reported changes; significant ones take precedence. */
 const MAX_CHANGES = 100;
 
 /**
- * Who the agent is, where it is, what it does for whom, and who vouches for that. The rest (version, descriptions and
- * links of the whole, modes, capabilities) changes in the ordinary life of an agent.
+ * Members that callers rely on: identity, addresses, skills, credentials and signatures. The others (version,
+ * descriptions and links of the whole, modes, capabilities) change in normal operation.
  */
 const SIGNIFICANT = new Set([
   'name',
@@ -25,7 +25,7 @@ const SIGNIFICANT = new Set([
   'signatures',
 ]);
 
-/** What has changed from one card to another, in the order of the paths. */
+/** Returns the changes from one card to another, sorted by path. */
 export function cardChanges(from: CardContent, to: CardContent): CardChange[] {
   if (from.hash === '' || to.hash === '') return wholeChange(from, to);
   const changes = [...jsonDifferences(from.content, to.content)].map(weighed);

@@ -3,18 +3,18 @@ import { readAgentCard, type ReceivedCard } from '#libs/a2a-client';
 import { canonicalAgentCard, canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { decodeProtectedHeader } from 'jose';
 
-/** What is compared of a card. */
+/** Content of a card that is compared. */
 export interface CardContent {
-  /** Of `content`; `''` where there is no card. */
+  /** Hash of `content`; `''` without a card. */
   hash: string;
   /**
-   * The canonical form, and `signatures` with who signed: a signature made anew by the same key is no change. Empty where
-   * there is no card.
+   * Canonical form, with the signers as `signatures`: a new signature by the same key is no change. Empty without a
+   * card.
    */
   content: JsonObject;
 }
 
-/** An agent that has no card, or none any more. */
+/** Content of an agent without a card. */
 export const NO_CARD: CardContent = { hash: '', content: {} };
 
 export function cardContent({ text, card }: Pick<ReceivedCard, 'text' | 'card'>): CardContent {
@@ -28,7 +28,7 @@ export function cardContent({ text, card }: Pick<ReceivedCard, 'text' | 'card'>)
   return { hash: createHash('sha256').update(canonicalJson(content)).digest('base64url'), content };
 }
 
-/** The content of a card that was kept as it came. */
+/** Returns the content of a stored card. */
 export function keptContent(json: JsonObject | null): CardContent {
   if (json === null) return NO_CARD;
   const text = JSON.stringify(json);
@@ -36,7 +36,7 @@ export function keptContent(json: JsonObject | null): CardContent {
   return card ? cardContent({ text, card }) : NO_CARD;
 }
 
-/** What a card says of credentials, to the letter: callers go by the words of 0.3 too, which the canonical form drops. */
+/** Returns the members about credentials verbatim: callers also read those of 0.3, which the canonical form drops. */
 function credentialWords({ security, securitySchemes }: JsonObject): JsonObject {
   return { ...(security !== undefined && { security }), ...(securitySchemes !== undefined && { securitySchemes }) };
 }

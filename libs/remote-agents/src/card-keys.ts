@@ -3,31 +3,34 @@ import type { OutboundFetch, OutboundHttp } from '#libs/outbound';
 import { createRemoteJWKSet, customFetch, type FlattenedVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 
-/** Whose word it is that a key is good: the card's own server's, or this service's operator's. */
+/** Source of trust in a key: the card's own server, or this service's operator. */
 export type KeyTrust = 'origin' | 'operator';
 
-/** Where a key may be found that a signature names. */
+/** Source of the key that a signature names. */
 export interface KeySource {
   url: string;
   trust: KeyTrust;
   key: FlattenedVerifyGetKey;
 }
 
-/** After so long without an answer a set of keys cannot be had. */
+/** Limit in milliseconds for fetching a set of keys. */
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
 const MAX_MEMBERS = 2_000;
-/** Bytes in memory of all sets that cards named, about, and of one for each byte of its text. */
+/** Maximum number of bytes in memory of all sets named by cards, and estimated bytes of memory per byte of text. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 const HEAP_PER_BYTE = 4;
-/** Bytes of a source before its set was fetched. */
+/** Bytes of a source before its set is fetched. */
 const SOURCE_BYTES = 4 * 1024;
 
 /**
- * The keys that cards may be signed with: those of the JWK Sets that the operator named, for any card, and those of the
- * set that a card names, if it lies at the card's own origin. No other URL of a card is ever followed, and no redirect.
- * Sets are kept for ten minutes, and asked for again where a signature names a key that is not in them. Those that cards
- * named are kept within one sum of bytes.
+ * Keys that may sign cards.
+ *
+ * - The JWK Sets that the operator named are trusted for any card.
+ * - The set that a card names is used only at the card's own origin. No other URL of a card, and no redirect, is
+ *   followed.
+ * - Sets are kept for ten minutes, and fetched again if a signature names an unknown key.
+ * - Sets named by cards are kept within a total of bytes.
  */
 export class CardKeys {
   private readonly trusted: readonly KeySource[];
@@ -36,7 +39,7 @@ export class CardKeys {
 
   constructor(http: Pick<OutboundHttp, 'fetch' | 'trusting'>, trustedUrls: readonly string[]) {
     this.fetch = http.fetch;
-    // The operator named them: they may be in a private network.
+    // Sets named by the operator may be in a private network.
     this.trusted = trustedUrls.map((url) => ({
       url,
       trust: 'operator',
@@ -45,8 +48,9 @@ export class CardKeys {
   }
 
   /**
-   * @param jku the set that the signature's protected header names
-   * @param cardUrl where the card was read
+   * Returns the sources of keys for a signature.
+   * @param jku URL of the set that the signature's protected header names
+   * @param cardUrl URL that the card was read from
    */
   sources(jku: string | undefined, cardUrl: string): readonly KeySource[] {
     if (jku === undefined || !isAtOrigin(jku, cardUrl)) return this.trusted;
@@ -60,7 +64,7 @@ export class CardKeys {
     const source: KeySource = { url, trust: 'origin', key: keySet(url, this.fetch, (bytes) => weigh(bytes)) };
     let largest = 0;
     const weigh = (bytes: number): void => {
-      // An answer that is no set leaves the set before it in memory.
+      // An invalid answer leaves the previous set in memory.
       largest = Math.max(largest, bytes);
       if (this.named.peek(url)?.source !== source) return;
       this.named.set(url, { source }, { size: SOURCE_BYTES + largest * HEAP_PER_BYTE });
@@ -76,7 +80,7 @@ function isAtOrigin(jku: string, cardUrl: string): boolean {
   return /^https?:$/.test(protocol) && origin === new URL(cardUrl).origin;
 }
 
-/** @param onRead called with the bytes of a set that was fetched */
+/** @param onRead called with the size in bytes of a fetched set */
 function keySet(url: string, fetch: OutboundFetch, onRead: (bytes: number) => void): FlattenedVerifyGetKey {
   return createRemoteJWKSet(new URL(url), {
     [customFetch]: bounded(fetch, onRead) as typeof globalThis.fetch,
@@ -84,7 +88,7 @@ function keySet(url: string, fetch: OutboundFetch, onRead: (bytes: number) => vo
   });
 }
 
-/** A set of keys is short; whoever sends more is not read to the end. */
+/** Limits the size of a set of keys; a longer answer is not read to its end. */
 function bounded(fetch: OutboundFetch, onRead: (bytes: number) => void): OutboundFetch {
   return async (input, init) => {
     const { status, body } = await fetch(input, init);

@@ -3,41 +3,41 @@ import { Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import type { CardChange } from './card-changes.js';
 
-/** An agent's card as it was seen first, or accepted since. */
+/** Pin of an agent: its card as first seen, or accepted since. */
 export interface CardPin {
   id: string;
-  /** The agent's URL, as its callers name it. */
+  /** URL of the agent, normalized. */
   url: string;
   hash: string;
-  /** As it came; `null` where it was accepted that there is none. */
+  /** Card as received; `null` if its absence was accepted. */
   card: JsonObject | null;
-  /** What was seen since then and waits to be accepted. */
+  /** Changed card that waits for acceptance. */
   pending?: { hash: string; paths: string[] };
 }
 
-/** A card as it was seen. */
+/** Card as seen. */
 export interface SeenCard {
   hash: string;
-  /** The agent's name, as far as it can be shown. */
+  /** Printable name of the agent. */
   name: string;
   card: JsonObject | null;
 }
 
-/** A card that differs from the pinned one. */
+/** Card that differs from the pinned one. */
 export interface SeenChange extends SeenCard {
   changes: readonly CardChange[];
   significant: boolean;
-  /** Whether it takes the place of the pinned one at once. */
+  /** True if it replaces the pinned card at once. */
   accepted: boolean;
 }
 
-/** The changes that are kept of one card; older ones go. */
+/** Maximum number of changes stored for each card; older ones are deleted. */
 const KEPT_CHANGES = 50;
 const FORGOTTEN_AT_ONCE = 500;
 
 /**
- * The cards of agents that this service calls, one for each tenant and URL, the same for all replicas. Whoever changes a
- * pin says which hash it goes from: of two changes at the same moment one finds the pin moved, and looks again.
+ * Pinned cards of the agents that this service calls: one for each tenant and URL, shared by all replicas. Each change
+ * names the hash it starts from: of two concurrent changes one finds the pin moved and must compare again.
  */
 @Injectable()
 export class CardPins {
@@ -48,7 +48,7 @@ export class CardPins {
     return rows[0] && pinOf(rows[0]);
   }
 
-  /** Keeps a card as the first one, unless there is one already. @returns whichever is kept */
+  /** Pins a card unless one is pinned already. @returns the pinned card */
   async pin(tenant: string, url: string, { hash, name, card }: SeenCard): Promise<CardPin> {
     await this.database.pool.query(PIN, [tenant, url, hash, name, json(card)]);
     const pin = await this.find(tenant, url);
@@ -56,7 +56,7 @@ export class CardPins {
     return pin;
   }
 
-  /** @returns whether this change was not known yet; `undefined` where the pin has moved meanwhile */
+  /** Records a change. @returns true if the change is new; `undefined` if the pin has moved meanwhile */
   async note(pin: CardPin, change: SeenChange): Promise<boolean | undefined> {
     const { hash, name, card, changes, significant, accepted } = change;
     const statement = accepted ? MOVE : WAIT;
@@ -73,20 +73,20 @@ export class CardPins {
     return rows[0]?.is_new;
   }
 
-  /** The agent says again what is pinned: nothing waits to be accepted any more. */
+  /** Notes that the agent serves the pinned card again: no change waits for acceptance. */
   async seenAgain({ id, hash }: CardPin): Promise<void> {
     await this.database.pool.query(SEEN_AGAIN, [id, hash]);
   }
 
-  /** The pinned card is in use. @returns whether it still is the pinned one */
+  /** Notes that the pinned card is in use. @returns true if it is still the pinned one */
   async inUse({ id, hash }: Pick<CardPin, 'id' | 'hash'>): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(IN_USE, [id, hash]);
     return rowCount === 1;
   }
 
   /**
-   * Forgets the cards of agents that nobody has called since a time, but those of which a change waits to be accepted.
-   * @returns how many; gives up when the signal aborts
+   * Deletes the pins of agents not called since a time, except those with a change that waits for acceptance.
+   * @returns the number deleted; stops early if the signal aborts
    */
   async forget(unseenSince: Date, signal: AbortSignal): Promise<number> {
     let forgotten = 0;
@@ -134,7 +134,10 @@ const FORGET = `
   DELETE FROM callee_card WHERE seen_hash IS NULL AND last_seen_at < $1 AND id = ANY(ARRAY(
     SELECT id FROM callee_card WHERE seen_hash IS NULL AND last_seen_at < $1 LIMIT $2))`;
 
-/** The pin goes first: who finds it moved writes nothing. A row that is there already says so by its times. */
+/**
+ * Returns a statement that updates the pin and records the change. If the pin has moved, nothing is written. A change
+ * that is already recorded counts one more time.
+ */
 function noting(pin: string, acceptedAt: string): string {
   return `
   WITH pin AS (${pin} RETURNING id)

@@ -6,7 +6,7 @@ import { CardPins } from './card-pins.js';
 const NAME = 'callees.purge';
 const EVERY_NIGHT = '7 3 * * *';
 
-/** Forgets the cards of agents that were not called for `CARD_RETENTION`; without it cards are kept for ever. */
+/** Deletes the pins of agents not called for `CARD_RETENTION`; without it pins are kept indefinitely. */
 @Injectable()
 export class CardPurgeJob {
   private readonly logger = new Logger(CardPurgeJob.name);

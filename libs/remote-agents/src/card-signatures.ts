@@ -5,40 +5,43 @@ import { decodeProtectedHeader, errors, flattenedVerify } from 'jose';
 import type { CardKeys, KeySource, KeyTrust } from './card-keys.js';
 
 /**
- * `valid`: at least one signature is (section 8.4.3). `untrusted`: there are some, but no key that may be asked for, or
- * none could be had. `invalid`: with a key that is known the signature is wrong, or it is no signature at all.
+ * State of a card's signatures.
+ *
+ * - `valid`: at least one signature is valid (section 8.4.3).
+ * - `untrusted`: no key may be fetched, or none could be.
+ * - `invalid`: a signature is wrong for a known key, or malformed.
  */
 export type SignatureState = 'valid' | 'invalid' | 'untrusted' | 'unsigned';
 
-/** What came of one signature. */
+/** Result of verifying one signature. */
 export interface SignatureReport {
   state: Exclude<SignatureState, 'unsigned'>;
   alg?: string;
   kid?: string;
   jku?: string;
-  /** Whose word the key is good by, where the signature is valid. */
+  /** Source of trust in the key, if the signature is valid. */
   trust?: KeyTrust;
-  /** Why it is not. */
+  /** Reason, if the signature is not valid. */
   reason?: string;
 }
 
 export interface CardSignatureReport {
   state: SignatureState;
   signatures: SignatureReport[];
-  /** No signature is valid or wrong, and a key of one could not be fetched: it may well be there the next time. */
+  /** Present if no signature is valid or wrong and the key of one could not be fetched: a retry may succeed. */
   mayPass?: true;
 }
 
-/** Never `none`, never a shared secret. */
+/** Accepted algorithms: never `none`, never a shared secret. */
 export const CARD_ALGORITHMS = ['ES256', 'ES384', 'EdDSA', 'Ed25519', 'RS256', 'PS256'];
-/** More than these are not looked at. */
+/** Maximum number of signatures verified for each card. */
 const MAX_SIGNATURES = 8;
 
 /** Verifies the signatures of agents' cards. */
 export class CardSignatures {
   constructor(private readonly keys: Pick<CardKeys, 'sources'>) {}
 
-  /** Never rejects. */
+  /** Verifies the signatures of a card. Never rejects. */
   async verify(received: ReceivedCard): Promise<CardSignatureReport> {
     const json = JSON.parse(received.text) as JsonObject;
     const given = Array.isArray(json['signatures']) ? json['signatures'].slice(0, MAX_SIGNATURES) : [];
@@ -90,7 +93,7 @@ interface Jws {
   parts: { protected: string; signature: string };
 }
 
-/** Only what is protected counts; the unprotected header is left aside. */
+/** Reads a signature; `undefined` if it is malformed. Ignores its unprotected header. */
 function readSignature(value: unknown): Jws | undefined {
   if (!isJsonObject(value)) return undefined;
   const { protected: head, signature } = value;
@@ -112,8 +115,8 @@ function text(name: string, value: unknown): Record<string, string> {
 }
 
 /**
- * What a signature may be over: the canonical form, or the one of the official SDKs, which leaves out what is empty. A
- * card of 0.3 is signed as it stands: the forms of 1.0 do not cover where it says the agent is.
+ * Returns the texts that a signature may cover: the canonical form, or that of the official SDKs, which omits empty
+ * members. A card of 0.3 is signed verbatim: the forms of 1.0 do not cover its URL.
  */
 function signedTexts({ card }: ReceivedCard, json: JsonObject): readonly string[] {
   const { signatures: _, ...content } = json;
@@ -123,7 +126,7 @@ function signedTexts({ card }: ReceivedCard, json: JsonObject): readonly string[
   return [...new Set([canonicalJson(canonicalAgentCard(card)), compactCardText(card)])];
 }
 
-/** What a card asks for in the words of 0.3 is gone by, and is no field of 1.0. */
+/** True if a card states its security in the form of 0.3, which callers also read and which is no field of 1.0. */
 function asksInWordsOf03({ security, securitySchemes }: JsonObject): boolean {
   const schemes = isJsonObject(securitySchemes) ? Object.values(securitySchemes) : [];
   return security !== undefined || schemes.some((it) => isJsonObject(it) && 'type' in it);
@@ -148,7 +151,7 @@ async function verifyOver(
   return 'wrong';
 }
 
-/** Whether the set of keys could not be had, or was none. */
+/** True if the set of keys could not be fetched, or is invalid. */
 function isKeyFailure(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return !(error instanceof TypeError);
   return (

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type FactPayloads, Metrics, OnFact } from '#libs/service';
 
-/** Reports changed cards of agents elsewhere to operators: a line of the log, one of the audit log, and a count. */
+/** Reports changed cards of remote agents to operators: in the log, the audit log and a metric. */
 @Injectable()
 export class ChangedCards {
   private readonly logger = new Logger(ChangedCards.name);

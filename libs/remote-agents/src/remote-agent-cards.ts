@@ -6,19 +6,19 @@ import { AppConfig } from '#libs/service';
 import type { CardChange } from './card-changes.js';
 import type { CardsQuery } from './api/cards-query.js';
 
-/** `changed`: another card than the pinned one was seen, and nobody has accepted it. */
+/** Status of a card. `changed`: another card than the pinned one was seen and has not been accepted. */
 export type RemoteAgentCardStatus = 'pinned' | 'changed';
 
-/** The card of an agent that was called, as it is listed. */
+/** Listed card of an agent that was called. */
 export interface RemoteAgentCard {
   id: string;
   url: string;
   name: string;
   status: RemoteAgentCardStatus;
-  /** Whether calls are refused until the change is accepted. */
+  /** True if calls are refused until the change is accepted. */
   blocked: boolean;
   hash: string;
-  /** Of the card that waits to be accepted. */
+  /** Hash of the card that waits for acceptance. */
   seenHash?: string;
   firstSeenAt: string;
   lastSeenAt: string;
@@ -26,13 +26,13 @@ export interface RemoteAgentCard {
   acceptedBy?: string;
 }
 
-/** With what it says, and all that has changed. */
+/** Card with its content and all its changes. */
 export interface RemoteAgentCardDetail extends RemoteAgentCard {
-  /** `null` where it was accepted that the agent has none. */
+  /** Pinned card; `null` if its absence was accepted. */
   card: JsonObject | null;
-  /** The one that waits to be accepted; `null` where the agent has none any more. */
+  /** Card that waits for acceptance; `null` if the agent has none any more. */
   seenCard?: JsonObject | null;
-  /** The newest first. */
+  /** Changes, newest first. */
   changes: RecordedChange[];
 }
 
@@ -41,12 +41,12 @@ export interface RecordedChange {
   to: string;
   significant: boolean;
   changes: CardChange[];
-  /** How often it was seen. */
+  /** Number of times the change was seen. */
   times: number;
   firstSeenAt: string;
   lastSeenAt: string;
   acceptedAt?: string;
-  /** Absent where the policy accepted it. */
+  /** User who accepted it; absent if the policy did. */
   acceptedBy?: string;
 }
 
@@ -55,7 +55,7 @@ export interface RemoteAgentCardPage {
   nextPageToken: string;
 }
 
-/** The cards of agents that a tenant called, for those who look after them. */
+/** Cards of the agents that a tenant called, for their operators. */
 @Injectable()
 export class RemoteAgentCards {
   private readonly blocks: boolean;
@@ -67,7 +67,7 @@ export class RemoteAgentCards {
     this.blocks = config.cards.changes === 'block';
   }
 
-  /** In the order of their URLs. */
+  /** Returns a page of cards, sorted by URL. */
   async page(tenant: string, { status, after, pageSize }: CardsQuery): Promise<RemoteAgentCardPage> {
     const { rows } = await this.database.pool.query<CardRow>(LIST, [
       tenant,
@@ -95,8 +95,8 @@ export class RemoteAgentCards {
 
   /**
    * Pins the card that was seen last.
-   * @param hash of the card that is meant; absent: whichever it is
-   * @throws ProblemError 404; 409 where no card, or another one, waits to be accepted
+   * @param hash hash of the card to accept; absent: any
+   * @throws ProblemError 404; 409 if no card, or another one, waits for acceptance
    */
   async accept(tenant: string, id: string, by: string, hash?: string): Promise<RemoteAgentCardDetail> {
     await this.detail(tenant, id);
@@ -107,7 +107,7 @@ export class RemoteAgentCards {
     return this.detail(tenant, id);
   }
 
-  /** What is known of the agent at a URL, for a preview. */
+  /** Finds the card of the agent at a URL, for a preview. */
   async at(tenant: string, url: string): Promise<RemoteAgentCard | undefined> {
     const { rows } = await this.database.pool.query<CardRow>(AT, [tenant, url]);
     return rows[0] && this.shown(rows[0]);

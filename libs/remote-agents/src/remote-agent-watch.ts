@@ -17,32 +17,31 @@ export interface RemoteAgentWatchOptions {
   pins: CardPins;
   metrics: Metrics;
   facts: Pick<Facts, 'emit'>;
-  /** Agents of this service itself, which are not watched. */
+  /** True for agents of this service itself, which are not watched. */
   isOwn: (agentUrl: string) => boolean;
 }
 
-/** That a card was seen is written down again when so much time has passed. */
+/** Interval in milliseconds at which a seen card is recorded again. */
 const SEEN_MS = 600_000;
 const MAX_ROUNDS = 50;
 const MAX_NAME = 200;
 const SHOWN_PATHS = 10;
 const CARDLESS = 'no card';
 
-/** An agent that was let pass. Cards may be long: nothing of them stays. */
+/** Agent that was admitted. Cards may be long, so none is kept here. */
 interface Admitted {
-  /** Digest of the card by which it was. */
+  /** Digest of the card that was admitted. */
   digest: string;
   pin?: Pick<CardPin, 'id' | 'hash' | 'url'> | undefined;
   seenAt: number;
 }
 
-/** Why a card is not signed as it has to be, and whether that may be over the next time. */
+/** Problem of a card's signatures, and whether a retry may succeed. */
 type SignatureProblem = { text: string } & Pick<CardSignatureReport, 'mayPass'>;
 
 /**
- * Lets calls pass by what agents' cards say: whether they are signed (`CARD_SIGNATURES`), and whether they still say what
- * they said when the agent was first called (`CARD_CHANGE_POLICY`). A card that has passed costs nothing until its
- * text changes.
+ * Admits calls by agents' cards: whether they are signed (`CARD_SIGNATURES`), and whether they are unchanged since the
+ * first call (`CARD_CHANGE_POLICY`). An admitted card costs nothing until its text changes.
  */
 export class RemoteAgentWatch extends CardGuard {
   private readonly logger = new Logger(RemoteAgentWatch.name);
@@ -77,10 +76,10 @@ export class RemoteAgentWatch extends CardGuard {
     const digest = received ? this.digestOf(received) : CARDLESS;
     if (known?.digest === digest) {
       if (Date.now() - known.seenAt < SEEN_MS) return undefined;
-      // A key may have been withdrawn meanwhile.
+      // With required signatures the card is verified again: a key may have been withdrawn meanwhile.
       if (this.options.config.signatures !== 'require') return this.stillInUse(key, known);
     }
-    // Another card is a change also where it is refused: the next one, even the one before it, is written down.
+    // Even a refused card counts as a change: the next one, including a return to the previous one, is recorded.
     this.admitted.delete(key);
     return this.examine(tenant, agentPlace(agentUrl), received, signal).then((pin) => {
       const kept = pin && { id: pin.id, hash: pin.hash, url: pin.url };
@@ -102,14 +101,15 @@ export class RemoteAgentWatch extends CardGuard {
     const url = agentPlace(agentUrl);
     const card = (await pins.find(scope?.tenant ?? '', url))?.card ?? undefined;
     if (card === undefined || config.signatures !== 'require') return card;
-    // It may have been pinned before signatures were required.
+    // The card may have been pinned before signatures were required.
     const text = JSON.stringify(card);
     const read = readAgentCard(text);
     return read && !(await this.signatureProblem(url, { url, text, card: read })) ? card : undefined;
   }
 
   /**
-   * @param signal of the call, which waits for the database where no card passes that was not compared
+   * Checks the signatures of a card and compares it with the pinned one.
+   * @param signal the call's; under the policy `block` it waits for an unreachable database
    * @throws AgentCallError
    */
   private async examine(
@@ -118,7 +118,7 @@ export class RemoteAgentWatch extends CardGuard {
     received: ReceivedCard | undefined,
     signal: AbortSignal | undefined,
   ): Promise<CardPin | undefined> {
-    // An index of PostgreSQL takes 2,704 bytes; what is encoded grows.
+    // An index entry of PostgreSQL holds 2,704 bytes, and encoding lengthens URLs.
     if (url.length > LONGEST_URL) throw new AgentCallError('refused', `the URL ${TOO_LONG_URL}`);
     await this.checkSignatures(url, received);
     const blocks = this.options.config.changes === 'block';
@@ -141,11 +141,11 @@ export class RemoteAgentWatch extends CardGuard {
       const problem = received ? await this.signatureProblem(url, received) : { text: 'the agent has no card' };
       if (!problem) return;
       const { text, mayPass } = problem;
-      // As where the agent itself is not to be had: whoever retries that comes again.
+      // Retried like an unreachable agent.
       const kind = mayPass ? 'connect' : 'untrusted-card';
       throw new AgentCallError(kind, `the agent card is not signed as required: ${text}`);
     } else if (policy === 'warn' && received && !this.verified.has(received)) {
-      // Nobody waits for what only warns.
+      // The policy `warn` does not delay the call.
       this.verified.add(received);
       void this.signatureProblem(url, received);
     }
@@ -161,7 +161,7 @@ export class RemoteAgentWatch extends CardGuard {
     return { text: `its signature ${[...new Set(reasons)].join('; ')}`, ...(mayPass && { mayPass }) };
   }
 
-  /** Compares with the pinned card until nobody else has moved the pin in between. */
+  /** Compares a card with the pinned one, and again while other replicas move the pin. */
   private async compare(tenant: string, url: string, received: ReceivedCard | undefined): Promise<CardPin | undefined> {
     const { pins } = this.options;
     const seen = received ? cardContent(received) : NO_CARD;
@@ -191,7 +191,10 @@ export class RemoteAgentWatch extends CardGuard {
     throw new Error(`The card of ${shownUrl(url)} is changing too often to be compared`);
   }
 
-  /** What a change means that nobody has accepted. */
+  /**
+   * Applies the policy to a change that has not been accepted. @throws AgentCallError `changed-card` under the policy
+   * `block`
+   */
   private follow(pin: CardPin, paths: readonly string[]): CardPin | undefined {
     if (this.options.config.changes !== 'block') return undefined;
     this.changeCount.inc({ outcome: 'refused' });
@@ -210,7 +213,7 @@ export class RemoteAgentWatch extends CardGuard {
     this.options.facts.emit('card.changed', { url: shownUrl(url), tenant, paths, policy, significant, blocked });
   }
 
-  /** What was forgotten meanwhile, or pinned anew, is examined with the next call. */
+  /** Records that a pin is in use. If it was deleted or replaced meanwhile, the next call examines the card again. */
   private stillInUse(key: string, known: Admitted): undefined {
     known.seenAt = Date.now();
     const { pin } = known;
@@ -224,7 +227,7 @@ export class RemoteAgentWatch extends CardGuard {
   }
 }
 
-/** Printable, for lists. */
+/** Returns the printable name of a card, for lists. */
 function nameOf(card: JsonObject | null): string {
   const name = card?.['name'];
   return typeof name === 'string' ? textStart(name.replaceAll(/\p{Cc}/gu, ' '), MAX_NAME) : '';

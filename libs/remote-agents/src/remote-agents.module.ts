@@ -14,7 +14,7 @@ import { CardPins } from './card-pins.js';
 import { CardPurgeJob } from './card-purge-job.js';
 import { CardSignatures } from './card-signatures.js';
 
-/** The agents that this service calls: whether their cards can be trusted. Needs the ground's modules and AccessModule. */
+/** Trust in the cards of remote agents. Needs the base modules and AccessModule. */
 @Module({
   controllers: [CardsController, CardPreviewController],
   providers: [

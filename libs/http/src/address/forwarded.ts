@@ -2,13 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { textBefore, withoutTrailing } from '#libs/protocol';
 
-/** What an address is derived from; an `http.IncomingMessage` (Fastify: `request.raw`) is one. */
+/** Parts of a request that determine its address; an `http.IncomingMessage` (Fastify: `request.raw`) has them. */
 export interface IncomingRequest {
   headers: IncomingHttpHeaders;
   socket: { remoteAddress?: string; encrypted?: boolean };
 }
 
-/** Whether the peer of a connection is one of the proxies whose headers are believed. */
+/** Set of trusted proxies, whose forwarding headers are believed. */
 export class TrustedProxies {
   private readonly ranges = new BlockList();
   private readonly any: boolean;
@@ -29,15 +29,18 @@ export class TrustedProxies {
   }
 }
 
-/** The headers by which a proxy says how it was called. */
+/** Headers in which a proxy reports how it was called. */
 export const FORWARDED_HEADERS = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'X-Forwarded-Prefix'];
 
 /**
- * The base URL, without a trailing slash, under which the caller reached the service: the Host header, and from a
- * trusted proxy X-Forwarded-Proto, -Host and -Prefix. Behind several proxies X-Forwarded-For tells how many of them are
- * trusted; of a list, each of them has written one entry at the end: scheme and host are those that the outermost one
- * saw, and the prefixes that they took off follow one another. What stands before comes from strangers.
- * `undefined` where the headers name no usable host.
+ * Returns the base URL, without a trailing slash, under which the caller reached the service.
+ *
+ * - Without a trusted proxy the Host header counts; with one, X-Forwarded-Proto, -Host and -Prefix.
+ * - X-Forwarded-For tells how many proxies in a row are trusted. Each appends one entry to each header, so as many
+ *   entries are read from the end of a list; earlier ones are untrusted.
+ * - Scheme and host are those that the outermost trusted proxy saw; the prefixes that the proxies removed are joined.
+ *
+ * @returns `undefined` if the headers name no valid host
  */
 export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxies): string | undefined {
   const { headers, socket } = request;
@@ -52,22 +55,19 @@ export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxi
   const prefixes = forwarded('prefix').filter((it) => it !== '/');
   const prefix = prefixes.every((it) => PREFIX.test(it)) ? prefixes.map((it) => withoutTrailing(it, '/')).join('') : '';
   const url = `${scheme}://${host}${prefix}`;
-  // A port beyond 65535, numbers that are no address: text of the right form can still be no host.
+  // Text of the right form can still be no valid host, such as a port beyond 65535.
   if (url !== lastParsed && !URL.canParse(url)) return undefined;
   lastParsed = url;
   if (plain) lastPlain = { host, url };
   return url;
 }
 
-/** Nearly all callers of a service call it by the same name, */
+/** Last URL that was parsed: nearly all callers use the same one. */
 let lastParsed: string | undefined;
-/** and without TLS or a proxy that name is all that decides. */
+/** Last Host header without TLS or a proxy, and its URL: the header alone determines it. */
 let lastPlain: { host?: string; url?: string } = {};
 
-/**
- * The host that the outermost trusted proxy says it was called by; `undefined` where none says so. It may be no host at
- * all.
- */
+/** Returns the host that the outermost trusted proxy reports; `undefined` if there is none. It may be no valid host. */
 export function forwardedHost(request: IncomingRequest, proxies: TrustedProxies): string | undefined {
   if (request.headers['x-forwarded-host'] === undefined) return undefined;
   return believed(request.headers, 'host', trustedHops(request, proxies))[0];
@@ -76,12 +76,12 @@ export function forwardedHost(request: IncomingRequest, proxies: TrustedProxies)
 const HOST = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
 const PREFIX = /^(\/(?!\.{1,2}(\/|$))[a-z0-9._~-]+)+\/?$/i;
 
-/** What the trusted proxies wrote into one of their headers, the outermost first. */
+/** Returns the values that the trusted proxies added to one of their headers, outermost first. */
 function believed(headers: IncomingHttpHeaders, name: string, hops: number): string[] {
   return hops === 0 ? [] : entries(headers[`x-forwarded-${name}`]).slice(-hops);
 }
 
-/** How many proxies in a row, from the one that is connected here outward, are trusted. */
+/** Returns the number of consecutive trusted proxies, from the connected peer outward. */
 function trustedHops({ headers, socket }: IncomingRequest, proxies: TrustedProxies): number {
   if (!proxies.includes(socket.remoteAddress)) return 0;
   const before = entries(headers['x-forwarded-for']).toReversed();
@@ -89,7 +89,7 @@ function trustedHops({ headers, socket }: IncomingRequest, proxies: TrustedProxi
   return 1 + (stranger < 0 ? before.length : stranger);
 }
 
-/** Some proxies write an address with its port. */
+/** Removes the port that some proxies add to an address. */
 function bareAddress(entry: string): string {
   return /^\[(.+)\](:\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
 }

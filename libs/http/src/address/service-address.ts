@@ -9,7 +9,7 @@ import {
   TrustedProxies,
 } from './forwarded.js';
 
-/** Where this service is found: by itself and by others. */
+/** Addresses of this service, as seen by itself and by others. */
 @Injectable()
 export class ServiceAddress {
   private readonly proxies: TrustedProxies;
@@ -23,7 +23,7 @@ export class ServiceAddress {
     this.proxies = new TrustedProxies(config.trustedProxies);
   }
 
-  /** To be called once the server listens, with its address, for example `http://127.0.0.1:3000`. */
+  /** Sets the address of the HTTP server, for example `http://127.0.0.1:3000`. Call it once the server listens. */
   listening(url: string): void {
     const { protocol, port } = new URL(url);
     const host = reachableHost(new URL(url).hostname);
@@ -31,36 +31,39 @@ export class ServiceAddress {
     this.outbound.allowSelf(this.bound);
   }
 
-  /** To be called once the gRPC binding listens. */
+  /** Sets the port of the gRPC binding. Call it once the binding listens. */
   grpcListening(port: number): void {
     this.grpcPort = port;
   }
 
-  /** Where a caller reaches gRPC: `GRPC_PUBLIC_URL`, else `host:port` of a base URL; `undefined` while it is off. */
+  /**
+   * Returns the target where callers reach gRPC: `GRPC_PUBLIC_URL`, else `host:port` of a base URL; `undefined` while
+   * gRPC is off.
+   */
   publicGrpcTarget(baseUrl: string): string | undefined {
     if (this.grpcPort === undefined) return undefined;
     return this.config.grpcPublicUrl ?? `${new URL(baseUrl).hostname}:${this.grpcPort}`;
   }
 
-  /** Where the service calls itself (`INTERNAL_URL`, else loopback on the bound port), without a trailing slash. */
+  /** URL where the service calls itself (`INTERNAL_URL`, else loopback on the bound port), without a trailing slash. */
   get internalUrl(): string {
     return this.config.internalUrl ?? this.bound ?? `http://127.0.0.1:${this.config.port}`;
   }
 
-  /** The base URLs that are this service's by its configuration, whatever a request says; no slash at the end. */
+  /** Base URLs of this service by its configuration, independent of requests, without a trailing slash. */
   get ownUrls(): string[] {
     const { publicUrl } = this.config;
     return publicUrl === undefined ? [this.internalUrl] : [this.internalUrl, publicUrl];
   }
 
-  /** The headers of a request that decide about its base URL, beside Host. */
+  /** Request headers beside Host that affect the base URL. */
   get variesBy(): readonly string[] {
     return this.config.publicUrl === undefined && this.config.trustedProxies.length > 0 ? FORWARDED_HEADERS : [];
   }
 
   /**
-   * Whether a base URL is known to be this service's, and not just what a request said: `PUBLIC_URL`, where the service
-   * calls itself, or the loopback address that it listens on, under any name.
+   * True if a base URL is known to be this service's, not just claimed by a request: `PUBLIC_URL`, `INTERNAL_URL`, or
+   * the bound loopback address under any loopback name.
    */
   isOwnAddress(baseUrl: string): boolean {
     if (baseUrl === this.config.publicUrl || baseUrl === this.config.internalUrl) return true;
@@ -70,18 +73,23 @@ export class ServiceAddress {
     return origin === baseUrl && protocol === bound.protocol && port === bound.port && isLoopbackHost(hostname);
   }
 
-  /** The path below `/a2a` of the agent at a URL of this service, as `URL.href` writes it; `undefined` at any other. */
+  /**
+   * Returns the path below `/a2a` of the agent at a URL of this service, as `URL.href` writes it; `undefined` for any
+   * other URL.
+   */
   ownPath(url: string): string | undefined {
     const [, base = '', path = ''] = BELOW_A2A.exec(url) ?? [];
     return base !== '' && (this.ownUrls.includes(base) || this.isOwnAddress(base)) ? path : undefined;
   }
 
-  /** The host by which a trusted proxy was called; `undefined` where there is none, or it does not say. */
+  /** Returns the host by which a trusted proxy was called; `undefined` if there is none. */
   forwardedHost(request: IncomingRequest): string | undefined {
     return forwardedHost(request, this.proxies);
   }
 
-  /** The base URL to tell a caller: `PUBLIC_URL`, else what the request says, without a trailing slash. */
+  /**
+   * Returns the base URL to report to a caller: `PUBLIC_URL`, else the one of the request, without a trailing slash.
+   */
   publicBaseUrl(request?: IncomingRequest): string {
     return this.config.publicUrl ?? (request && requestedBaseUrl(request, this.proxies)) ?? this.internalUrl;
   }
@@ -89,7 +97,7 @@ export class ServiceAddress {
 
 const BELOW_A2A = /^(https?:\/\/[^/]+(?:\/.*?)?)\/a2a(?:\/(.*))?$/;
 
-/** A server that listens on every address is reached on loopback. */
+/** Returns the host to call: a server that listens on all addresses is reached on loopback. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '[::]' ? '[::1]' : host;

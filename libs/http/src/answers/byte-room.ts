@@ -1,10 +1,10 @@
 import { InFlight, type InFlightOwner } from '#libs/service';
 
-/** The shares of the room that one caller with a name, and all callers of one tenant, may have. */
+/** Shares of the room that one named caller, and all callers of one tenant, may have. */
 const CALLER_SHARE = 1 / 2;
 const TENANT_SHARE = 3 / 4;
 
-/** An answer found no room in time. The same request may find it later. */
+/** The room for answers stayed full for too long. The same request may succeed later. */
 export class ResponseBudgetExceeded extends Error {
   override readonly name = 'ResponseBudgetExceeded';
 
@@ -18,28 +18,28 @@ interface Waiting {
   enter(): void;
 }
 
-/** Whose answers are counted together. */
+/** Caller and tenant whose answers are counted together. */
 interface Account {
   caller: string;
   tenant: string;
 }
 
-/** Size of a room, and the callback for what found no room. */
+/** Size of a room, and the callback for items that found no room. */
 export interface ByteRoomOptions {
   bytes: number;
-  /** Milliseconds of the longest wait for room. */
+  /** Maximum wait for room, in milliseconds. */
   waitMs: number;
-  /** Called where something found no room in time. */
+  /** Called when an item found no room in time. */
   refused(): void;
 }
 
 /**
- * Room for bytes that are held until readers have taken them. What finds no room waits.
+ * Room for bytes that are held until readers have taken them. Items without room wait.
  *
- * - All together have at most `bytes`; what is larger is alone.
- * - A caller with a name has at most half of that, or a single item that is larger; all callers of a tenant have three
- *   quarters, where there are tenants.
- * - Callers that wait take turns, each in the order of its own requests. A large item is not overtaken forever.
+ * - All items together have at most `bytes`; a larger item enters alone.
+ * - A named caller has at most half of the room, or a single larger item; all callers of a tenant have at most three
+ *   quarters.
+ * - Waiting callers take turns, each in the order of its own requests. A large item is not overtaken forever.
  */
 export class ByteRoom {
   private held = 0;
@@ -60,7 +60,7 @@ export class ByteRoom {
   }
 
   /**
-   * Resolves when there is room. @returns what to call, once, when the bytes are gone
+   * Resolves when there is room. @returns the function that frees the room; call it once
    * @throws ResponseBudgetExceeded after `waitMs`
    */
   async enter(bytes: number, whose: InFlightOwner): Promise<() => void> {
@@ -98,12 +98,12 @@ export class ByteRoom {
     addTo(this.heldBy.tenant, tenant, bytes);
   }
 
-  /** Lets in every answer that may enter now. */
+  /** Admits every item that may enter now. */
   private admitNext(): void {
     for (let account = this.nextAccount(); account; account = this.nextAccount()) {
       const { waiting } = this.lines.get(account.caller)!;
       const first = waiting.shift()!;
-      // Back to the end: the others come first now.
+      // Rotates the caller to the end: the others come first now.
       this.lines.delete(account.caller);
       if (waiting.length > 0) this.lines.set(account.caller, { account, waiting });
       this.add(account, first.bytes);
@@ -111,7 +111,10 @@ export class ByteRoom {
     }
   }
 
-  /** The caller whose first answer may enter. Those that have their share are passed over; one that needs room is not. */
+  /**
+   * Returns the next caller whose first item may enter. Callers at their share are skipped; one whose item needs more
+   * free room is not, so it is not overtaken.
+   */
   private nextAccount(): Account | undefined {
     const { bytes: size } = this.options;
     for (const {
@@ -138,7 +141,7 @@ export class ByteRoom {
   }
 }
 
-/** Adds to a sum; one that is nothing is not kept. */
+/** Adds to a sum and removes it at zero. */
 function addTo(sums: Map<string, number>, key: string, bytes: number): void {
   const sum = (sums.get(key) ?? 0) + bytes;
   if (sum === 0) sums.delete(key);

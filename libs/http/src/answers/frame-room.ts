@@ -4,22 +4,27 @@ import { AppConfig, InFlight, type InFlightOwner, Metrics, WorkTurns } from '#li
 import { ByteRoom } from './byte-room.js';
 import { LONGEST_WAIT_MS, RESPONSE_WAIT_MS } from './response-budget.js';
 
-/** Characters from which on a frame needs room. */
+/** Number of characters from which a frame needs room. */
 export const LARGE_FRAME = 64 * 1024;
-/** Bytes in memory for each character: the frame as it is put together, and as the socket holds it. */
+/** Bytes of memory per character: the frame as it is built, and as the socket holds it. */
 const BYTES_PER_CHARACTER = 2;
 
-/** Enters the room with a frame of so many characters. @returns what to call, once, when the reader has taken it */
+/**
+ * Enters the room with a frame of a number of characters. @returns the function that frees the room; call it once the
+ * reader has taken the frame
+ */
 export type EnterFrame = (characters: number) => Promise<() => void>;
 
 const NEVER = new AbortController().signal;
 const ROOMS = new WeakMap<object, (request: IncomingMessage) => EnterFrame>();
 
 /**
- * The memory of this process for large frames of event streams, from when they are put together until their readers have
- * taken them: as much as large answers have (ANSWER_LIMIT). Hundreds of streams that show one large event take turns
- * instead of the process's memory. ByteRoom says how callers share it. A frame with room is put together and sent in its
- * caller's turn on the event loop (WorkTurns).
+ * Memory of this process for large frames of event streams, as much as large answers have (ANSWER_LIMIT).
+ *
+ * - A frame holds room from when it is built until its reader has taken it, so hundreds of streams of one large event
+ *   take turns.
+ * - ByteRoom shares the room among callers.
+ * - A frame with room is built and sent in its caller's turn on the event loop (WorkTurns).
  */
 @Injectable()
 export class FrameRoom {
@@ -36,14 +41,15 @@ export class FrameRoom {
     metrics.gauge('parley_frames_waiting', 'Large frames of streams that wait', [], () => this.room.waiting);
   }
 
-  /** Number of bytes that have room. */
+  /** Number of bytes held. */
   get taken(): number {
     return this.room.taken;
   }
 
   /**
-   * Resolves when there is room for a frame, in its caller's turn. @returns what to call, once, when its reader has taken it
-   * @throws ResponseBudgetExceeded after three quarters of a minute
+   * Resolves when there is room for a frame, in its caller's turn. @returns the function that frees the room; call it
+   * once the reader has taken the frame
+   * @throws ResponseBudgetExceeded after 45 seconds
    */
   async enter(characters: number, whose: InFlightOwner): Promise<() => void> {
     const leave = await this.room.enter(characters * BYTES_PER_CHARACTER, whose);
@@ -51,15 +57,15 @@ export class FrameRoom {
     return leave;
   }
 
-  /** Has the streams of a server's responses enter this room. */
+  /** Makes the streams of a server's responses enter this room. */
   serve(server: Server, whose: (request: IncomingMessage) => InFlightOwner): void {
     ROOMS.set(server, (request) => (characters) => this.enter(characters, whose(request)));
   }
 }
 
-/** Returns how the frames that answer a request enter their room; `undefined` where its server has none. */
+/** Returns the function by which the frames of a response enter their room; `undefined` if its server has none. */
 export function frameRoomOf(request: IncomingMessage | undefined): EnterFrame | undefined {
-  // Node keeps with each socket whose it is.
+  // Node stores the server of each socket on it.
   const { server } = (request?.socket ?? {}) as { server?: object };
   return request && server && ROOMS.get(server)?.(request);
 }

@@ -1,23 +1,23 @@
 import type { Socket } from 'node:net';
 import type { PacedReader } from './reader-pace.js';
 
-/** State that Node keeps of a socket, and uses itself to tell a slow reader from one that takes nothing (net.js). */
+/** Node's internal state of a socket, by which Node itself tells a slow reader from a stalled one (net.js). */
 interface SocketInternals {
   _bytesDispatched?: number;
   _handle?: { writeQueueSize?: number } | null;
 }
 
-/** The reader at the other end of a socket, whatever is spoken there. */
+/** Reader at the other end of a socket, independent of its protocol. */
 export class PacedSocket implements PacedReader {
   constructor(private readonly socket: Socket) {}
 
-  /** HTTP/2 writes past the socket, to its handle. */
+  /** True while bytes wait for the reader. HTTP/2 bypasses the socket and writes to its handle. */
   hasPending(): boolean {
     const { _handle: handle } = this.socket as unknown as SocketInternals;
     return this.socket.writableLength > 0 || (handle?.writeQueueSize ?? 0) > 0;
   }
 
-  /** Without Node's internals a write counts once all of it has left. */
+  /** Returns the number of bytes that have left. Without Node's internals a write counts once all of it has left. */
   bytesTaken(): number {
     const { socket } = this;
     const { _bytesDispatched: dispatched, _handle: handle } = socket as unknown as SocketInternals;
@@ -27,7 +27,7 @@ export class PacedSocket implements PacedReader {
       : dispatched - queued;
   }
 
-  /** Resets the connection: what waits in the kernel is freed, too. */
+  /** Resets the connection, which also frees what waits in the kernel. */
   cut(): void {
     this.socket.resetAndDestroy();
   }

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy, Optional } from '@nestjs/common';
 import { Metrics, type Passing, PassingSet } from '#libs/service';
 
-/** A connection or a stream whose reader has to keep a minimum rate. */
+/** A connection or stream whose reader must keep a minimum rate. */
 export interface PacedReader {
   /** True while bytes wait for the reader. */
   hasPending(): boolean;
@@ -12,26 +12,26 @@ export interface PacedReader {
 }
 
 export interface PaceLimits {
-  /** Bytes per second that a reader takes at least while something waits for it. */
+  /** Minimum rate of a reader while bytes wait for it, in bytes per second. */
   bytesPerSecond: number;
-  /** Milliseconds over which the rate is measured. */
+  /** Period over which the rate is measured, in milliseconds. */
   windowMs: number;
 }
 
-/** Injected by tests: other limits than 16 kB/s over half a minute. */
+/** Injection token for limits in tests; the defaults are 16 kB/s over 30 seconds. */
 export const PACE_LIMITS = Symbol('PACE_LIMITS');
 const DEFAULT_LIMITS: PaceLimits = { bytesPerSecond: 16_000, windowMs: 30_000 };
 const LOOKS_PER_WINDOW = 6;
 
 /**
- * Disconnects readers that take less than the minimum rate of what waits for them, so that no reader decides how long an
- * answer stays in memory.
+ * Disconnects readers that take less than the minimum rate, so that no reader determines how long an answer stays in
+ * memory.
  *
  * - A reader that takes nothing is cut between one window and one window plus a sixth after its answer began to wait.
- * - A reader for which nothing waits is never cut, however long it is silent.
- * - Windows are counted in turns of the event loop: a process that stood still blames no reader.
+ * - A reader without waiting bytes is never cut, however long it is silent.
+ * - Windows are counted in turns of the event loop: after a standstill of the process no reader is blamed.
  *
- * Bytes count as taken when they leave the process. The kernel takes them in lumps of up to a few megabytes, so on a fast
+ * Bytes count as taken when they leave the process. The kernel accepts up to a few megabytes at once, so on a fast
  * network with large buffers a reader below 50 kB/s may count as one that takes nothing.
  */
 @Injectable()
@@ -50,7 +50,7 @@ export class ReaderPace implements OnModuleDestroy {
     this.cuts = metrics.counter('parley_slow_readers_cut_total', 'Readers that were cut because they took too little');
   }
 
-  /** Watches a reader. @returns the function that ends the watch; calling it again has no effect */
+  /** Watches a reader. @returns the function that ends the watch; further calls have no effect */
   watch(reader: PacedReader): () => void {
     const watched = this.watched.add({ reader, marks: [] });
     return () => watched.leave();
@@ -78,6 +78,6 @@ export class ReaderPace implements OnModuleDestroy {
 
 interface WatchedReader {
   reader: PacedReader;
-  /** Bytes taken at each of the last looks at which something was pending. */
+  /** Bytes taken at each of the last measurements with pending bytes. */
   marks: number[];
 }

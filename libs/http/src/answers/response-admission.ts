@@ -3,27 +3,27 @@ import { ProblemError } from '../problems/problem.js';
 import { ResponseBudgetExceeded } from './byte-room.js';
 import type { ResponseBudget } from './response-budget.js';
 
-/** A page of Tasks with large logs ends there, whatever was asked for. */
+/** Maximum number of bytes of large logs in a page of Tasks, whatever page size was requested. */
 const MOST_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Call whose answer is made of logs. */
+/** Call whose answer is built from logs. */
 interface AnsweredCall {
   scope: InFlightOwner;
   /**
-   * Calls back, once, when the answer or its caller has gone; returns false where the caller has left already. Absent
-   * inside of this process, where nothing is limited.
+   * Calls back once, when the answer or its caller has gone; returns false if the caller has already left. Absent for
+   * calls inside this process, which are not limited.
    */
   whenAnswered?: (done: () => void) => boolean;
 }
 
 /**
- * Room that one call has in `ResponseBudget`, taken before large logs are read.
+ * Room of one call in `ResponseBudget`, taken before large logs are read.
  *
- * - It is given back when the answer has gone, or its caller has, or once it is disposed of.
- * - Room that the call has already is enough for another read of as many bytes.
+ * - It is freed when the answer or its caller has gone, or on disposal.
+ * - Room that the call already has suffices for another read of as many bytes.
  */
 export class ResponseAdmission implements Disposable {
-  /** Bytes of large logs that a page of Tasks has at most; it has one Task at least. */
+  /** Maximum number of bytes of large logs in a page of Tasks; a page has at least one Task. */
   readonly bytes: number = MOST_PAGE_BYTES;
   private admitted = 0;
   private readonly leaves = new Set<() => void>();
@@ -33,11 +33,11 @@ export class ResponseAdmission implements Disposable {
     private readonly call: AnsweredCall,
   ) {}
 
-  /** @throws an error with status 503 where there is no room in time, or nobody waits for the answer any more */
+  /** Takes room for bytes. @throws an error with status 503 if there is no room in time, or the caller has left */
   async admit(bytes: number): Promise<void> {
     const { scope, whenAnswered } = this.call;
     if (!this.budget || !whenAnswered || bytes <= this.admitted) return;
-    // What waits for more than it has would wait for itself.
+    // Frees the room first: otherwise a call that needs more would wait for itself.
     this[Symbol.dispose]();
     const leave = await this.budget.enter(bytes, scope).catch((error: unknown) => {
       throw error instanceof ResponseBudgetExceeded ? this.refusal(error.message) : error;
@@ -49,13 +49,13 @@ export class ResponseAdmission implements Disposable {
     throw this.refusal('The caller has left');
   }
 
-  /** Gives all of the room back. */
+  /** Frees all of the room. */
   [Symbol.dispose](): void {
     this.admitted = 0;
     for (const leave of this.leaves) this.leave(leave);
   }
 
-  /** Makes the error that the call ends with. */
+  /** Creates the error that the call ends with. */
   protected refusal(message: string): Error {
     return new ProblemError(503, message, [], 'OVERLOADED');
   }

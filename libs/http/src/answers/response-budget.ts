@@ -2,15 +2,17 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { AppConfig, type InFlightOwner, Metrics } from '#libs/service';
 import { ByteRoom } from './byte-room.js';
 
-/** Longer than a reader that takes nothing keeps its room (ReaderPace): whoever waits for that room gets it. */
+/**
+ * Maximum wait in milliseconds. It exceeds the time that a stalled reader keeps its room (ReaderPace), so waiting calls
+ * get that room.
+ */
 export const LONGEST_WAIT_MS = 45_000;
-/** For tests: another wait than three quarters of a minute, in milliseconds. */
+/** Injection token for another maximum wait in tests, in milliseconds. */
 export const RESPONSE_WAIT_MS = Symbol('RESPONSE_WAIT_MS');
 
 /**
- * The bytes of large answers that this process reads, builds and sends at once (ANSWER_LIMIT). An answer that finds no
- * room waits, so that many readers of large Tasks take turns instead of the process's memory. ByteRoom says how callers
- * share it.
+ * Room for the bytes of large answers that this process reads, builds and sends at once (ANSWER_LIMIT). An answer
+ * without room waits, so many readers of large Tasks take turns. ByteRoom shares the room among callers.
  */
 @Injectable()
 export class ResponseBudget {
@@ -24,8 +26,8 @@ export class ResponseBudget {
   }
 
   /**
-   * Resolves when there is room. @returns what to call, once, when the answer is gone
-   * @throws ResponseBudgetExceeded after three quarters of a minute
+   * Resolves when there is room. @returns the function that frees the room; call it once the answer is gone
+   * @throws ResponseBudgetExceeded after 45 seconds
    */
   enter(bytes: number, whose: InFlightOwner): Promise<() => void> {
     return this.room.enter(bytes, whose);

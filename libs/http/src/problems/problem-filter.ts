@@ -6,16 +6,18 @@ import { problem, type Problem, ProblemError } from './problem.js';
 import { requestTrace } from './request-trace.js';
 
 /**
- * Answers every error of `/api` as `application/problem+json`, also where no controller was found or the body could not
- * be read. What the house did not write for callers is told as `Internal error` and logged with its cause, under the id
- * of the request that the caller is told; a database that is out of reach is 503. Elsewhere the HTTP errors of Nest, such
- * as those of health checks, keep the bodies that they bring.
+ * Answers every error of `/api` as `application/problem+json`, including unknown routes and unreadable bodies.
+ *
+ * - Errors not written for callers become `Internal error` and are logged with their cause and the request id in the
+ *   answer.
+ * - An unreachable database is 503.
+ * - Outside `/api`, HTTP errors of Nest, such as those of health checks, keep their own bodies.
  */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger(ProblemFilter.name);
 
-  /** @param unprocessable the detail reasons of A2A errors that are 422 here, whatever A2A has for them */
+  /** @param unprocessable detail reasons of A2A errors that are reported as 422 here */
   constructor(private readonly unprocessable: ReadonlySet<string> = NONE) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -41,7 +43,7 @@ function sendAsItIs(error: HttpException, reply: FastifyReply): void {
   void reply.status(statusCode).send(typeof said === 'string' ? { statusCode, message: said } : said);
 }
 
-/** What a caller is told of an error. */
+/** Converts an error to the Problem that a caller may see. */
 export function problemOf(error: unknown, unprocessable = NONE): Problem {
   if (error instanceof ProblemError) return problem(error.status, error.message, error.errors, error.reason);
   if (error instanceof A2AError && error.status !== 500) return problemOfA2A(error, unprocessable);
@@ -83,20 +85,20 @@ function problemOfA2A(error: A2AError, unprocessable: ReadonlySet<string>): Prob
   return problem(status, error.message, errors, reason);
 }
 
-/** What has ended, and what a module says is unprocessable, is reported otherwise here than by A2A. */
+/** Returns the HTTP status of an A2A error. Ended Tasks and `unprocessable` reasons differ from A2A's own. */
 function statusOfA2A({ reason, detailReason, status }: A2AError, unprocessable: ReadonlySet<string>): number {
   if (reason === 'TASK_NOT_CANCELABLE') return 409;
   return unprocessable.has(detailReason ?? '') ? 422 : status;
 }
 
-/** The status of errors that Nest and Fastify throw; 500 for all others. */
+/** Returns the status of an error thrown by Nest or Fastify; 500 for all others. */
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   if (!(error instanceof Error) || !('code' in error)) return 500;
-  // The caller left before it had all of a file.
+  // The caller left before it had received all of a file.
   if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') return 400;
   if (!('statusCode' in error)) return 500;
-  // ECONNRESET with a status: the caller broke off in the middle of its body.
+  // ECONNRESET with a status: the caller disconnected in the middle of its body.
   const fromFastify = typeof error.code === 'string' && /^(FST_ERR|ECONNRESET$)/.test(error.code);
   return fromFastify && typeof error.statusCode === 'number' ? error.statusCode : 500;
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
-/** One thing that is wrong with a request. */
+/** Single problem of a request. */
 export class ProblemEntry {
   @ApiProperty({ description: "The field at fault; `''` where it is the whole.", example: 'nodes[0].id' })
   path!: string;
@@ -13,7 +13,7 @@ export class ProblemEntry {
   code?: string;
 }
 
-/** The body of an error of `/api` (RFC 9457). */
+/** Body of an error of `/api` (RFC 9457). */
 export class Problem {
   @ApiProperty({ example: 'about:blank' })
   type!: string;
@@ -52,10 +52,10 @@ export class Problem {
   errors?: ProblemEntry[];
 }
 
-/** A caller reads no more. */
+/** Maximum number of entries of a problem. */
 export const MOST_ENTRIES = 100;
 
-/** An error of `/api` that its caller may see: text and entries are sent as they are, the first hundred of them. */
+/** An error of `/api` that its caller may see. Message and the first hundred entries are sent unchanged. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly errors: readonly ProblemEntry[];
@@ -71,7 +71,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** A request whose body, query or header is not as documented: 400, naming each field. */
+/** Creates a 400 error for a body, query or header that violates the documentation, naming each field. */
 export function malformed(...errors: ProblemEntry[]): ProblemError {
   const reported = errors.slice(0, MOST_ENTRIES);
   return new ProblemError(
@@ -81,7 +81,7 @@ export function malformed(...errors: ProblemEntry[]): ProblemError {
   );
 }
 
-/** A Problem of the kind that its HTTP status says all about (`about:blank`, RFC 9457 section 4.2.1). */
+/** Creates a Problem without a type of its own (`about:blank`, RFC 9457 section 4.2.1). */
 export function problem(
   status: number,
   detail: string,
@@ -111,7 +111,7 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** The reason of a problem of which its status is all there is to know. */
+/** Returns the default reason of an HTTP status. */
 function reasonOf(status: number): string {
   return REASONS[status] ?? (status < 500 ? 'REFUSED' : 'FAILED');
 }

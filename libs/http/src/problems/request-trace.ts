@@ -5,9 +5,8 @@ import { inboundTrace } from '#libs/service';
 const BEGUN = new WeakMap<Pick<IncomingMessage, 'headers'>, string>();
 
 /**
- * The trace of a request whose caller traces: the caller's, or where that cannot be read one that begins with the request,
- * the same whenever it is asked for. Without a `traceparent` there is none, so that the answers to two requests that are
- * alike are alike.
+ * Returns the trace of a request with a `traceparent`: the caller's, or if that is invalid a new one, the same for each
+ * call. Without a `traceparent` there is no trace, so equal requests get equal answers.
  */
 export function requestTrace(request: Pick<IncomingMessage, 'headers'>): { trace_id?: string } {
   if (request.headers['traceparent'] === undefined) return {};

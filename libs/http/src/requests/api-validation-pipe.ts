@@ -3,9 +3,9 @@ import { type BodyType, readBody } from './read-body.js';
 import { type QueryType, readQuery } from './read-query.js';
 
 /**
- * The validation of everything that `/api` is sent: a handler's `@Body()` and `@Query()` are instances of the classes
- * that they are declared as, by the rules of class-validator. Nest's pipe with the problems of this API, and with two
- * differences: free-form JSON is left as it was sent, and nothing is waited for.
+ * Validates everything sent to `/api`: `@Body()` and `@Query()` parameters are instances of their declared classes,
+ * checked by class-validator. Unlike Nest's pipe it reports this API's problems, leaves free-form JSON unchanged, and
+ * is synchronous.
  */
 @Injectable()
 export class ApiValidationPipe extends ValidationPipe {

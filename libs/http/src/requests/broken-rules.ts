@@ -2,11 +2,11 @@ import { getMetadataStorage, type ValidationArguments, type ValidatorConstraintI
 import type { ProblemEntry } from '../problems/problem.js';
 import type { EachContext } from './each-rule.js';
 
-/** A rule of class-validator for a member, found once for all instances of its class. */
+/** Rule of class-validator for a member, collected once per class. */
 interface Rule {
   readonly name: string;
   readonly member: string;
-  /** Absent: the member is an instance with rules of its own, or a list of such. */
+  /** Check of the rule. Absent: the member is an instance with its own rules, or a list of such. */
   readonly check?: ValidatorConstraintInterface;
   readonly constraints: unknown[];
   readonly message: string | ((args: ValidationArguments) => string) | undefined;
@@ -17,7 +17,7 @@ interface Rule {
 
 interface MemberRules {
   readonly member: string;
-  /** The rules count only where all of these say so. */
+  /** Conditions that must all hold for the rules to apply. */
   readonly conditions: ((object: unknown, value: unknown) => boolean)[];
   readonly own: Rule[];
   readonly nested: Rule[];
@@ -26,9 +26,9 @@ interface MemberRules {
 const rulesOfClass = new WeakMap<object, readonly MemberRules[]>();
 
 /**
- * Finds the members of an instance that break the rules of its class, as class-validator's `validateSync` does: one entry
- * for each thing that is said of a member, in the same order. Reads the rules of a class once and not for each instance,
- * and ends after `most` entries, so a list of ten thousand takes milliseconds.
+ * Finds the members of an instance that violate the rules of its class, with the entries and order of class-validator's
+ * `validateSync`. Reads the rules once per class and stops after `most` entries, so a list of ten thousand takes
+ * milliseconds.
  */
 export function brokenRules(instance: object, most: number): ProblemEntry[] {
   const search = new RuleSearch(most);
@@ -60,13 +60,15 @@ class RuleSearch {
     const broken = [...own.filter((rule) => !holds(rule, args)), ...(isParent ? [] : nested)];
     if (broken.length === 0 && (nested.length === 0 || value === undefined)) return;
     const path = at === '' ? member : `${at}.${member}`;
-    // Of rules with one name the last counts, in the place of the first.
+    // Of rules with the same name the last counts, in the position of the first.
     if (broken.length > 0)
       this.add(path, value, new Map(broken.map((rule) => [rule.name, { detail: messageOf(rule, args), rule }])));
     if (isParent) for (const rule of nested) this.ofParts(value, rule, path);
   }
 
-  /** A value that is no list breaks every rule of lists: it is enough to say that. Several rules may say the same. */
+  /**
+   * Adds the entries of a value. For a value that is not a list, only that is reported. Equal entries are added once.
+   */
   private add(path: string, value: unknown, broken: Map<string, { detail: string; rule: Rule }>): void {
     const isArray = broken.get('isArray');
     const said = new Map<string, ProblemEntry>();
@@ -90,7 +92,7 @@ class RuleSearch {
 }
 
 function rulesOf(instance: object): readonly MemberRules[] {
-  // Not `instance.constructor`: what was sent may have a member of that name.
+  // Not `instance.constructor`: the sent value may have a member of that name.
   const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: new () => object };
   const known = rulesOfClass.get(type);
   if (known) return known;
@@ -103,7 +105,7 @@ function readRules(type: new () => object): MemberRules[] {
   const storage = getMetadataStorage();
   const members = storage.groupByPropertyName(storage.getTargetValidationMetadatas(type, '', false, false));
   return Object.entries(members).map(([member, declared]) => {
-    // As class-validator asks first.
+    // In the order of class-validator, which checks `isDefined` first.
     const all = declared.toSorted((a, b) => Number(b.type === 'isDefined') - Number(a.type === 'isDefined'));
     const rules = all.flatMap((it): Rule[] => {
       const { type: kind, message, each, validateIf: condition } = it;
@@ -130,7 +132,7 @@ function holds({ check, constraints, each, condition }: Rule, args: Checked): bo
   return each && Array.isArray(value) ? value.every(test) : test(value);
 }
 
-/** The member itself, or of a list the entries at fault. */
+/** Returns the paths at fault: the member, or the invalid entries of a list. */
 function pathsOf(value: unknown, { context }: Rule, path: string): string[] {
   const test = context?.test;
   if (!test || !Array.isArray(value)) return [path];

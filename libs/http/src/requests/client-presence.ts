@@ -4,8 +4,8 @@ import { forClient } from '#libs/postgres';
 const READS_API = /^\/api(\/|\?|$)/;
 
 /**
- * Has lists and searches of `/api` end when their client leaves. Only of GET requests: what another one starts goes on
- * without its client.
+ * Ends reads of `/api` when their client leaves. Applies only to GET: operations started by other methods continue
+ * without their client.
  */
 export function endReadsOfGoneClients(fastify: FastifyInstance): void {
   fastify.addHook('preHandler', ({ method, url }, { raw }, done) => {

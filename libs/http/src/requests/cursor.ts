@@ -2,23 +2,23 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { malformed } from '../problems/problem.js';
 
-/** Where the reader of a stream wants to go on. */
+/** Position from which a reader resumes a stream. */
 export interface StreamCursor {
-  /** The number of the last event that it has seen; 0: none. */
+  /** Number of the last event that the reader has seen; 0: none. */
   after: number;
-  /** What it was sent as: `Last-Event-ID` or `since`. */
+  /** Name of the field it was sent in: `Last-Event-ID` or `since`. */
   field: string;
 }
 
-/** A handler's parameter: the cursor of its reader (`readCursor`). */
+/** Handler parameter with the cursor of its reader (`readCursor`). */
 export const Cursor = createParamDecorator((_: unknown, context: ExecutionContext): StreamCursor => {
   const { headers, query } = context.switchToHttp().getRequest<FastifyRequest>();
   return readCursor(headers, query as Record<string, unknown>);
 });
 
 /**
- * `Last-Event-ID`, which a reader sends that comes back, goes before `?since=`, which is in its address for ever; 0
- * without either.
+ * Reads the cursor. `Last-Event-ID`, sent by a reconnecting reader, takes precedence over `?since=`, which stays in the
+ * URL; 0 without either.
  * @throws ProblemError 400
  */
 export function readCursor(headers: Record<string, unknown>, query: Record<string, unknown>): StreamCursor {

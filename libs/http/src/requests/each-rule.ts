@@ -1,13 +1,13 @@
 import { ValidateBy } from 'class-validator';
 
-/** Tells `brokenRules` which entries of a list are at fault. */
+/** Context that lets `brokenRules` report the invalid entries of a list. */
 export interface EachContext {
   test: (entry: unknown) => boolean;
 }
 
 /**
- * Each entry of a list passes a test; those that do not are named, as `hosts[2]`, which class-validator's own `each` does
- * not. What is no list has another rule to say so.
+ * Requires each entry of a list to pass a test. Unlike class-validator's `each`, it reports the invalid entries, such
+ * as `hosts[2]`. Values that are not lists pass; another rule must reject them.
  */
 export function Each(test: (entry: unknown) => boolean, detail: string): PropertyDecorator {
   const validate = (value: unknown): boolean => !Array.isArray(value) || value.every(test);

@@ -4,17 +4,17 @@ import { endOfJsonString, unfitValue } from '#libs/protocol';
 import { malformed } from '../problems/problem.js';
 import { refusedName } from './refused-names.js';
 
-/** How deep a caller's JSON may be nested; what is deeper breaks writers that recurse. */
+/** Maximum nesting of a caller's JSON; deeper values break recursive writers. */
 const MAX_DEPTH = 100;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-/** Fewer characters than that many members and elements need. */
+/** Minimum number of characters of a member or element. */
 const CHARACTERS_PER_MEMBER = 2;
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-/** Reads a body at once, or, where it is costly, in its caller's turn; or refuses it. */
+/** Schedules the reading of a body: at once, or for a costly one in its caller's turn; or refuses it. */
 export type BodyTurn = (
   request: FastifyRequest,
   bytes: number,
@@ -23,10 +23,10 @@ export type BodyTurn = (
 ) => void;
 
 /**
- * A parser of JSON bodies that refuses one with too many members before it is parsed, and one that is not UTF-8, and says
- * which names are refused. Else it is Fastify's own.
- * @param inTurn reads each body; at once where it is absent
- * @throws ProblemError 400, by its callback
+ * Creates a parser of JSON bodies. Beyond Fastify's own it rejects bodies with too many members before parsing, and
+ * bodies that are not UTF-8, and it names rejected member names.
+ * @param inTurn schedules the reading of each body; absent: at once
+ * @throws ProblemError 400, through its callback
  */
 export function jsonBodyParser(
   fastify: FastifyInstance,
@@ -45,15 +45,18 @@ export function jsonBodyParser(
   return (request, body, done) => inTurn(request, body.length, () => read(request, body, done), done);
 }
 
-/** Names of members that Fastify refuses, and what may stand for a letter of them, behind its backslash. */
+/** Names of members that Fastify rejects, and the start of an escape that may spell one of their letters. */
 const SUSPICIOUS = ['__proto__', 'constructor', 'u00'];
 
-/** True if a member may be called as Fastify refuses it: its own search takes longer than it takes to parse the text. */
+/**
+ * True if a text may have a member name that Fastify rejects. A pre-check: Fastify's own search takes longer than
+ * parsing.
+ */
 function namesPrototype(text: string): boolean {
   return SUSPICIOUS.some((it) => text.includes(it));
 }
 
-/** Parses a text, or has Fastify say what is wrong with it, which takes some texts that are not quite JSON. */
+/** Parses a text. If that fails, lets Fastify report the problem or accept a text that is not quite JSON. */
 function parseOr(refuse: () => void, text: string, done: Done): void {
   let read: unknown;
   try {
@@ -65,9 +68,9 @@ function parseOr(refuse: () => void, text: string, done: Done): void {
 }
 
 /**
- * Refuses what can be read and not written again. Uses no stack of its own for what is deep.
- * @throws ProblemError 400 for a body that is nested too deep, and for a number that is none: `1e999` is read as Infinity,
- * and would be written as `null`
+ * Rejects JSON that can be parsed but not written again. Uses no recursion.
+ * @throws ProblemError 400 for nesting beyond the limit, and for an infinite number: `1e999` parses as Infinity and
+ * would be written as `null`
  */
 export function refuseUnfitJson(body: unknown): void {
   const unfit = unfitValue(body, MAX_DEPTH);
@@ -77,8 +80,8 @@ export function refuseUnfitJson(body: unknown): void {
 }
 
 /**
- * Whether a JSON text has more members of objects and elements of lists than that. It is told before the text is parsed:
- * a megabyte of empty lists is a hundred megabytes of values. Of a text that is no JSON it tells nothing.
+ * True if a JSON text has more members and elements than `limit`. Runs before parsing: a megabyte of empty lists
+ * becomes a hundred megabytes of values. The result is unspecified for text that is not JSON.
  */
 export function hasMoreMembers(text: string, limit: number): boolean {
   if (text.length < limit * CHARACTERS_PER_MEMBER) return false;
@@ -87,7 +90,7 @@ export function hasMoreMembers(text: string, limit: number): boolean {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (code <= 0x20) continue;
-    // What follows a bracket is the first member, unless it is the other bracket.
+    // A bracket is followed by the first member, unless by the closing bracket.
     if (code === COMMA || (opened && !isClosing(code))) members += 1;
     if (members > limit) return true;
     if (code === QUOTE) index = endOfJsonString(text, index);
@@ -104,7 +107,7 @@ function isClosing(code: number): boolean {
   return code === 0x5d || code === 0x7d;
 }
 
-/** How a text is refused that has too many of them. */
+/** Returns the error text for JSON with too many members. */
 export function tooManyMembers(limit: number): string {
   return `has more than ${limit} members and elements (JSON_MEMBERS_LIMIT)`;
 }

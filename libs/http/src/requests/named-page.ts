@@ -1,17 +1,20 @@
 import { ProblemError } from '../problems/problem.js';
 
-/** Which page of a list by name is read: so many after a name, and one more, which says that there are more. */
+/**
+ * Page of a list sorted by name: `limit` entries after a name. `limit` includes one extra entry, which shows that there
+ * are more.
+ */
 export interface NamedPage {
   limit: number;
   after: string;
 }
 
-/** Which page a query asks for. */
+/** Returns the page that a query requests. */
 export function namedPage({ pageSize, pageToken = '' }: { pageSize: number; pageToken?: string }): NamedPage {
   return { limit: pageSize + 1, after: pageToken };
 }
 
-/** Returns the page among the rows that were read, and the token of the next one; '' where there is none. */
+/** Returns the page of the rows read, and the token of the next page; '' if there is none. */
 export function cutPage<T extends { name: string }>(
   rows: readonly T[],
   pageSize: number,
@@ -20,16 +23,16 @@ export function cutPage<T extends { name: string }>(
   return { page, nextPageToken: rows.length > pageSize ? (page.at(-1)?.name ?? '') : '' };
 }
 
-/** Count of what a tenant keeps in a list, and its limit. */
+/** Number of a tenant's entries in a list, and its limit. */
 export interface TenantCount {
   /** Number of entries. */
   count: number;
   most: number;
-  /** As in `a tenant has at most 1000 models`. */
+  /** Plural noun, as in `a tenant has at most 1000 models`. */
   what: string;
 }
 
-/** @throws ProblemError 422 where a tenant keeps as many as it may */
+/** Rejects another entry at the limit. @throws ProblemError 422 */
 export function refuseMoreThan({ count, most, what }: TenantCount): void {
   if (count < most) return;
   const detail = `a tenant has at most ${most} ${what}, and this one has ${count}: delete one first`;

@@ -1,6 +1,6 @@
 import { QueryPageSize, QueryText } from './query-rules.js';
 
-/** A place in a list whose newest row comes first. */
+/** Position in a list sorted by newest first. */
 export interface PagePosition {
   updatedAt: Date;
   taskId: string;
@@ -8,7 +8,7 @@ export interface PagePosition {
 
 const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200})$/;
 
-/** Which page of a list is asked for. */
+/** Query of a page. */
 export class PageQuery {
   @QueryPageSize()
   pageSize = 50;
@@ -19,13 +19,13 @@ export class PageQuery {
   })
   pageToken?: string;
 
-  /** The last row of the page before. */
+  /** Position of the last row of the previous page. */
   get before(): PagePosition | undefined {
     return this.pageToken === undefined || this.pageToken === '' ? undefined : positionOf(this.pageToken);
   }
 }
 
-/** The token of the page after a row. */
+/** Returns the token of the page after a row. */
 export function pageTokenAfter({ updatedAt, taskId }: PagePosition): string {
   return Buffer.from(`${updatedAt.getTime()}.${taskId}`).toString('base64url');
 }

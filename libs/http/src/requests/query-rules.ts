@@ -17,7 +17,7 @@ import {
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 
-/** A text that passes the test, once, and has no NUL; unless it is `required`, it may be left out. */
+/** Query parameter: a text that passes a test, given once, without NUL; optional unless `required`. */
 export function QueryText(
   test: (text: string) => boolean,
   detail: string,
@@ -31,7 +31,7 @@ export function QueryText(
   );
 }
 
-/** A parameter that may be left out, and is else one of some words. */
+/** Optional query parameter with one of several values. */
 export function QueryWord(words: readonly string[], documentation: ApiPropertyOptions = {}): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ enum: [...words], ...documentation } as ApiPropertyOptions),
@@ -40,7 +40,7 @@ export function QueryWord(words: readonly string[], documentation: ApiPropertyOp
   );
 }
 
-/** A parameter that may be left out, and is else a time; the property is a Date. */
+/** Optional query parameter with a time; the property is a Date. */
 export function QueryTime(documentation: ApiPropertyOptions = {}): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type: String, format: 'date-time', ...documentation } as ApiPropertyOptions),
@@ -50,7 +50,7 @@ export function QueryTime(documentation: ApiPropertyOptions = {}): PropertyDecor
   );
 }
 
-/** A parameter that is `true` or `false`; the property's own value where it is left out. */
+/** Query parameter `true` or `false`; without it the property keeps its default. */
 export function QueryFlag(documentation: ApiPropertyOptions = {}): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type: Boolean, default: false, ...documentation } as ApiPropertyOptions),
@@ -60,8 +60,8 @@ export function QueryFlag(documentation: ApiPropertyOptions = {}): PropertyDecor
 }
 
 /**
- * How many a page has, for a property that is 50 where nothing is given.
- * @param empty what an empty text stands for; refused without it
+ * Query parameter for the page size, 50 by default.
+ * @param empty value of an empty text; absent: an empty text is rejected
  */
 export function QueryPageSize(empty?: number): PropertyDecorator {
   const rule = once(`must be a number from 1 to ${MAX_PAGE_SIZE}`);
@@ -74,7 +74,7 @@ export function QueryPageSize(empty?: number): PropertyDecorator {
   );
 }
 
-/** How many a page has, for a property that is `most` where nothing is given: then a page has everything there may be. */
+/** Query parameter for the page size, `most` by default: then one page holds everything. */
 export function QueryWholePageSize(most: number): PropertyDecorator {
   const rule = once(`must be a number from 1 to ${most}`);
   return applyDecorators(
@@ -87,8 +87,8 @@ export function QueryWholePageSize(most: number): PropertyDecorator {
 }
 
 /**
- * A whole number of at most nine digits, for a property that has its default.
- * @param most absent where there is no other limit
+ * Query parameter: a whole number of at most nine digits, for a property with a default.
+ * @param most absent without an upper limit
  */
 export function QueryNumber(
   least: number,
@@ -117,12 +117,12 @@ export function QueryNumber(
 
 const WITHOUT_SECONDS = /^(\S{10}T\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/;
 
-/** As RFC 3339 has it, and also without seconds. */
+/** Parses an RFC 3339 time, with or without seconds. */
 function timeIn(text: string): Date | undefined {
   return readTimestamp(text.replace(WITHOUT_SECONDS, '$1:00$2'));
 }
 
-/** The text of a whole number of at most four digits as that number; anything else as it is. */
+/** Converts a text of one to four digits to a number; returns anything else unchanged. */
 function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : value;
 }
@@ -134,7 +134,7 @@ function once(detail: string): ValidationOptions {
   };
 }
 
-/** PostgreSQL knows no text with one, and refuses every statement that is given it. */
+/** True for a text with NUL, which PostgreSQL rejects in any statement. */
 function hasNul(value: unknown): boolean {
   return typeof value === 'string' && value.includes('\0');
 }

@@ -4,26 +4,26 @@ import { malformed, MOST_ENTRIES, type ProblemEntry } from '../problems/problem.
 import { brokenRules } from './broken-rules.js';
 import { refuseUnfitJson } from './json-limits.js';
 
-/** A class of request bodies: class-validator says what is allowed. What else is to be said of it, it says by these. */
+/** Class of request bodies, with class-validator's rules and these static members. */
 export interface BodyType<T extends object> {
   new (): T;
   /**
-   * Makes an instance of what was sent, where that is more than to take over the members that have a rule.
-   * Each class names the members that it knows; JSON is all that is promised of their values.
+   * Creates an instance of the sent value, if copying the members with rules is not enough. Each class declares the
+   * members it knows; their values may be any JSON.
    */
   // oxlint-disable-next-line typescript/no-explicit-any
   from?(sent: any): T;
-  /** Where it is true, no body stands for an empty one. */
+  /** True to treat a missing body as an empty object. */
   readonly optional?: boolean;
-  /** With which words members are refused that have no rule; without it they are left out. */
+  /** Error text for members without a rule; absent: such members are dropped. */
   readonly unknown?: string;
-  /** Makes the error of what is wrong, where that is not `malformed`. */
+  /** Creates the error for the entries at fault; absent: a malformed request. */
   readonly exceptionFactory?: (entries: ProblemEntry[]) => Error;
 }
 
 /**
- * A request's body as an instance of its class. Free-form members (`config`, `inputs`) stay the very values that were
- * sent: nothing walks through them, copies or converts them, as class-transformer would.
+ * Reads a request's body as an instance of its class. Free-form members (`config`, `inputs`) keep the sent values: they
+ * are not walked, copied or converted as class-transformer would.
  * @throws ProblemError 400 with one entry for each member at fault
  */
 export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
@@ -37,7 +37,7 @@ export function readBody<T extends object>(type: BodyType<T>, body: unknown): T 
   return instance;
 }
 
-/** An instance of a class with those of the members that were sent for which it has a rule. */
+/** Creates an instance of a class with the sent members that have a rule. */
 export function withMembers<T extends object>(type: new () => T, sent: object): T {
   const instance = new type() as Record<string, unknown>;
   for (const name of ruledNames(type)) {
@@ -47,22 +47,22 @@ export function withMembers<T extends object>(type: new () => T, sent: object): 
   return instance as T;
 }
 
-/** The members of what was sent for which a class has a rule. */
+/** Returns the sent members for which a class has a rule. */
 export function ruledMembers(type: new () => object, sent: Record<string, unknown>): Record<string, unknown> {
   const given = [...ruledNames(type)].filter((name) => sent[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, sent[name]]));
 }
 
 /**
- * The members that no rule knows, of an instance and of those in its members and lists whose class has words for them.
- * Of more than twenty at one place the first are named.
- * @param path where the instance is
+ * Returns the sent members without a rule, of an instance and of nested instances whose class has a text for them. At
+ * most twenty are listed for each instance.
+ * @param path path of the instance
  */
 export function unknownMembers(instance: unknown, sent: unknown, path = ''): ProblemEntry[] {
   if (Array.isArray(instance) && Array.isArray(sent))
     return instance.flatMap((entry, index) => unknownMembers(entry, sent[index], `${path}[${index}]`));
   if (!isObject(instance) || !isObject(sent)) return [];
-  // Not `instance.constructor`: what was sent may have a member of that name.
+  // Not `instance.constructor`: the sent value may have a member of that name.
   const { constructor: type } = Object.getPrototypeOf(instance) as { constructor: BodyType<object> };
   if (type.unknown === undefined) return [];
   const [known, detail] = [ruledNames(type), type.unknown];
@@ -74,10 +74,10 @@ export function unknownMembers(instance: unknown, sent: unknown, path = ''): Pro
   ];
 }
 
-/** Of strange members at one place. */
+/** Maximum number of unknown members listed for an instance. */
 const MOST_NAMED = 20;
 
-/** A class has its rules from the beginning, and a definition has thousands of edges. */
+/** Cache of the names with rules: rules never change, and a definition has thousands of edges. */
 const ruledNamesOf = new WeakMap<object, ReadonlySet<string>>();
 
 // oxlint-disable-next-line typescript/no-unsafe-function-type

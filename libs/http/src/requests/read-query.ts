@@ -3,15 +3,15 @@ import { ruledMembers } from './read-body.js';
 import { malformed, MOST_ENTRIES, type ProblemEntry } from '../problems/problem.js';
 import { brokenRules } from './broken-rules.js';
 
-/** A class of query parameters: class-transformer says what their texts stand for, class-validator what is allowed. */
+/** Class of query parameters: class-transformer converts their texts, class-validator checks them. */
 export interface QueryType<T extends object> {
   new (): T;
-  /** Makes the error of what is wrong, where that is not `malformed`. */
+  /** Creates the error for the entries at fault; absent: a malformed request. */
   readonly exceptionFactory?: (entries: ProblemEntry[]) => Error;
 }
 
 /**
- * A request's query as an instance of its class. Parameters that the class does not know are nobody's business.
+ * Reads a request's query as an instance of its class. Unknown parameters are ignored.
  * @throws ProblemError 400 with one entry for each parameter at fault
  */
 export function readQuery<T extends object>(type: QueryType<T>, query: unknown): T {

@@ -1,14 +1,14 @@
 import { textStart } from '#libs/protocol';
 import { malformed, type ProblemError } from '../problems/problem.js';
 
-/** Deeper than this nothing is looked for. */
+/** Maximum depth of the search. */
 const MAX_DEPTH = 100;
 const LONGEST_PATH = 200;
 const REFUSED = 'is a name that no member may have: JavaScript takes it for the prototype of an object';
 
 /**
- * Why a body was refused that is JSON, and that Fastify does not take for what a member of it is called (`__proto__`, or
- * `prototype` in `constructor`); `undefined` where that is not why.
+ * Returns the error for a JSON body that Fastify rejects because of a member name (`__proto__`, or `prototype` in
+ * `constructor`); `undefined` if no such name is the reason.
  */
 export function refusedName(text: string): ProblemError | undefined {
   const path = pathIn(text);

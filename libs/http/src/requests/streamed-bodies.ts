@@ -2,14 +2,17 @@ import { finished, type Readable } from 'node:stream';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { type FastifyInstance, type FastifyRequest, errorCodes } from 'fastify';
 
-/** Bytes that a streamed body counts as while it is under way: what of it is in memory at a time. */
+/** Bytes that a streamed body counts as while in progress: the part in memory at a time. */
 export const STREAMED_BODY_BYTES = 256 * 1024;
 
-/** Bytes that are still read of a streamed body whose request was refused; a client that sends more is cut. */
+/**
+ * Maximum number of bytes read from a streamed body after its request was refused; a client that sends more is
+ * disconnected.
+ */
 const MOST_DRAINED = 64 * 1024 ** 2;
 const LONGEST_DRAIN_MS = 10_000;
 
-/** Media type under which Fastify finds the parser; the handler reads the client's own from `request.raw`. */
+/** Media type under which Fastify finds the parser; handlers read the client's own type from `request.raw`. */
 const STREAMED = 'application/vnd.parley.streamed-body';
 
 interface StreamedRouteConfig {
@@ -17,20 +20,20 @@ interface StreamedRouteConfig {
 }
 
 /**
- * A handler's decorator: `@Body()` is the body as a stream, of any media type and length. The handler enforces the limits,
- * and reads the stream to its end or gives it to `drainBody`.
+ * Handler decorator: `@Body()` is the body as a stream, of any media type and length. The handler enforces limits, and
+ * reads the stream to its end or passes it to `drainBody`.
  */
 export const StreamedBody = (): MethodDecorator => RouteConfig({ streamsBody: true } satisfies StreamedRouteConfig);
 
-/** True if the route of a request reads the body as a stream: no limit of whole bodies holds for it. */
+/** True if the route of a request reads the body as a stream, which is exempt from the limits of whole bodies. */
 export function streamsBody({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boolean {
   return (routeOptions.config as StreamedRouteConfig | undefined)?.streamsBody === true;
 }
 
-/** Hands bodies to the handlers that are decorated with `StreamedBody`. To be called before routes are registered. */
+/** Passes bodies to the handlers decorated with `StreamedBody`. Call it before routes are registered. */
 export function acceptStreamedBodies(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
-    // Before the parsers: one for JSON or forms must not read it.
+    // Before the parsers: one for JSON or forms must not read the body.
     if (streamsBody(request)) request.headers = { 'content-type': STREAMED };
     done();
   });
@@ -41,8 +44,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance): void {
 }
 
 /**
- * Reads and drops what is left of a body, so that its client, which may still be sending, sees the answer. Resolves at
- * the body's end; after 64 MiB or ten seconds the connection closes instead.
+ * Reads and drops the rest of a body, so that a client still sending sees the answer. Resolves at the body's end; after
+ * 64 MiB or ten seconds it closes the connection instead.
  */
 export function drainBody(body: Readable): Promise<void> {
   return new Promise((resolve) => {

@@ -12,7 +12,7 @@ class KeySetView {
   keys!: JWK[];
 }
 
-/** Where others find the keys to verify with what this service signed. */
+/** Publishes the keys that verify this service's signatures. */
 @ApiTags('signatures')
 @Controller(JWKS_PATH)
 export class JwksController {

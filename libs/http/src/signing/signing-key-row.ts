@@ -6,10 +6,10 @@ export class SigningKeyRow {
   @PrimaryColumn('text') kid!: string;
   @Column('text') purpose!: string;
   @Column('json') public_key!: JWK;
-  /** In the open, as it was kept at first. */
+  /** Unsealed private key of older versions. */
   @Column('json', { nullable: true }) private_key!: JWK | null;
   @Column('text', { nullable: true }) sealed_private_key!: string | null;
-  /** At most one for a purpose does. */
+  /** True for the key that signs; at most one for each purpose. */
   @Column('boolean') signs!: boolean;
   @Column('timestamptz') created_at!: Date;
 }

@@ -5,16 +5,16 @@ import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, imp
 import { IsNull, type Repository } from 'typeorm';
 import { SigningKeyRow } from './signing-key-row.js';
 
-/** Push notifications were the first to be signed with it. */
+/** Purpose of the key; push notifications were the first use. */
 const PURPOSE = 'push';
 const ALGORITHM = 'ES256';
 
-/** Where a service publishes the keys that it signs with, below its base URL. */
+/** Path where a service publishes its signing keys, below its base URL. */
 export const JWKS_PATH = '/.well-known/jwks.json';
 
 /**
- * What a signature is for, as the `typ` of its protected header says (RFC 8725, section 3.11). One key pair signs
- * everything, so whoever verifies has to ask for the type: a signature of one kind is never one of the other.
+ * Purpose of a signature, as the `typ` of its protected header (RFC 8725, section 3.11). One key pair signs everything,
+ * so verifiers must check the type: a signature of one kind must not pass as another.
  */
 export const SIGNATURE_TYPES = {
   /** A2A 1.0, section 8.4.2. */
@@ -22,15 +22,17 @@ export const SIGNATURE_TYPES = {
   notification: 'parley-notification+jws',
 } as const;
 
-/** A key to sign with. */
+/** Key that signs. */
 export interface SigningKey {
   kid: string;
   key: CryptoKey | Uint8Array;
 }
 
 /**
- * The key pair (ES256) of all replicas on one database: made by the first one that needs it and kept there, its private half
- * sealed. Where that cannot be opened any more a new pair takes its place; what the old one signed can still be verified.
+ * Key pair (ES256) of all replicas on one database.
+ *
+ * - The first replica that needs it creates and stores it, with its private half sealed.
+ * - A key that can no longer be unsealed is replaced; existing signatures can still be verified.
  */
 @Injectable()
 export class SigningKeys {
@@ -50,13 +52,13 @@ export class SigningKeys {
     return this.current;
   }
 
-  /** Seals the key pair anew where an older key sealed it, or nobody did. */
+  /** Reseals the key pair if it is unsealed, or sealed with an older key. */
   async sealAnew(): Promise<void> {
     const row = await this.kept();
     if (row) await this.opened(row);
   }
 
-  /** Every public key that a signature may name, the newest first, as a JWK Set (RFC 7517). */
+  /** Returns every public key that a signature may name, newest first, as a JWK Set (RFC 7517). */
   async publicSet(): Promise<{ keys: JWK[] }> {
     await this.signing();
     const select = { kid: true, public_key: true };
@@ -70,7 +72,10 @@ export class SigningKeys {
     return { kid: kept.kid, key: await importJWK(kept.privateKey, ALGORITHM) };
   }
 
-  /** Seals what is in the open, or under an older key. `undefined` where it cannot be opened: it signs no more. */
+  /**
+   * Opens a stored key, and reseals it if it is unsealed or sealed with an older key. Returns `undefined` if it cannot
+   * be opened: it signs no more.
+   */
   private async opened({ kid, private_key, sealed_private_key: sealed }: SigningKeyRow): Promise<KeyPair | undefined> {
     try {
       const text = sealed === null ? JSON.stringify(private_key) : this.box.open(sealed, placeOf(kid));
@@ -87,7 +92,7 @@ export class SigningKeys {
     }
   }
 
-  /** Of several replicas that make one at once, the first wins. */
+  /** Creates and stores a key pair. If several replicas do so at once, the first wins. */
   private async made(): Promise<KeyPair> {
     const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
     const shown = await exportJWK(publicKey);

@@ -1,9 +1,9 @@
 const SLOTS = 15;
 
-/** Calls its owner back at the latest when it has been silent for an interval, again and again until it is stopped. */
+/** Calls its owner back after each interval of silence, until it is stopped. */
 export class KeepAlive {
   private readonly wheel: Wheel;
-  /** The turn in which it was last renewed. */
+  /** Turn of its last activity. */
   renewed: number;
   slot: KeepAlive[];
   index: number;
@@ -19,12 +19,12 @@ export class KeepAlive {
     this.wheel.start();
   }
 
-  /** The owner said something. */
+  /** Notes activity of the owner. */
   renew(): void {
     this.renewed = this.wheel.turn;
   }
 
-  /** Idempotent. */
+  /** Stops the timer. Idempotent. */
   stop(): void {
     const { slot, index } = this;
     if (slot[index] !== this) return;
@@ -34,7 +34,7 @@ export class KeepAlive {
     last.index = index;
   }
 
-  /** To where its next turn is looked at. */
+  /** Moves the timer to the slot of its next check. */
   move(): void {
     this.stop();
     this.slot = this.wheel.slotOf(this.renewed);
@@ -43,8 +43,8 @@ export class KeepAlive {
 }
 
 /**
- * One timer for all with the same interval, which it goes around once in so many turns. Each turn has a look at those
- * that were silent since it was there before, or were renewed since.
+ * Timer wheel for all timers with the same interval, which one round of `SLOTS` turns takes. Each turn checks the
+ * timers of its slot: it calls those silent for a whole round and moves the others.
  */
 class Wheel {
   private static readonly wheels = new Map<number, Wheel>();
@@ -62,7 +62,7 @@ class Wheel {
     return wheel;
   }
 
-  /** Where those are that are to be called after as many turns as there are slots. */
+  /** Returns the slot of the timers that are due one round after a turn. */
   slotOf(turn: number): KeepAlive[] {
     return this.slots[turn % SLOTS]!;
   }

@@ -1,13 +1,13 @@
 /**
- * A text that is made when it is sent, and gone then. V8 keeps what a suspended loop has last seen: a stream that waits for
- * its next event would keep the text of the one before.
+ * A text that is built when it is sent, and freed then. V8 retains the last value of a suspended loop: a stream waiting
+ * for its next event would keep the previous text.
  */
 export class PassingText {
   private make: (() => string) | undefined;
 
   /**
-   * @param length about how many characters the text has
-   * @param make makes the text; called once
+   * @param length approximate number of characters of the text
+   * @param make builds the text; called once
    */
   constructor(
     readonly length: number,
@@ -16,7 +16,7 @@ export class PassingText {
     this.make = make;
   }
 
-  /** Makes the text. @throws Error where it was taken before */
+  /** Builds the text. @throws Error if it was already taken */
   take(): string {
     const { make } = this;
     if (!make) throw new Error('The text was sent already');
@@ -25,7 +25,7 @@ export class PassingText {
   }
 }
 
-/** Returns a text, or takes the one that passes. */
+/** Returns a text, building it if necessary. */
 export function textOf(text: string | PassingText): string {
   return typeof text === 'string' ? text : text.take();
 }

@@ -4,13 +4,15 @@ import type { Shutdown } from '#libs/service';
 import type { SseFrame } from './sse-frame.js';
 import { SseStream } from './sse-stream.js';
 
-/** `done`: all was sent; `left`: the reader is gone; `shutdown`: this process is going. */
+/**
+ * End of a stream. `done`: everything was sent; `left`: the reader has gone; `shutdown`: this process is shutting down.
+ */
 export type StreamEnd = 'done' | 'left' | 'shutdown';
 
 /**
- * Takes the reply over and sends the frames as they come; resolves when the stream has ended. Streams only read: however
- * one ends, what it tells of goes on.
- * @param frames gets the signal that its reader is gone or this process is going
+ * Takes over the reply and sends frames as they come; resolves when the stream has ended. Ending a stream does not
+ * affect what it reports on.
+ * @param frames gets the signal that its reader has gone or this process is shutting down
  */
 export async function sendEvents(
   reply: FastifyReply,

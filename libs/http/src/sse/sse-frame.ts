@@ -1,14 +1,14 @@
 import { type PassingText, textOf } from './passing-text.js';
 
-/** One event of a stream (WHATWG HTML, section 9.2). */
+/** Event of a stream (WHATWG HTML, section 9.2). */
 export interface SseFrame {
   id?: string | number;
   event?: string;
-  /** Text; each of its lines becomes a `data:` line. */
+  /** Data; each line becomes a `data:` line. */
   data: string | PassingText;
 }
 
-/** The frame as it goes over the wire. Line breaks in `id` and `event`, which could forge another field, are dropped. */
+/** Formats a frame for the wire. Line breaks in `id` and `event`, which could forge another field, are dropped. */
 export function formatSseFrame({ id, event, data: given }: SseFrame): string {
   const data = textOf(given);
   let text = '';

@@ -7,14 +7,14 @@ import { KeepAlive } from './keep-alive.js';
 import { formatSseFrame, type SseFrame } from './sse-frame.js';
 
 export interface SseStreamOptions {
-  /** Milliseconds of silence after which a comment is sent, default 15,000. */
+  /** Silence in milliseconds after which a comment is sent, default 15,000. */
   heartbeatMs?: number;
-  /** Milliseconds after which a reader that takes nothing is cut, default 30,000. */
+  /** Time in milliseconds after which a reader that takes nothing is cut, default 30,000. */
   drainTimeoutMs?: number;
   headers?: OutgoingHttpHeaders;
-  /** Default 200. */
+  /** HTTP status, default 200. */
   status?: number;
-  /** Told once when the reader has gone, was cut, or the stream has ended. */
+  /** Called once when the reader has gone, was cut, or the stream has ended. */
   owner?: { end(): void };
 }
 
@@ -25,22 +25,24 @@ const HEADERS: OutgoingHttpHeaders = {
   'x-accel-buffering': 'no',
 };
 const HEARTBEAT = ': keep-alive\n\n';
-/** Frames that may wait for a slow reader when a caller does not wait itself. */
+/** Maximum number of frames waiting for a slow reader whose sender does not wait itself. */
 const MAX_WAITING = 1_000;
-/** Divides `drainTimeoutMs` into the time in which the kernel may still take bytes. */
+/** Divisor of `drainTimeoutMs` for the initial time in which the kernel may still take bytes. */
 const FIRST_MOMENTS = 30;
-/** Characters that are written without waiting for what else the same turn of the event loop has to say. */
+/** Number of characters from which text is written without waiting for more in the same turn of the event loop. */
 const WRITTEN_AT_ONCE = 64 * 1024;
-/** Shared by all streams: an abort without a reason makes an error with a stack trace for each. */
+/** Abort reason shared by all streams: an abort without one creates an error with a stack trace each time. */
 const CLOSED = new Error('The stream is closed');
 
 /**
- * Server-sent events over a response that nobody else writes to (Fastify: `reply.hijack()`, `reply.raw`). What is sent
- * in one turn of the event loop, the headers included, goes out in one piece. It never buffers more than the socket
- * does: `send` resolves once the reader may be sent more, and a reader that takes nothing for `drainTimeoutMs` is cut. One
- * that takes little keeps its stream: ReaderPace has the rate that it must keep. A large frame is put together when there
- * is room for it (FrameRoom); where there is none in time, the stream ends, and its reader comes back.
- * Losing the reader is no error: sending on a closed stream does nothing.
+ * Server-sent events over a response with no other writer (Fastify: `reply.hijack()`, `reply.raw`).
+ *
+ * - Everything sent in one turn of the event loop, headers included, goes out in one piece.
+ * - It buffers no more than the socket: `send` resolves once the reader may be sent more.
+ * - A reader that takes nothing for `drainTimeoutMs` is cut; ReaderPace sets the minimum rate of others.
+ * - A large frame is built when there is room for it (FrameRoom). Without room in time the stream ends, and its reader
+ *   reconnects.
+ * - Losing the reader is no error: sending on a closed stream does nothing.
  */
 export class SseStream {
   private readonly keepAlive: KeepAlive;
@@ -49,7 +51,7 @@ export class SseStream {
   private closing: AbortController | undefined;
   private draining: Promise<void> | undefined;
   private waiting = 0;
-  /** Frames of this turn of the event loop. */
+  /** Formatted frames of this turn of the event loop. */
   private text = '';
   private flushing = false;
   private headersWritten = false;
@@ -71,19 +73,22 @@ export class SseStream {
     if (raw.destroyed) this.close();
   }
 
-  /** Whether the reader has gone, was cut, or the stream has ended. */
+  /** True if the reader has gone, was cut, or the stream has ended. */
   get isClosed(): boolean {
     return this.gone;
   }
 
-  /** Aborted when the stream is closed. */
+  /** Signal that aborts when the stream is closed. */
   get closed(): AbortSignal {
     this.closing ??= new AbortController();
     if (this.gone) this.closing.abort(CLOSED);
     return this.closing.signal;
   }
 
-  /** Frames keep their order even when a caller does not wait; one that lets a thousand of them wait loses the reader. */
+  /**
+   * Sends a frame. Frames keep their order even if a caller does not wait; at more than a thousand waiting frames the
+   * reader is disconnected.
+   */
   async send(frame: SseFrame): Promise<void> {
     if (this.draining) await this.turn();
     if (this.gone || this.ended) return;
@@ -100,7 +105,7 @@ export class SseStream {
     else this.flush();
   }
 
-  /** Sends a frame once it has room, which it keeps until the reader has taken it. */
+  /** Sends a frame once it has room, and holds the room until the reader has taken it. */
   private async sendLarge(frame: SseFrame, entering: ReturnType<EnterFrame>): Promise<void> {
     const leave = await entering.catch((error: unknown) => {
       if (!(error instanceof ResponseBudgetExceeded)) throw error;
@@ -115,7 +120,7 @@ export class SseStream {
     }
   }
 
-  /** Sends what is under way and closes. Idempotent. */
+  /** Sends pending text and closes the stream. Idempotent. */
   end(): void {
     if (this.ended || this.gone) return;
     this.ended = true;
@@ -127,7 +132,7 @@ export class SseStream {
     else this.raw.end(text, () => this.close());
   }
 
-  /** Says that the stream is there, unless its reader is slow. */
+  /** Sends a heartbeat, unless the reader is slow. */
   beat(): void {
     if (this.draining || this.ended) return;
     this.text += HEARTBEAT;
@@ -141,7 +146,7 @@ export class SseStream {
     this.waiting -= 1;
   }
 
-  /** After the promises that are settled now have been heard: they may send more. */
+  /** Flushes after the promises settled now have run: their callbacks may send more. */
   private flushSoon(): void {
     if (this.flushing) return;
     this.flushing = true;
@@ -170,8 +175,8 @@ export class SseStream {
   }
 
   /**
-   * Node keeps the headers as long as the response is open, as the tree of small strings that it put them together from
-   * unless they were written for themselves. They still go out together with the text.
+   * Writes text, with the headers first. Node retains the headers of an open response, as the tree of small strings
+   * they were built from unless they are flushed separately. Corking still sends them together with the text.
    */
   private write(text: string): boolean {
     const { raw } = this;
@@ -184,7 +189,7 @@ export class SseStream {
     return taken;
   }
 
-  /** Resolves also when the reader is lost. */
+  /** Waits until the reader has taken everything. Also resolves when the reader is lost. */
   private async drained(): Promise<void> {
     const unwatch = this.watchReader();
     await once(this.raw, 'drain', { signal: this.closed }).catch(() => undefined);
@@ -192,8 +197,8 @@ export class SseStream {
   }
 
   /**
-   * Cuts a reader that takes nothing for `drainTimeoutMs`, before ReaderPace does, which would throw away what has come
-   * in and was not read. What the kernel still takes in the first moment is no progress of the reader.
+   * Cuts a reader that takes nothing for `drainTimeoutMs`. That comes before ReaderPace, whose reset would discard
+   * received data that was not read. Bytes taken by the kernel in the first moment do not count as progress.
    * @returns the function that ends the watch
    */
   private watchReader(): () => void {

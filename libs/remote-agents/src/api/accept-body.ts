@@ -3,7 +3,7 @@ import { IsOptional, Matches } from 'class-validator';
 
 const HASH = /^[\w-]{0,100}$/;
 
-/** What is accepted. */
+/** Card to accept. */
 export class AcceptBody {
   static readonly optional = true;
 

@@ -6,7 +6,7 @@ import { LONGEST_URL } from '#libs/protocol';
 import { CardPreviews } from './card-preview.js';
 import { CardPreviewView } from './card-views.js';
 
-/** Whose card is looked at. */
+/** Agent whose card is previewed. */
 export class CardPreviewQuery {
   @QueryText(isHttpUrl, `must be an http or https URL of at most ${LONGEST_URL} characters`, {
     required: true,
@@ -16,7 +16,7 @@ export class CardPreviewQuery {
   url!: string;
 }
 
-/** What somebody who is about to use an agent wants to know of it: its card, and what is wrong with it. */
+/** Previews the card of an agent for people about to use it, with the card's problems. */
 @ApiTags('agents')
 @Controller('api/agent-card')
 export class CardPreviewController {

@@ -33,29 +33,29 @@ import { cardContent } from '../card-content.js';
 import { CardSignatures, type CardSignatureReport } from '../card-signatures.js';
 import { type CardProblem, cardProblems, type CardVersion, cardVersion } from './card-problems.js';
 
-/** An agent's card as it is now, and what to think of it. */
+/** Current card of an agent, and its assessment. */
 export interface CardPreview {
   url: string;
-  /** Where the card was found; absent where there is none. */
+  /** URL of the card; absent if there is none. */
   cardUrl?: string;
-  /** The version of A2A that the card is one of. */
+  /** Version of A2A of the card. */
   version?: CardVersion;
-  /** In the form of 1.0; absent where it cannot be read. */
+  /** Card in the form of 1.0; absent if it cannot be read. */
   card?: AgentCard;
   signature?: Pick<CardSignatureReport, 'state' | 'signatures'>;
-  /** What is pinned of this agent, and whether that is what it says now. */
+  /** Pin of this agent; `same` is true if the current card equals the pinned one. */
   pin?: { id: string; status: RemoteAgentCardStatus; blocked: boolean; same: boolean };
   problems: CardProblem[];
 }
 
 const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
-/** A person waits for the answer. */
+/** Limit in milliseconds: a person waits for the answer. */
 const TOTAL_MS = 8_000;
 const MAX_BYTES = 1024 * 1024;
-/** Levels of a card's JSON that may lie in each other. */
+/** Maximum nesting of a card's JSON. */
 const DEEPEST_CARD = 500;
 
-/** Reads agents' cards for people who are about to call them. Nothing is pinned by looking. */
+/** Reads agents' cards for people about to call them. Previews pin nothing. */
 @Injectable()
 export class CardPreviews {
   private readonly http: OutboundClient;
@@ -70,8 +70,8 @@ export class CardPreviews {
   }
 
   /**
-   * @param url http or https, of an agent or of its card
-   * @throws ProblemError 400 for one with a password
+   * @param url http or https URL of an agent or its card
+   * @throws ProblemError 400 for a URL with a password
    */
   async of(url: string, tenant: string): Promise<CardPreview> {
     const problem = urlProblem(url);
@@ -80,7 +80,7 @@ export class CardPreviews {
     for (const cardUrl of placesOf(url)) {
       const found = await this.read(cardUrl);
       if ('json' in found) return this.preview(url, cardUrl, found, tenant);
-      // Few have a card there: nobody looks for the mistake at that place.
+      // Few agents have a card at this place, so its absence is not reported.
       if (cardUrl !== pre10CardUrl(url)) problems.push({ level: 'error', path: 'url', detail: found.detail });
       if (found.final) break;
     }
@@ -129,7 +129,7 @@ interface Found {
   json: JsonObject;
 }
 
-/** Why there is no card; `final` where another place of the same agent need not be asked. */
+/** Reason for a missing card. `final` if other places of the same agent need not be tried. */
 interface Miss {
   detail: string;
   final: boolean;
@@ -175,7 +175,7 @@ function signatureProblems({ state, signatures }: Pick<CardSignatureReport, 'sta
   }));
 }
 
-/** Only what the outbound client reports, never an address of ours. */
+/** Converts an error to a miss. It quotes only the outbound client, never an internal address. */
 function failure(error: unknown): Miss {
   const miss = (detail: string): Miss => ({ detail, final: true });
   if (error instanceof OutboundRefusedError) return miss('the address may not be called');

@@ -1,10 +1,10 @@
 import { isPre10Card } from '#libs/a2a-client';
 import { isJsonObject, type JsonObject, type JsonValue, urlProblem } from '#libs/protocol';
 
-/** Something that is wrong with a card, or that its callers should know. */
+/** Problem of a card, or something its callers should know. */
 export interface CardProblem {
   level: 'error' | 'warning';
-  /** The member, for example `skills[0].id`; `''` is the whole. */
+  /** Path of the member, for example `skills[0].id`; `''` is the whole. */
   path: string;
   detail: string;
 }
@@ -12,10 +12,12 @@ export interface CardProblem {
 const MAX_PROBLEMS = 50;
 const SPOKEN = /^(JSONRPC|HTTP\+JSON)$/i;
 
-/** The version of A2A that a card is one of; `pre-1.0` is the dialect from before there were versions. */
+/** Version of A2A of a card; `pre-1.0` is the dialect from before versions existed. */
 export type CardVersion = '1.0' | '0.3' | 'pre-1.0';
 
-/** What is wrong with a card of A2A 1.0 (section 4.4) or of an older version, for the people who want to call the agent. */
+/**
+ * Returns the problems of a card of A2A 1.0 (section 4.4) or an older version, for people who want to call the agent.
+ */
 export function cardProblems(card: JsonObject, version: CardVersion): CardProblem[] {
   const problems = { '1.0': currentProblems, '0.3': legacyProblems, 'pre-1.0': pre10Problems }[version];
   return [...problems(card)].slice(0, MAX_PROBLEMS);
@@ -128,7 +130,7 @@ function* securityProblems(card: JsonObject): Generator<CardProblem> {
   }
 }
 
-/** Required texts of an object. */
+/** Checks the required texts of an object. */
 function* texts(value: JsonValue | undefined, path: string, names: readonly string[]): Generator<CardProblem> {
   if (!isJsonObject(value)) return yield error(path, 'must be an object');
   for (const name of names) {

@@ -131,7 +131,7 @@ class CardProblemView implements CardProblem {
   detail!: string;
 }
 
-/** An agent's card as it is now, and what to think of it. */
+/** Current card of an agent, and its assessment. */
 export class CardPreviewView implements CardPreview {
   @ApiProperty({ example: URL })
   url!: string;

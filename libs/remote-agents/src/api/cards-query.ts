@@ -2,7 +2,7 @@ import { QueryPageSize, QueryText, QueryWord } from '#libs/http';
 
 export const CARD_STATUSES = ['pinned', 'changed'] as const;
 
-/** Which cards are asked for. */
+/** Query of pinned cards. */
 export class CardsQuery {
   @QueryWord(CARD_STATUSES)
   status?: (typeof CARD_STATUSES)[number];
@@ -16,7 +16,7 @@ export class CardsQuery {
   })
   pageToken?: string;
 
-  /** The URL of the last card of the page before. */
+  /** URL of the last card of the previous page. */
   get after(): string | undefined {
     return this.pageToken === undefined || this.pageToken === '' ? undefined : urlOf(this.pageToken);
   }

@@ -7,7 +7,7 @@ import { AcceptBody } from './accept-body.js';
 import { CardDetailView, CardPageView } from './card-views.js';
 import { CardsQuery } from './cards-query.js';
 
-/** The cards of agents that were called: pinned at first use, with what has changed since. */
+/** Pinned cards of agents that were called, and their changes since. */
 @ApiTags('agents')
 @Controller('api/agent-cards')
 export class CardsController {
