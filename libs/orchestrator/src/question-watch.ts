@@ -1,15 +1,15 @@
 const FIRST_LOOK_MS = 2_000;
 
 /**
- * When a run that is at work looks what has become of that which it was asked: nobody wakes it for a Task that goes on
- * without its answer. Less often each time.
+ * Schedules when an executing run polls the Tasks of its open questions: a Task that resumes without the run's answer
+ * does not wake the run. The interval grows with the age of the questions.
  */
 export class QuestionWatch {
   private since: number | undefined;
   private at: number | undefined;
 
   /**
-   * When to look next; `undefined` while nothing is asked.
+   * Returns the time of the next poll; `undefined` while no question is open.
    * @param now in milliseconds of the epoch
    */
   next(isAsked: boolean, now: number): number | undefined {
@@ -23,7 +23,7 @@ export class QuestionWatch {
     return this.at;
   }
 
-  /** Whether to look now. It is told once. */
+  /** True if a poll is due. Each due time is reported once. */
   isDue(now: number): boolean {
     if (this.at === undefined || now < this.at) return false;
     this.at = undefined;

@@ -1,4 +1,4 @@
-/** What numbers of a definition may be: from, to. */
+/** Inclusive ranges of the numbers in a definition. */
 export const RANGES = {
   attempts: [1, 100],
   factor: [1, 100],
@@ -10,5 +10,5 @@ export const RANGES = {
   loops: [0, 100],
 } as const;
 
-/** Of how many entries, in percent. */
+/** Percentage from 0% to 100%. */
 export const PERCENTAGE = /^(100(\.0+)?|\d{1,2}(\.\d+)?)%$/;

@@ -3,12 +3,14 @@ import type { Loop } from './loop.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /**
- * Which nodes have run, whatever happens, when another one is about to: those before it; all that a loop repeats where
- * the loop is before it; and in a loop all that it repeats, which have run in the iteration before if not in this one.
+ * Answers which nodes have run in any case before another one starts:
+ * - its predecessors,
+ * - the body of a loop, if the loop precedes it,
+ * - within a loop, the whole body: in this iteration or the previous one.
  */
 export class Reach {
   private readonly ancestors: Ancestors;
-  /** By node: the loops that repeat it. */
+  /** Loops by the nodes that they repeat. */
   private readonly loops = new Map<string, Loop[]>();
 
   constructor(private readonly graph: WorkflowGraph) {
@@ -16,20 +18,20 @@ export class Reach {
     for (const loop of graph.loops) for (const id of loop.body) this.loops.set(id, [...this.loopsOf(id), loop]);
   }
 
-  /** Whether a node has run when another one is about to. */
+  /** True if the node `other` has run when the node `id` starts. */
   has(id: string, other: string): boolean {
-    // What runs at the end runs at once, and after everything else.
+    // `onExit` nodes start at the same time, after all other nodes.
     if (this.graph.exits.has(id)) return !this.graph.exits.has(other);
     if (this.ancestors.has(id, other)) return true;
     return this.loopsOf(other).some(({ body, to }) => body.has(id) || this.ancestors.has(id, to));
   }
 
-  /** Whether a node has run when edges from another one are decided. */
+  /** True if the node `other` has run when the outgoing edges of `id` are decided. */
   hasAfter(id: string, other: string): boolean {
     return id === other || this.has(id, other);
   }
 
-  /** Whether a loop repeats both. */
+  /** True if a loop repeats both nodes. */
   isRepeated(id: string, other: string): boolean {
     return this.loopsOf(id).some(({ body }) => body.has(other));
   }

@@ -7,16 +7,16 @@ import type { WorkflowGraph } from './workflow-graph.js';
 
 const logger = new Logger('RunFiles');
 
-/** A run whose log is to have an ending. */
+/** The run whose log receives the ending. */
 interface RecordingRun {
   context: RequestContext;
   graph: WorkflowGraph;
 }
 
 /**
- * Reports an ending as the log of the run will have it, with its large Parts as files, or as bytes where expressions may
- * read them. So a run works on with what it would find in its log after a crash. Bytes that were read for it count until
- * the run has taken the ending, and in its log from then on.
+ * Reports an ending as the log will store it: with large Parts as files, or as bytes if expressions may read them. So a
+ * run continues with the same content that it would read from its log after a crash. Restored bytes count against the
+ * limits until the run has applied the ending.
  */
 export async function reportRecordable(
   ending: ChildEnding,

@@ -5,18 +5,18 @@ import type { ChildEnding } from './child-ending.js';
 import type { NodeRun } from './node-run.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 
-/** What an agent answers where it is what stands in the Message that it does not take: its Task is as it was. */
+/** A2A errors by which an agent rejects the content of a Message. Its Task does not change. */
 const ERRORS: ReadonlySet<number> = new Set([
   A2A_ERRORS.CONTENT_TYPE_NOT_SUPPORTED.code,
   A2A_ERRORS.INVALID_PARAMS.code,
   A2A_ERRORS.INVALID_REQUEST.code,
 ]);
-/** The same where it is no error of A2A: malformed, too large, of a wrong media type, or not to be processed. */
+/** HTTP status codes with the same meaning: malformed, too large, wrong media type, or not processable. */
 const STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 /**
- * How the call of an answer ends that the node's agent has refused: the node asks on what it asked, and says what was wrong
- * with the answer. `undefined` where the call was of no answer, or failed otherwise.
+ * Returns the ending of a call whose answer the agent has rejected: the node keeps asking its question and reports what
+ * is wrong with the answer. `undefined` if the call carried no answer, or failed otherwise.
  */
 export function askedOnAfter({ cause, message }: CallFailure, { answered, asks }: NodeRun): ChildEnding | undefined {
   if (answered === undefined || !(cause instanceof AgentCallError) || !isRefusal(cause)) return undefined;
@@ -34,7 +34,7 @@ function isRefusal({ kind, code, status }: AgentCallError): boolean {
   return code !== undefined && ERRORS.has(code);
 }
 
-/** An agent of this process names the fields. */
+/** Returns the violations that an agent of this process names; `undefined` for other agents. */
 function violationsOf({ cause }: AgentCallError): FieldViolation[] | undefined {
   return cause instanceof A2AError && cause.violations.length > 0 ? [...cause.violations] : undefined;
 }

@@ -2,9 +2,9 @@ import type { GraphEdge } from './graph-edge.js';
 import type { Loop } from './loop.js';
 import type { WorkflowNode } from './workflow.js';
 
-/** Nodes, the edges between them, and what of them is repeated. */
+/** Nodes, the edges between them, and the loops. */
 interface LoopedGraph {
-  /** The ids of the nodes that are in a region. */
+  /** Ids of the nodes that are in a region. */
   readonly inside: readonly string[];
   readonly loops: readonly Loop[];
   node(id: string): WorkflowNode;
@@ -13,16 +13,16 @@ interface LoopedGraph {
   chooses(id: string): boolean;
 }
 
-/** A part of a workflow that runs as a whole: all of it, or what a loop repeats. */
+/** A part of a workflow that runs as a whole: the whole workflow, or the body of a loop. */
 export class Region {
   readonly units: Unit[] = [];
   readonly edges: UnitEdge[] = [];
-  /** By each node that is in the region, however deep: the unit that it is in there. */
+  /** Unit of this region that contains a node, by the node's id, at any depth. */
   readonly unitOf = new Map<string, Unit>();
 
   /**
-   * @param loop what repeats it; absent of the whole workflow
-   * @param outer what that is in the region around it
+   * @param loop that repeats the region; absent for the whole workflow
+   * @param outer unit of the loop in the surrounding region
    */
   constructor(
     readonly loop?: Loop,
@@ -30,19 +30,19 @@ export class Region {
   ) {}
 }
 
-/** What settles in one piece: a node that is directly in a region, or a loop that is. */
+/** A node directly in a region, or a loop directly in it. */
 export class Unit {
-  /** The edges of the region that lead to it, and from it. */
+  /** Edges of the region to the unit and from it. */
   readonly incoming: UnitEdge[] = [];
   readonly outgoing: UnitEdge[] = [];
-  /** Edges from it, or from what is in it, that lead out of the region: they are decided when that has ended. */
+  /** Edges from the unit, or from its content, out of the region: they are decided when the region has ended. */
   readonly leaving: UnitEdge[] = [];
-  /** Of a loop: what it repeats. */
+  /** Body of a loop. */
   readonly inner?: Region;
 
   /**
-   * @param place its place in `region.units`
-   * @param node of a loop the node that it begins with
+   * @param place index in `region.units`
+   * @param node the node; for a loop the node that it begins with
    */
   constructor(
     readonly region: Region,
@@ -53,35 +53,35 @@ export class Unit {
     if (loop) this.inner = new Region(loop, this);
   }
 
-  /** How many live edges it takes to run, where it does not wait for all edges to settle. */
+  /** Number of live edges after which the unit runs; `undefined` if it waits for all its edges. */
   get needed(): number | undefined {
     const { join = 'all' } = this.node;
     if (join === 'all') return undefined;
     return join === 'any' ? 1 : join.n;
   }
 
-  /** Whether what only leads to it is canceled once it runs. */
+  /** True if units that only lead to this one are canceled once it runs. */
   get cancelsRest(): boolean {
     const { join } = this.node;
     return typeof join === 'object' && join.cancelRest === true;
   }
 }
 
-/** An edge between two units of a region. A loop stands for all nodes that it repeats. */
+/** An edge between two units of a region. A loop represents all nodes that it repeats. */
 export interface UnitEdge extends GraphEdge {
   readonly region: Region;
-  /** Its place in the region's `edges`. */
+  /** Index in the `edges` of the region. */
   readonly slot: number;
-  /** Whether something is chosen among the edges of the node that it comes from. */
+  /** True if the edges of its source node are chosen by a condition, an outcome or `branch`. */
   readonly isChosen: boolean;
   readonly source: Unit;
   readonly target: Unit;
 }
 
-/** How a workflow is made of regions. Without loops there is one, whose units are the nodes. */
+/** The regions of a workflow. Without loops there is a single one, whose units are the nodes. */
 export class Regions {
   readonly root = new Region();
-  /** By node: the smallest region that it is in. */
+  /** Innermost region by node. */
   private readonly regions = new Map<string, Region>();
   private readonly edges = new Map<number, UnitEdge>();
   private readonly befores = new Map<Unit, readonly Unit[]>();
@@ -93,17 +93,20 @@ export class Regions {
     for (const id of this.regions.keys()) for (const edge of graph.outgoing(id)) this.addEdge(edge);
   }
 
-  /** What a node is in the smallest region around it; `undefined` for one that runs when the run has ended. */
+  /** Returns the unit of a node in its innermost region; `undefined` for an `onExit` node. */
   unit(id: string): Unit | undefined {
     return this.regions.get(id)?.unitOf.get(id);
   }
 
-  /** The edge at a place in `edges`; `undefined` for a back-edge, and one that counts no more. */
+  /** Returns the edge at an index in `edges`; `undefined` for a back-edge and for a duplicate. */
   edge(index: number): UnitEdge | undefined {
     return this.edges.get(index);
   }
 
-  /** The units from which every way leads to this one, and nowhere else: to no result, and not out of the region. */
+  /**
+   * Returns the units whose every path leads to this one: they contain no result, and no edge from them leaves the
+   * region.
+   */
   onlyBefore(unit: Unit): readonly Unit[] {
     const known = this.befores.get(unit);
     if (known) return known;
@@ -126,7 +129,7 @@ export class Regions {
     return inner.unitOf.keys().some((id) => this.graph.isResult(id));
   }
 
-  /** Larger ones first: what is around it is there. */
+  /** Adds a loop to the region around it. Add larger loops first, so that the surrounding region exists. */
   private addLoop(loop: Loop): void {
     const around = this.regions.get(loop.to);
     const outer = around && this.newUnit(around, loop.to, loop);
@@ -147,7 +150,7 @@ export class Regions {
     return unit;
   }
 
-  /** It belongs to the smallest region that has both of its ends, and leaves all smaller ones around its source. */
+  /** Adds an edge to the innermost region that contains both ends. It leaves every smaller region around its source. */
   private addEdge(edge: GraphEdge): void {
     const left: Unit[] = [];
     let region = this.regions.get(edge.from);

@@ -13,7 +13,7 @@ import { WorkflowStore } from './workflow-store.js';
 
 const RUN_PATH = /^workflows\/([^/]+)$/;
 
-/** Cancels what runs called for at agents elsewhere, where the run ended without a word of its own. */
+/** Cancels the remote Tasks of a run that was ended from outside. */
 @Injectable()
 export class RemoteChildren {
   constructor(
@@ -36,7 +36,10 @@ export class RemoteChildren {
     await this.jobs.enqueue(unknown.map((child) => jobOf(run, child, definition)));
   }
 
-  /** `undefined` where it is gone, and for the runs of nodes: their agents are called without a credential. */
+  /**
+   * Returns the definition of a run. `undefined` if it is gone, and for runs of nodes, whose agents are called without
+   * a credential.
+   */
   private async definitionOf({ taskId, tenant, agent }: TaskHeader): Promise<WorkflowDefinition | undefined> {
     const [, workflow] = RUN_PATH.exec(agent) ?? [];
     if (workflow === undefined) return undefined;

@@ -5,54 +5,54 @@ import { z } from 'zod';
 import type { ChildEnding } from './child-ending.js';
 import { AUTH_REQUIRED } from './run-steps.js';
 
-/** The job that looks at the Task of an agent elsewhere that has asked a run something. */
+/** Name of the job that polls a remote Task which has asked a run a question. */
 export const LOOK_AT_REMOTE = 'runs.look-at-remote';
 
-/** Pause before the first look, in milliseconds. Each further pause is twice as long, up to `LONGEST_PAUSE_MS`. */
+/** Milliseconds before the first poll. Each further pause is twice as long, up to `LONGEST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 300_000;
-/** Part of a pause that chance takes off, so that the looks of many runs spread. */
+/** Random part that is subtracted from a pause, so that the polls of many runs spread. */
 const SPREAD = 0.25;
-/** A job fails only while the database is away; with the pauses between them, the attempts outlast a day of that. */
+/** Attempts of the job. It fails only while the database is unavailable; the attempts outlast a day. */
 const MOST_ATTEMPTS = 25;
-/** Priority behind every other kind of work. */
+/** Priority behind every other kind of job. */
 const PRIORITY = 10;
 
-/** A question of an agent elsewhere that a run waits with. */
+/** A question of a remote agent for which a run waits. */
 export interface RemoteLook {
   runId: string;
-  /** The instance of the node. */
+  /** Name of the node's instance. */
   node: string;
-  /** Which question of the node it is, see `questionId`. */
+  /** Identifies the question of the node, see `questionId`. */
   asked: string;
-  /** Number of looks so far. */
+  /** Number of polls so far. */
   looks: number;
-  /** True if the agent's turn has been reserved for this look. */
+  /** True if the agent's time slot has been reserved for this poll. */
   reserved?: boolean;
   attempt: number;
   taskId: string;
   agentUrl: string;
   scope: { tenant: string; owner: string };
-  /** The name of a stored credential. */
+  /** Name of a stored credential. */
   credential?: string;
   wantsAuth: boolean;
   /** Digest of the question, see `questionDigest`. */
   question: string;
 }
 
-/** Ends the looks at a node's question that has been answered. */
+/** Ends the polls for a question of a node that has been answered. */
 interface LookOver {
   runId: string;
   node: string;
   over: true;
 }
 
-/** Names the question that an attempt of a node waits with: a Message sent and a Task resumed both begin another one. */
+/** Returns the id of the question of an attempt. A Message and a resumed Task each begin a new question. */
 export function questionId({ attempts, sentAt = '' }: { attempts: number; sentAt?: string }): string {
   return `${attempts} ${sentAt}`;
 }
 
-/** Returns a digest of a question's Parts and form, whatever the order of their members. */
+/** Returns the digest of a question's Parts and form. The order of members does not affect it. */
 export function questionDigest({ question, asks }: Pick<WaitingEnding, 'question' | 'asks'>): string {
   const members = { question, ...(asks && { asks }) } as unknown as JsonObject;
   return createHash('sha256')
@@ -63,8 +63,8 @@ export function questionDigest({ question, asks }: Pick<WaitingEnding, 'question
 type WaitingEnding = Extract<ChildEnding, { kind: 'waiting' }>;
 
 /**
- * True if the agent's Task still asks what the run waits with. A waiting Task without a Message counts as unchanged: some
- * agents say the question in their stream only.
+ * True if the remote Task still asks the question for which the run waits. A waiting Task without a Message counts as
+ * unchanged: some agents send the question only in their stream.
  */
 export function asksTheSame({ wantsAuth, question }: RemoteLook, { status }: Pick<Task, 'status'>): boolean {
   const { state, message } = status;
@@ -75,14 +75,17 @@ export function asksTheSame({ wantsAuth, question }: RemoteLook, { status }: Pic
   return questionDigest({ question: message.parts, ...(asks && { asks }) }) === question;
 }
 
-/** Returns the milliseconds before a look, by the number of looks before it. */
+/**
+ * Returns the milliseconds before a poll.
+ * @param looks number of polls before it
+ */
 export function pauseBefore(looks: number, random = Math.random()): number {
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(looks, 30)) * (1 - SPREAD * random);
 }
 
 /**
- * Looks at an agent's Task that asks. To be committed with the event that says so.
- * @param ending what the agent asks
+ * Returns the job that polls a remote Task. Commit it with the event of the question.
+ * @param ending the question of the agent
  */
 export function remoteLookJob(
   look: Omit<RemoteLook, 'wantsAuth' | 'question'>,
@@ -99,7 +102,7 @@ export function remoteLookJob(
   };
 }
 
-/** Ends the looks at the question of a node: it takes the place of the job that would look next. */
+/** Returns the job that ends the polls for a node's question. It replaces the pending poll. */
 export function remoteLookOver({ runId, node }: Omit<LookOver, 'over'>): Job {
   return { name: LOOK_AT_REMOTE, key: remoteLookKey({ runId, node }), payload: { runId, node, over: true } };
 }
@@ -108,7 +111,7 @@ export function remoteLookKey({ runId, node }: Pick<RemoteLook, 'runId' | 'node'
   return `${LOOK_AT_REMOTE}/${runId}/${node}`;
 }
 
-/** Returns the job's own next look, to be enqueued after `pause` milliseconds. */
+/** Returns the next poll of the running job, to be enqueued after `pause` milliseconds. */
 export function nextLook(look: RemoteLook, pause: number): NextLook {
   const limits = { maxAttempts: MOST_ATTEMPTS, priority: PRIORITY };
   return { name: LOOK_AT_REMOTE, key: remoteLookKey(look), payload: look, pause, ...limits };
@@ -118,13 +121,13 @@ export interface NextLook {
   name: string;
   key: string;
   payload: RemoteLook;
-  /** Milliseconds. */
+  /** Milliseconds before the poll. */
   pause: number;
   maxAttempts: number;
   priority: number;
 }
 
-/** @throws ZodError for a payload of another shape */
+/** Parses the payload of a job. @throws ZodError for another shape */
 export function readRemoteLook(payload: unknown): RemoteLook | LookOver {
   return REMOTE_LOOK.parse(payload);
 }

@@ -14,23 +14,26 @@ import {
 } from './remote-look-job.js';
 import { RemoteLookStore } from './remote-look-store.js';
 
-/** Milliseconds between two looks at the agents of one origin, over all replicas: at most 240 looks a minute. */
+/** Milliseconds between two polls of one origin, over all replicas: at most 240 polls a minute. */
 export const LOOK_SPACING_MS = 250;
-/** A turn that comes sooner, in milliseconds, is taken at once. */
+/** Longest wait for a time slot, in milliseconds, for which the poll starts at once. */
 const SOON_MS = 500;
 /** Milliseconds that an agent may take to answer. */
 const LOOK_MS = 5_000;
-/** Looks that this process has under way: at the agents of one origin, and in all. One beyond waits for its next turn. */
+/**
+ * Limits of concurrent polls in this process: of one origin, and in all. A poll beyond a limit is put off to its next
+ * turn.
+ */
 const LOOKS_AT_ORIGIN = 4;
 const LOOKS_AT_ONCE = 32;
 const TIDY = { name: 'runs.tidy-remote-looks', match: '41 * * * *' };
 
 /**
- * Looks at the Tasks of agents elsewhere that have asked a run something: such a Task may move on without the run, as after
- * a login.
- * - A Task that has moved on resumes its run, whichever replica dies.
- * - An agent that cannot be reached, refuses, or has forgotten its Task changes nothing.
- * - A look holds no slot of the job queue while the agent answers.
+ * Polls remote Tasks that have asked a run a question: such a Task may move on without the run, for example after a
+ * login.
+ * - A Task that has moved on resumes its run, even if a replica crashes.
+ * - An agent that is unreachable, rejects the poll, or has lost its Task changes nothing.
+ * - A poll holds no slot of the job queue while the agent answers.
  */
 @Injectable()
 export class RemoteLooks {
@@ -63,14 +66,14 @@ export class RemoteLooks {
     shutdown.register('executions', async () => this.ending.abort());
   }
 
-  /** Enqueues the next look, and starts this one unless the agent's turn has yet to come. */
+  /** Enqueues the next poll, and starts this one unless the agent's time slot is still to come. */
   private async run(look: RemoteLook): Promise<void> {
     const { ended, movedOn } = await this.store.place(look);
     if (ended) return;
     const { reserved: _reserved, ...later } = { ...look, looks: look.looks + 1 };
     const next = nextLook(later, pauseBefore(later.looks));
     if (movedOn) {
-      // A run at work may have looked for this before it was kept: it is woken once it waits.
+      // An executing run may have checked before the result was stored: it is woken once it waits.
       if (!(await this.store.wake(look.runId))) await this.store.continueWith(next);
       return;
     }
@@ -101,7 +104,7 @@ export class RemoteLooks {
     });
   }
 
-  /** Never rejects: the next look is enqueued. */
+  /** Polls a Task once. Never rejects: the next poll is already enqueued. */
   private async look(look: RemoteLook): Promise<void> {
     try {
       const isSame = await this.asksTheSame(look);
@@ -115,7 +118,7 @@ export class RemoteLooks {
     }
   }
 
-  /** Returns `undefined` where the agent does not say. */
+  /** Returns `undefined` if the agent gives no answer. */
   private async asksTheSame(look: RemoteLook): Promise<boolean | undefined> {
     const { runId, node, attempt, taskId, agentUrl, scope, credential } = look;
     const options = {

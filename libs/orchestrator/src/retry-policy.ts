@@ -3,36 +3,36 @@ import { durationOf, LONGEST_DURATION } from '#libs/expressions';
 import type { Failure } from './failure.js';
 import type { RetryConfig } from './workflow.js';
 
-/** Kinds of failure that may be over the next time. Nothing that a caller did wrong is among them. */
+/** Kinds of failure that may be temporary. Errors of the caller are not among them. */
 export const PASSING: readonly string[] = ['connect', 'timeout', 'server-error', 'rate-limited', 'overloaded'];
 
 const FIRST_PAUSE_MS = 1_000;
 const FACTOR = 2;
 const LONGEST_PAUSE_MS = 60_000;
 const JITTER = 0.5;
-/** An agent may ask for so long, or for `maxDelay` where that is longer. */
+/** Longest pause that an agent may ask for, unless `maxDelay` is longer. */
 const LONGEST_REQUEST_MS = 3_600_000;
 
 /** A failed attempt. */
 export interface FailedAttempt {
   runId: string;
-  /** The node, or the one of its instances. */
+  /** Name of the node's instance. */
   instance: string;
-  /** Which attempt it was, from 1. */
+  /** Number of the attempt, from 1. */
   attempt: number;
-  /** How many milliseconds the agent asked to wait. */
+  /** Milliseconds that the agent asked to wait. */
   retryAfter?: number;
 }
 
-/** Whether a node is tried again after an attempt, as far as the kind of its failure decides that. */
+/** True if the kind of a failure and the number of attempts allow a retry. */
 export function isRetried({ attempts, on = [...PASSING] }: RetryConfig, attempt: number, { kind }: Failure): boolean {
   return attempt < attempts && on.includes(kind);
 }
 
 /**
- * How long to wait before the next attempt, in milliseconds: longer each time, and not the same for all who failed
- * together; but for the same attempt always the same. An agent that asks for more gets more, beyond `maxDelay` too, as
- * long as `isTooLong` does not refuse it.
+ * Returns the pause before the next attempt, in milliseconds. It grows up to `maxDelay` and differs between instances
+ * that fail together; for the same attempt it is always the same. A longer pause that the agent asks for overrides it,
+ * beyond `maxDelay` too, unless `isTooLong` rejects it.
  */
 export function retryPause(retry: RetryConfig, { runId, instance, attempt, retryAfter = 0 }: FailedAttempt): number {
   const { factor = FACTOR, jitter = JITTER } = retry;
@@ -43,7 +43,7 @@ export function retryPause(retry: RetryConfig, { runId, instance, attempt, retry
   return Math.min(Math.max(Math.round(grown * (1 - jitter * chance)), retryAfter), LONGEST_DURATION);
 }
 
-/** True if an agent asks to wait for longer than an hour, and than `maxDelay`. */
+/** True if the agent asks for a pause longer than an hour and longer than `maxDelay`. */
 export function isTooLong(retry: RetryConfig, retryAfter: number): boolean {
   return retryAfter > Math.max(durationOf(retry.maxDelay) ?? LONGEST_PAUSE_MS, LONGEST_REQUEST_MS);
 }

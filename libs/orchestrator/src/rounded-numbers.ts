@@ -2,30 +2,30 @@ import { firstData, type Artifact, type JsonValue, type RunEventNote, textStart 
 import type { NodeRun } from './node-run.js';
 import { NodeStep } from './run-step.js';
 
-/** Number of rounded numbers that are reported of one value. */
+/** Number of rounded numbers that are reported for one value. */
 const MOST_REPORTED = 10;
 const LONGEST_PATH = 200;
-/** All integers up to it are exact. */
+/** Bound up to which every integer is exact. */
 const LARGEST_EXACT = 2 ** 53;
-/** Digits of the shortest decimal number for a double that has no room for more. */
+/** Significant digits above which a double has no room for more. */
 const DIGITS_OF_DOUBLE = 16;
 
 const numberRounded = new NodeStep<{ path: string; value: number; message: string }>('number.rounded', () => undefined);
 
-/** Reports the integers in a node's result that may not be those that were sent. */
+/** Reports integers in a node's result that may differ from those that were sent. */
 export function roundedResult(node: NodeRun, artifacts: readonly Artifact[]): RunEventNote[] {
   const data = artifacts[0] && firstData(artifacts[0].parts);
   return data === undefined ? [] : roundedNumbers(node, node.type === 'input' ? `inputs.${node.id}` : 'output', data);
 }
 
-/** Reports the integers in what a tool gave a node's agent that may not be those that were sent. */
+/** Reports integers in a tool result that may differ from those that were sent. */
 export function roundedToolResult(node: NodeRun, result: JsonValue | undefined): RunEventNote[] {
   return result === undefined ? [] : roundedNumbers(node, 'result', result);
 }
 
 /**
- * Numbers of JSON are doubles here, as A2A has them (`google.protobuf.Value`): an integer beyond 2^53 is rounded when it is
- * read, by whoever reads it first.
+ * Finds rounded integers. JSON numbers are doubles, as in A2A (`google.protobuf.Value`): an integer beyond 2^53 is
+ * rounded by its first reader.
  */
 function roundedNumbers(node: NodeRun, name: string, value: JsonValue): RunEventNote[] {
   const found: RunEventNote[] = [];
@@ -46,7 +46,10 @@ function roundedNumbers(node: NodeRun, name: string, value: JsonValue): RunEvent
   return found;
 }
 
-/** True for an integer whose shortest decimal number needs all digits of a double: `1e20` is meant as it is written. */
+/**
+ * True for an integer whose shortest decimal form needs all digits of a double. A number such as `1e20` counts as
+ * exact.
+ */
 function mayBeRounded(value: number): boolean {
   if (!Number.isInteger(value) || Math.abs(value) <= LARGEST_EXACT) return false;
   const [mantissa = ''] = value.toExponential().split('e');

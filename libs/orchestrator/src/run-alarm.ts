@@ -1,6 +1,6 @@
 import type { RunClock } from './run-clock.js';
 
-/** The one time that an execution of a run waits for. */
+/** The single timer of an execution of a run. */
 export class RunAlarm {
   private set: { at: number; forget: () => void } | undefined;
 
@@ -9,7 +9,10 @@ export class RunAlarm {
     private readonly ring: () => void,
   ) {}
 
-  /** Rings once at a time in milliseconds of the epoch, and at no time that was set before; absent: never. */
+  /**
+   * Sets the time of the alarm and replaces the previous one.
+   * @param at in milliseconds of the epoch; absent: no alarm
+   */
   setTo(at: number | undefined): void {
     if (this.set?.at === at) return;
     this.forget();

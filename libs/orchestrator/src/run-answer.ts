@@ -2,17 +2,17 @@ import { dataPart, isJsonObject, type JsonValue, type Message, type Part, textPa
 import type { NodeRun } from './node-run.js';
 
 /**
- * The Message metadata key by which a run names the node that asks, and a caller the node that it answers: by its id, or
- * by the instance of it that asks.
+ * Message metadata key that names a node: the one that asks, or the one that the caller answers, by node id or instance
+ * name.
  */
 export const NODE_KEY = 'node';
 
-/** A node that asks, as answers name it. */
+/** A node that asks a question. */
 type Asking = Pick<NodeRun, 'id' | 'instance'>;
 
 /**
- * The waiting nodes that a follow-up Message answers: the one its metadata names, else those that keys of its data
- * objects name, else the first. None where the metadata names a node that does not wait.
+ * Returns the waiting nodes that a follow-up Message answers: the one that its metadata name, else those that the keys
+ * of its data objects name, else the first. None if the metadata name a node that does not wait.
  */
 export function answeredNodes<N extends Asking>(message: Message, waiting: readonly N[]): N[] {
   const name = message.metadata?.[NODE_KEY];
@@ -23,7 +23,7 @@ export function answeredNodes<N extends Asking>(message: Message, waiting: reado
   return byKey.length > 0 ? byKey : waiting.slice(0, 1);
 }
 
-/** What of a follow-up Message goes down to one node: the value under its name, or the whole Message. */
+/** Returns the part of a follow-up Message for one node: the value under its name, or the whole Message. */
 export function answerParts(message: Message, node: Asking): Part[] {
   const name = message.metadata?.[NODE_KEY];
   if (name === node.instance || name === node.id) return message.parts;
@@ -32,7 +32,7 @@ export function answerParts(message: Message, node: Asking): Part[] {
   return parts.length > 0 ? parts : message.parts;
 }
 
-/** Those that a name can mean: the instance of that name, else all that ask of the node with that id. */
+/** Returns the instance of this name, else all waiting instances of the node with this id. */
 export function namedNode<N extends Asking>(waiting: readonly N[], name: JsonValue): N[] {
   const exact = waiting.filter(({ instance }) => instance === name);
   return exact.length > 0 ? exact : waiting.filter(({ id }) => id === name);

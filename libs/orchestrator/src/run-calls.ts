@@ -30,20 +30,20 @@ import type { RunState } from './run-state.js';
 import type { SendingPayload } from './run-steps.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** What a run hears of a node's call. */
+/** Update of a node's call. */
 export interface ChildNews {
   node: NodeRun;
-  /** Which attempt of the node it is of. */
+  /** The attempt this update belongs to. */
   attempt: number;
   url: string;
   taskId: string | undefined;
   contextId: string | undefined;
-  /** A step that the agent reported, or how the call ended. */
+  /** Step that the agent reported. */
   step?: RunEventNote;
   ending?: ChildEnding;
 }
 
-/** The run that calls are made for. */
+/** The run for which calls are made. */
 interface CallingRun extends Omit<ProcessStart, 'log'> {
   graph: WorkflowGraph;
   state: RunState;
@@ -58,9 +58,9 @@ export class RunCalls {
   readonly times: CallTimes;
   private readonly logger = new Logger(RunCalls.name);
   private readonly calls: ProcessCalls;
-  /** Nodes whose current call is announced and not made here. */
+  /** Nodes whose current call is announced but not made in this execution. */
   private readonly announced: Set<NodeRun>;
-  /** Nodes whose Tasks were found to go on by themselves: those are followed, and sent nothing. */
+  /** Nodes whose Tasks have moved on by themselves: they are followed without a new Message. */
   private readonly resumed = new WeakSet<NodeRun>();
   private readonly content: RunContent;
 
@@ -78,14 +78,14 @@ export class RunCalls {
     this.times = new CallTimes([...this.announced, ...state.frontier.unsent]);
   }
 
-  /** Nodes whose call is announced, by this execution or an earlier one, and still to be made; as defined. */
+  /** Nodes with an announced call that is still to be made, in the order of the definition. */
   get unmade(): NodeRun[] {
     return this.run.graph.asDefined(this.announced);
   }
 
   /**
-   * What a call is about to be announced with; `undefined` for a node without an URL.
-   * @param parts what the run itself answers the node's question with
+   * Returns the payload that announces a call; `undefined` for a node without a URL.
+   * @param parts answer of the run itself to the node's question
    */
   announce(node: NodeRun, parts?: Part[]): SendingPayload | undefined {
     const { context, state } = this.run;
@@ -97,13 +97,13 @@ export class RunCalls {
     if (this.isLocal(node)) this.times.left(node);
     else this.times.hold(node);
     this.announced.add(node);
-    // The Message that led to the question names the question.
+    // The id of the Message that led to the question identifies the question.
     const answer = parts ? `deadline/${node.messageId ?? ''}` : waiting ? state.received?.messageId : undefined;
     const messageId = dispatchMessageId(context.taskId, node.instance, node.attempts, answer);
     return { url, messageId, ...(waiting && { taskId: node.taskId }), ...(parts && { answeredBy: 'deadline', parts }) };
   }
 
-  /** Makes the announced calls, or finds again those that an earlier execution made. Does not wait for answers. */
+  /** Makes announced calls, or reconnects to those of an earlier execution. Does not wait for answers. */
   async launch(nodes: readonly NodeRun[]): Promise<void> {
     const planned: { node: NodeRun; call: PlannedCall }[] = [];
     const pace = this.run.newPace();
@@ -119,22 +119,22 @@ export class RunCalls {
     }
   }
 
-  /** The Task of a node that asked goes on without an answer of the run: it is followed. */
+  /** Prepares to follow a Task that has resumed without an answer of the run. */
   resume(node: NodeRun): void {
     this.close(node);
     this.announced.add(node);
     this.resumed.add(node);
   }
 
-  /** Looks whether the Tasks of nodes that ask do not wait for an answer of the run any more. */
+  /** Polls the Tasks of waiting nodes for progress without an answer of the run. */
   lookAtAsking(waiting: readonly NodeRun[]): Promise<AskingChildren> {
     const { signal, taskId: runId } = this.run.context;
     return throughOutage(() => lookAtAsking(this.services, runId, waiting), signal);
   }
 
   /**
-   * Returns the job that looks at the Task of an agent elsewhere that asks; `undefined` for any other news, and for an
-   * agent whose protocol is known to have no such look.
+   * Returns the job that polls the waiting Task of an external agent. `undefined` for other updates, and for an agent
+   * whose protocol is known to support no such poll.
    */
   lookLater({ node, ending, url, taskId = node.taskId }: ChildNews): Job | undefined {
     if (ending?.kind !== 'waiting' || node.type !== 'external' || taskId === undefined) return undefined;
@@ -148,13 +148,13 @@ export class RunCalls {
     return remoteLookJob(look, ending);
   }
 
-  /** Returns the job that ends those looks, where the node has asked; to be taken before it asks no more. */
+  /** Returns the job that ends the polls of a waiting node. Get it before the node stops asking. */
   lookNoMore({ type, status, instance }: NodeRun): Job | undefined {
     if (type !== 'external' || status !== 'input-required') return undefined;
     return remoteLookOver({ runId: this.run.context.taskId, node: instance });
   }
 
-  /** How a call would end that has reached nobody so far, while nobody listens there. */
+  /** Returns the failure of a call that has not reached its agent yet, while the agent refuses connections. */
   refusal(node: NodeRun): AttemptFailure | undefined {
     const outcome = this.calls.refusalOf(referenceOf(node));
     if (outcome === undefined) return undefined;
@@ -162,19 +162,19 @@ export class RunCalls {
     return ending.kind === 'failed' ? { kind: ending.failure, error: ending.error } : undefined;
   }
 
-  /** Forgets a call that has reported its end. */
+  /** Closes a call that has reported its end. */
   close(node: NodeRun): void {
     this.calls.close(referenceOf(node));
   }
 
-  /** Closes the nodes' connections and cancels their agents' Tasks, all at once. Never throws. */
+  /** Closes the connections of nodes and cancels their agents' Tasks concurrently. Never throws. */
   async cancel(nodes: readonly NodeRun[]): Promise<CanceledChild[]> {
     return Promise.all(nodes.map((node) => this.cancelOne(node)));
   }
 
   /**
-   * Gives a call up and has its Task canceled, while the run goes on. Never throws.
-   * @returns what cancels it where that has not come through, or this process has ended before; with the event that
+   * Gives up a call and cancels its Task, while the run continues. Never throws.
+   * @returns the job that repeats the cancel if it fails, or if this process ends first; commit it with the event that
    * gives the call up
    */
   async giveUp(node: NodeRun): Promise<Job | undefined> {
@@ -182,7 +182,7 @@ export class RunCalls {
     return this.cancelGivenUp(node, await this.calls.find({ ...this.called(node), ...seen }));
   }
 
-  /** The same of a call that is open in this execution: nobody else knows more of its Task. */
+  /** Gives up a call that is open in this execution, which knows its Task. */
   giveUpOpen(node: NodeRun): Job | undefined {
     return this.cancelGivenUp(node, this.calls.taskIdOf(referenceOf(node)) ?? node.taskId);
   }
@@ -193,14 +193,14 @@ export class RunCalls {
       if (outcome === 'acknowledged' || outcome === 'refused')
         await this.services.cancels.keep({ runId: this.run.context.taskId, node: instance, attempt, outcome });
     };
-    // Where it is not kept the job cancels once more.
+    // If the outcome is not stored, the job repeats the cancel.
     void this.cancelOne(node)
       .then(keep, () => undefined)
       .catch(() => undefined);
     return taskId === undefined ? undefined : this.cancelLater(node, this.urlOf(node) ?? '', taskId);
   }
 
-  /** Tries again what did not reach the agent; `undefined` where there is nothing to try. */
+  /** Returns the job that repeats a failed cancel; `undefined` if the agent was reached or there is no Task. */
   cancelAgain({ node: id, instance = id, agentUrl, taskId, outcome }: CanceledChild): Job | undefined {
     if (outcome !== 'unreachable' || taskId === undefined) return undefined;
     return this.cancelLater(this.run.state.instance(instance), agentUrl, taskId);
@@ -220,7 +220,7 @@ export class RunCalls {
     });
   }
 
-  /** Closes every connection; the agents work on. */
+  /** Closes all connections; the agents continue their work. */
   abort(): void {
     this.calls.abort();
   }
@@ -256,7 +256,7 @@ export class RunCalls {
     const isRerun = state.origin !== undefined;
     const url = this.urlOf(node) ?? '';
     const kept = nodeContext(this.services.contexts, { context, definition: graph.definition, isRerun }, node, url);
-    // Each attempt is a Message of its own, and another one is the run's business.
+    // Each attempt is a Message of its own, and the run decides about retries.
     const resends = definition.retry && 0;
     return {
       ...this.called(node),
@@ -275,7 +275,7 @@ export class RunCalls {
     };
   }
 
-  /** Finds out from when on the time of a call counts. Never rejects. */
+  /** Determines when the timeout of a call starts. Never rejects. */
   private async time(node: NodeRun): Promise<void> {
     const { clock } = this.services;
     const { attempts, messageId } = node;
@@ -285,14 +285,14 @@ export class RunCalls {
     if (node.attempts === attempts && node.messageId === messageId) this.times.left(node, clock.now() - began);
   }
 
-  /** Throws where the agent of a node must not be called. */
+  /** Returns the URL of a node's agent. @throws if the agent must not be called */
   private target(node: NodeRun, fault: Error | undefined): CallTarget {
     if (fault) throw fault;
     if (node.type === 'external') refuseEndpoint(this.run.graph.node(node.id));
     return { url: this.urlOf(node) ?? '' };
   }
 
-  /** Tells what comes of a call, unless nobody waits for it any more. Never rejects. */
+  /** Reports the updates of a call until it ends or is given up. Never rejects. */
   private async follow(node: NodeRun, call: AgentCall): Promise<void> {
     const url = this.urlOf(node) ?? '';
     const attempt = node.attempts;
@@ -316,7 +316,7 @@ export class RunCalls {
     } catch (error) {
       if (call.givenUp) return;
       this.logger.error({ err: error, node: node.instance }, 'The answer of a node could not be reported');
-      // The run would wait for the node forever, and its agent for an answer.
+      // Otherwise the run would wait for the node forever.
       await report({ ending: unreadEnding(call) }).catch(() => undefined);
     }
   }
@@ -329,19 +329,22 @@ export class RunCalls {
     void this.report({ node, attempt, url: this.urlOf(node) ?? '', taskId, contextId, step });
   }
 
-  /** By the definition and not by the log: an own node is called here, wherever it was called before. */
+  /**
+   * Returns the URL from the definition, not from the log: a local node is called here, even if it was called elsewhere
+   * before.
+   */
   private urlOf(node: NodeRun): string | undefined {
     const { definition } = this.run.graph;
     return nodeUrl(definition.name, this.run.graph.node(node.id), this.services.address.internalUrl);
   }
 
-  /** The children of earlier executions that are not in this service's own store. */
+  /** Returns the stored children of earlier executions at other services. */
   private async remembered(signal: AbortSignal): Promise<[string, string][]> {
     const children = await throughOutage(() => this.services.children.of(this.run.context.taskId), signal);
     return children.map(({ nodeId, attempt, taskId }) => [childReference(nodeId, attempt), taskId]);
   }
 
-  /** A Task that could not be noted down costs a repeated Message after a crash, not the call. */
+  /** Stores the Task of a child. A failure does not fail the call; after a crash the Message may be repeated. */
   private async remember(node: NodeRun, taskId: string, url: string): Promise<void> {
     if (this.isLocal(node)) return;
     try {
@@ -352,7 +355,7 @@ export class RunCalls {
     }
   }
 
-  /** Whether a node's agent is called in this process. */
+  /** True if a node's agent is called in this process. */
   private isLocal(node: NodeRun): boolean {
     return node.type !== 'external' && this.services.localDispatch;
   }
@@ -362,7 +365,7 @@ export class RunCalls {
   }
 }
 
-/** Returns how the call of a node ends whose answer could not be understood. */
+/** Returns the ending of a call whose answer could not be processed. */
 function unreadEnding({ answer: { taskId, state } }: AgentCall): ChildEnding {
   const isLeft = taskId !== undefined && !(state && isTerminalState(state));
   return { kind: 'failed', error: 'internal error', failure: 'internal', ...(isLeft && { isLeft }) };

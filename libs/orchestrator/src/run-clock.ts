@@ -1,15 +1,15 @@
-/** What time it is for runs, and when something is due. */
+/** Clock and timers of runs. */
 export interface RunClock {
-  /** In milliseconds of the epoch. */
+  /** Returns the current time in milliseconds of the epoch. */
   now(): number;
   /**
-   * Calls back once it is that late, in milliseconds of the epoch; soon where it is already.
-   * @returns what makes it be forgotten
+   * Calls back at a time in milliseconds of the epoch; soon if the time has passed.
+   * @returns a function that cancels the callback
    */
   at(time: number, callback: () => void): () => void;
 }
 
-/** What a timer of this runtime can hold, in milliseconds. */
+/** Longest delay of a Node.js timer, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 export const SYSTEM_CLOCK: RunClock = {

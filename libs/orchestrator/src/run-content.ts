@@ -10,11 +10,11 @@ import type { WorkflowGraph } from './workflow-graph.js';
 
 const NO_CONTENT: NodeContent = { own: [], passed: [], leftOut: [] };
 
-/** Makes the Messages to the nodes of one run, and bounds what they come to together. */
+/** Builds the Messages to the nodes of one run, and limits their total size. */
 export class RunContent {
-  /** Characters that this execution has put together for the run's nodes. */
+  /** Characters that this execution has rendered for the run's nodes. */
   private rendered = 0;
-  /** Characters of what nodes have answered that it has passed on to others as Parts. */
+  /** Characters of results that it has forwarded to other nodes as Parts. */
   private passed = 0;
 
   constructor(
@@ -23,8 +23,8 @@ export class RunContent {
   ) {}
 
   /**
-   * Returns what a node is sent; nothing, and why, where that would be too much.
-   * @param isLocal true if its agent is called in this process
+   * Returns the content of the Message to a node; empty content with the fault if it exceeds a limit.
+   * @param isLocal true if the agent is called in this process
    */
   contentOf(node: NodeRun, isLocal: boolean): { content: NodeContent; fault?: ContentTooLarge | FailedExpression } {
     const { graph, evaluation } = this.run;
@@ -47,8 +47,8 @@ export class RunContent {
   }
 
   /**
-   * Characters that a Message may have with what other nodes have answered. What an output node says is in the run's own
-   * log once more. Over the network a Message is a body.
+   * Returns the number of characters that a Message may have, including results of other nodes. The content of an
+   * output node is stored in the run's own log once more. A remote call is limited by the size of its body.
    */
   private roomFor({ type }: NodeRun, isLocal: boolean): number {
     const { artifact, renderedText, task } = this.limits;

@@ -36,7 +36,7 @@ import type { RunEvaluation } from './run-evaluation.js';
 import type { RunState } from './run-state.js';
 import type { EachConfig } from './workflow.js';
 
-/** The run that is decided about. */
+/** The run about which decisions are made. */
 interface DecidingRun {
   reference: TaskReference;
   state: RunState;
@@ -49,7 +49,9 @@ interface DecidingRun {
 const MAX_ITEMS = 1_000;
 const MOST_ITEMS = 10_000;
 
-/** Finds out what a run cannot go on without, as events of it; each is to be recorded before the next one is asked for. */
+/**
+ * Makes the decisions that a run needs to continue, as its events. Record each event before you request the next one.
+ */
 export class RunDecisions {
   constructor(private readonly run: DecidingRun) {}
 
@@ -68,7 +70,7 @@ export class RunDecisions {
     }
   }
 
-  /** The time that a `wait` node waited for has come. */
+  /** Ends a `wait` node whose time has come. */
   waited(node: NodeRun): Generator<TaskEvent> {
     return this.attempted(node, () => {
       const { state, evaluation, content: limits } = this.run;
@@ -78,7 +80,7 @@ export class RunDecisions {
     });
   }
 
-  /** What cannot be done is a failure of the node's attempt. */
+  /** Runs steps; an error fails the node's attempt. */
   private *attempted(node: NodeRun, steps: () => Generator<TaskEvent>): Generator<TaskEvent> {
     try {
       yield* steps();
@@ -113,7 +115,7 @@ export class RunDecisions {
     const passed = unsaid.filter(isFilePart);
     const fitted = fittedInto(this.room, { own, passed, leftOut: unsaid.filter((part) => !isFilePart(part)) });
     yield* this.leftOut(node, fitted.leftOut);
-    // A line about a file would be the text of the list.
+    // A line about a file would become the text of the list.
     const parts = [...own, ...fitted.passed.filter(isFilePart)];
     yield* outcomes.completed(node, 'completed', [{ artifactId: node.id, name: node.id, parts }]);
   }
@@ -130,7 +132,7 @@ export class RunDecisions {
     yield* this.result(node, [dataPart(values)]);
   }
 
-  /** Completes a node whose result is the Message that it would have been sent. */
+  /** Completes a node with the Message that it would have been sent. */
   private *passedOn(node: NodeRun, content: NodeContent): Generator<TaskEvent> {
     const fitted = fittedInto(this.room, content);
     yield* this.leftOut(node, fitted.leftOut);
@@ -142,13 +144,13 @@ export class RunDecisions {
     if (payload) yield stepEvent(this.run.reference, partsLeftOut.note(node, payload));
   }
 
-  /** Characters that a result may have which repeats what other nodes have answered. */
+  /** Characters that a result may have if it repeats results of other nodes. */
   private get room(): number {
     const { artifact, task } = this.run.content;
     return Math.min(artifact, task / ECHOES_IN_A_TASK);
   }
 
-  /** What a node has come to that the run does itself. @throws InvalidOutput */
+  /** Completes a node that the engine executes itself. @throws InvalidOutput */
   private result(node: NodeRun, parts: Part[]): Generator<TaskEvent> {
     const { state, outcomes, content } = this.run;
     const artifact = { artifactId: node.id, name: node.id, parts };
@@ -161,7 +163,7 @@ export class RunDecisions {
     return nodeFilling(state.graph.node(node.id), evaluation.source(node), new TextBudget(content.renderedText));
   }
 
-  /** @throws FailedExpression */
+  /** Returns the end of a wait. @throws FailedExpression */
   private until(node: NodeRun): Date {
     const { state, evaluation, clock } = this.run;
     const now = new Date(clock.now());
@@ -195,7 +197,7 @@ export class RunDecisions {
     yield stepEvent(reference, loopNext.note(last, payload));
   }
 
-  /** Where it cannot be decided what follows, that is a failure of the loop. */
+  /** Ends a loop. If the next step cannot be evaluated, the loop fails. */
   private *loopEnded(loop: LoopRun, reason: LoopReason, attempt?: AttemptFailure): Generator<TaskEvent> {
     const { state, evaluation, reference } = this.run;
     const last = state.lastOf(loop);
@@ -226,7 +228,7 @@ export class RunDecisions {
       if (state.isLeftOut(node)) yield emptiedResultEvent(reference, node);
   }
 
-  /** Why a loop fails that has reached its maximum; `undefined` where that is an end as any other. */
+  /** Returns the failure of a loop that has reached its maximum; `undefined` if that is a regular end. */
   private tooMany({ loop: { from, config } }: LoopRun): AttemptFailure | undefined {
     if (config.on_max !== 'fail') return undefined;
     return {
@@ -244,14 +246,14 @@ function pathOf({ path }: LoopRun): { path?: number[] } {
   return path.length > 0 ? { path: [...path] } : {};
 }
 
-/** How many entries of a list have to have a result. */
+/** Returns the number of entries of a list that must succeed. */
 function needed({ total }: EachRun, { onFailure, minSuccess = 0 }: EachConfig): number {
   if (onFailure !== 'collect') return total;
   if (typeof minSuccess === 'number') return minSuccess;
   return Math.ceil((total * Number.parseFloat(minSuccess)) / 100 - 1e-9);
 }
 
-/** Returns the Parts of an entry's result that its element does not have. */
+/** Returns the Parts of an entry's result that its list element lacks. */
 function unsaidByElement({ instance, artifacts }: NodeRun): Part[] {
   const [first] = artifacts;
   const data = firstData(first?.parts ?? []);
@@ -260,7 +262,7 @@ function unsaidByElement({ instance, artifacts }: NodeRun): Part[] {
   return data === undefined || text === '' ? unsaid : [textPart(text), ...unsaid];
 }
 
-/** An entry's data, else its text, else nothing. */
+/** Returns the list element of an entry: its data, else its text, else null. */
 function resultOf(entry: NodeRun | undefined): JsonValue {
   if (entry?.status !== 'completed') return null;
   const parts = entry.artifacts[0]?.parts ?? [];

@@ -36,23 +36,23 @@ import {
 } from './run-steps.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** A step as an event of the run's Task that changes nothing else. */
+/** Wraps a step as an event of the run's Task that changes nothing else. */
 export function stepEvent(reference: TaskReference, note: Parameters<typeof runEventMetadata>[0]): TaskEvent {
   return statusUpdate(reference, 'TASK_STATE_WORKING', undefined, runEventMetadata(note));
 }
 
-/** What is said of a node's success. */
+/** Result of a node. */
 export interface Completion {
   status: string;
   artifacts: Artifact[];
-  /** The edges from it that are taken, where that was decided. */
+  /** Taken edges, if they had to be decided. */
   taken?: number[];
   fallback?: true;
 }
 
 /**
- * A node's success. The output of a result node is an Artifact of the run, named by the node, and the event carries it;
- * that of an entry of a list is not, but that of the list.
+ * Returns the event of a node's success. The output of a result node is an Artifact of the run, named by the node,
+ * which the event carries. Entries of a list have no Artifact of the run; their list has.
  */
 export function completedEvent(
   reference: TaskReference,
@@ -65,7 +65,7 @@ export function completedEvent(
   );
 }
 
-/** A result that was taken over, likewise. */
+/** Returns the event of a reused result, in the same way. */
 export function reusedEvent(
   reference: TaskReference,
   graph: WorkflowGraph,
@@ -91,21 +91,21 @@ function resultEvent(
   return artifactUpdate(reference, result, { lastChunk: true, metadata: runEventMetadata({ ...note, timestamp }) });
 }
 
-/** Empties the Artifact of a result node whose newest instance was left out: A2A has no way to take an Artifact back. */
+/** Empties the Artifact of a result node whose newest instance was left out: A2A cannot remove an Artifact. */
 export function emptiedResultEvent(reference: TaskReference, node: NodeRun): TaskEvent {
   const artifact = { artifactId: node.id, name: node.id, parts: [textPart('')] };
   const note = { ...resultEmptied.note(node, {}), timestamp: timestampNow() };
   return artifactUpdate(reference, artifact, { lastChunk: true, metadata: runEventMetadata(note) });
 }
 
-/** The end of a run whose nodes have all completed; its status says the first output. */
+/** Returns the end of a completed run. Its status has the first output text. */
 export function completedEvents(reference: TaskReference, graph: WorkflowGraph, state: RunState): TaskEvent[] {
   const texts = graph.resultNodes().map(({ id }) => outputText(state.node(id)));
   const said = texts.find((text) => text !== '');
   return [endEvent(reference, state, 'TASK_STATE_COMPLETED', said)];
 }
 
-/** The end of a run after its first failure. */
+/** Returns the end of a run after its first failure. */
 export function failedEvents(
   reference: TaskReference,
   state: RunState,
@@ -119,23 +119,23 @@ export function failedEvents(
   return state.failureReported ? [end] : [stepEvent(reference, note), end];
 }
 
-/** Why a run failed, as the event right before its end tells it; `undefined` where it is another event. */
+/** Returns the error that the event before a run's end reports; `undefined` for any other event. */
 export function reportedError(event: TaskEvent): RunError | undefined {
   const note = 'statusUpdate' in event ? runEventNote(event.statusUpdate.metadata) : undefined;
   return note?.type === workflowFailed.type ? runErrorOf(note.payload as unknown as FailedPayload) : undefined;
 }
 
-/** The end of a run that a caller canceled, and what became of its children. */
+/** Returns the end of a canceled run, with the outcomes for its children. */
 export function canceledEvents(reference: TaskReference, state: RunState, children: CanceledChild[]): TaskEvent[] {
   const note = workflowCanceled.note({ children });
   return [stepEvent(reference, note), endEvent(reference, state, 'TASK_STATE_CANCELED', undefined)];
 }
 
 /**
- * The run waits: every waiting node is named, and the status asks what the first of them asks; it is AUTH_REQUIRED where
- * that is authentication.
- * @param isRoot whether nobody but a person can answer: what called for a run asks for it
- * @param wakeAt when the run has something to do even if nobody answers, in milliseconds of the epoch
+ * Returns the events of a waiting run: one for each waiting node. The status asks the question of the first one; it is
+ * AUTH_REQUIRED if that node waits for authentication.
+ * @param isRoot true if no caller inside the service answers, so the questions go to the inbox
+ * @param wakeAt time of the next work without an answer, in milliseconds of the epoch
  */
 export function waitingEvents(
   reference: TaskReference,
@@ -148,12 +148,12 @@ export function waitingEvents(
   const [first, ...others] = waiting;
   if (first === undefined) return [];
   const wants = first.wantsAuth ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
-  // What is asked for the first time is open since then: all that is said of it has the time of these events.
+  // New questions open at the time of these events, so all of them share one timestamp.
   const now = timestampNow();
   const all = graph.isPlain ? {} : waitingMetadata(graph, waiting, { runId: reference.taskId, now });
   const asking = statusUpdate(reference, wants, undefined, { ...runEventMetadata(askNote(first)), ...all });
   asking.statusUpdate.status.message = askingMessage(reference, first, all);
-  // Hundreds may wait: only a plain log repeats each with every answer to another.
+  // Hundreds of nodes may wait: only a plain log repeats every question with each answer.
   const unsaid = others.filter(({ isAsked }) => graph.isPlain || !isAsked);
   const until = earliest(
     wakeAt,
@@ -177,7 +177,7 @@ export function earliest(...times: readonly (number | undefined)[]): number | un
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-/** Nothing is left but times, none of which is near. */
+/** Returns the event of a run that only waits for times, none of which is near. */
 export function parkedEvent(reference: TaskReference, wakeAt = Date.now()): TaskEvent {
   const until = parks(wakeAt);
   return { ...stepEvent(reference, runParked.note({ until: until.parks.toISOString() })), ...until };
@@ -187,7 +187,7 @@ function parks(wakeAt: number): { parks: Date } {
   return { parks: new Date(wakeAt) };
 }
 
-/** What became of the children that were told to stop, as the run knows it. */
+/** Returns the cancel outcomes for the children of a run. */
 export function canceledChildren(nodes: Iterable<NodeRun>): CanceledChild[] {
   return [...nodes].flatMap(({ id, instance, agentUrl = '', taskId, cancelOutcome: outcome }) => {
     if (outcome === undefined) return [];
@@ -197,7 +197,7 @@ export function canceledChildren(nodes: Iterable<NodeRun>): CanceledChild[] {
   });
 }
 
-/** A step or an end without the run's state, and with the beginning of its texts. */
+/** Returns a step or an end without the run's state, and with truncated texts. */
 export function shortened(event: TaskEvent): TaskEvent {
   if (!('statusUpdate' in event)) return event;
   const { status, metadata, ...reference } = event.statusUpdate;
@@ -237,7 +237,7 @@ function endEvent(reference: TaskReference, state: RunState, end: TaskState, tex
   return statusUpdate(reference, end, text, runEventMetadata(done.note(payload)));
 }
 
-/** True if the Task of a run takes an event. */
+/** True if an event fits into the Task of a run. */
 export function isAdmitted(context: Pick<RequestContext, 'admit'>, event: TaskEvent): boolean {
   try {
     context.admit(event);

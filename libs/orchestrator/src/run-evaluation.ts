@@ -12,8 +12,8 @@ import type { NodeRun } from './node-run.js';
 import type { RunState } from './run-state.js';
 
 /**
- * What the expressions of a run come to, from what is folded of it. An instance that is about to end is seen as it will
- * have ended: what hangs on its end is decided before that is recorded.
+ * Evaluates the expressions of a run against its folded state. An instance that is about to end is seen as ended:
+ * decisions that depend on its end are made before the end is recorded.
  */
 export class RunEvaluation {
   private readonly expressions: RunExpressions;
@@ -30,33 +30,33 @@ export class RunEvaluation {
     this.expressions = RunExpressions.of(state.definition, isRepeated);
   }
 
-  /** Why no run of the definition can go on. */
+  /** Reason why no run of the definition can continue. */
   get fault(): string | undefined {
     return this.expressions.fault;
   }
 
-  /** True if the run evaluates anything. */
+  /** True if the definition has expressions. */
   get isNeeded(): boolean {
     return this.expressions.hasAny;
   }
 
-  /** Begins a decision: its expressions are evaluated at once, and share their steps. */
+  /** Begins a decision. Its expressions are evaluated together and share a budget of steps. */
   begin(): void {
     this.budgets.begin();
   }
 
-  /** Returns the budget of expressions that share one. */
+  /** Returns a budget that several expressions share. */
   sharedBudget(): EvaluationBudget {
     return this.budgets.next();
   }
 
-  /** What the Message to an instance is made of, and whatever else its templates make: the first thing of a decision. */
+  /** Begins a decision and returns the source for the Message to an instance and for its templates. */
   source(node: NodeRun): MessageSource {
     this.begin();
     return this.sourceAt(node, this.moment(node));
   }
 
-  /** The same at a moment of a decision. */
+  /** Returns the same source at a moment of a decision. */
   sourceAt(node: NodeRun, moment: Moment): MessageSource {
     const { state, expressions, budgets } = this;
     const { inputs, text, files, definition } = state;
@@ -78,7 +78,7 @@ export class RunEvaluation {
     };
   }
 
-  /** Which of the edges from an instance are taken. */
+  /** Decides which outgoing edges of an instance are taken. */
   edges(ended: NodeRun, edges: readonly GraphEdge[], budget = this.budgets.next()): EdgeChoice {
     const error = ended.status === 'failed' ? (ended.failure ?? null) : null;
     const variables = runVariables(this.viewpoint(ended), { error });
@@ -89,7 +89,7 @@ export class RunEvaluation {
     });
   }
 
-  /** Whether another attempt is wanted, as far as an expression says so. @throws FailedExpression */
+  /** True if `retry.when` allows another attempt. @throws FailedExpression */
   retriedWhen(node: NodeRun, moment: Moment): boolean {
     const when = this.expressions.ofNode(node.id, 'retry.when');
     const budget = this.budgets.next();
@@ -97,7 +97,7 @@ export class RunEvaluation {
     return this.evaluated('retry.when', budget, () => decide(when, this.variables(node, moment), budget));
   }
 
-  /** The list that a node goes through. @throws FailedExpression */
+  /** Evaluates the list that a node processes. @throws FailedExpression */
   items(node: NodeRun): JsonValue[] {
     const items = this.expressions.ofNode(node.id, 'each.items');
     const budget = this.budgets.next();
@@ -106,7 +106,7 @@ export class RunEvaluation {
     return value;
   }
 
-  /** Until when a node waits; `undefined` where no expression says so. @throws FailedExpression */
+  /** Evaluates the end of a wait; `undefined` without an expression. @throws FailedExpression */
   until(node: NodeRun, now: Date): Date | undefined {
     const until = this.expressions.ofNode(node.id, 'config.until');
     const budget = this.budgets.next();
@@ -115,7 +115,7 @@ export class RunEvaluation {
     );
   }
 
-  /** Whether a loop is left, as its last node sees it. @throws FailedExpression */
+  /** True if the loop ends, as its last node sees it. @throws FailedExpression */
   exits({ loop }: LoopRun, last: NodeRun): boolean {
     const budget = this.budgets.next();
     const exit = this.expressions.exitWhen(loop.index);
@@ -131,7 +131,7 @@ export class RunEvaluation {
     return runVariables(this.viewpoint(node), { ...this.moment(node), ...moment });
   }
 
-  /** What runs when the run has failed knows why. */
+  /** Returns the variables of an `onExit` node: the error of the run, if any. */
   private moment({ id }: NodeRun): Moment {
     const { graph, error } = this.state;
     if (!graph.exits.has(id)) return {};
@@ -157,7 +157,7 @@ export class RunEvaluation {
     };
   }
 
-  /** For the node that a loop begins with: what the loop's last node said in the iteration before. */
+  /** Returns what the first node of a loop receives from the previous iteration: the result of the loop's last node. */
   private repeated(node: NodeRun): (string | NodeRun)[] {
     const around = this.state.graph.loops.filter(({ body }) => body.has(node.id));
     return around

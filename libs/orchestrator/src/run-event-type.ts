@@ -1,6 +1,6 @@
 import { isJsonObject, type RunEventNote } from '#libs/protocol';
 
-/** The steps of a run that its streams tell of. */
+/** Steps of a run that its streams report. */
 export const RUN_EVENT_TYPES = [
   'node.started',
   'a2a.sending',
@@ -53,7 +53,9 @@ const FORWARDED_STEPS = new Set([
   'tool.canceled',
 ]);
 
-/** True for a step of a child that its run forwards, including the progress of agents that the child called as tools. */
+/**
+ * True for a step of a child that its run forwards, including the progress of agents that the child called as tools.
+ */
 export function isForwardedStep({ type, payload }: RunEventNote): boolean {
   if (!isJsonObject(payload)) return false;
   return FORWARDED_STEPS.has(type) || (type === 'node.progress' && typeof payload['tool'] === 'string');

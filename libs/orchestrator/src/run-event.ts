@@ -19,16 +19,16 @@ import { readRunMetadata } from './run-metadata.js';
 import { runStatus } from './run-state.js';
 import { done, nodeCompleted } from './run-steps.js';
 
-/** The fields of a payload that also stand beside it, for readers of flat events. */
+/** Fields of a payload that are repeated on the event itself, for readers of flat events. */
 export const FLAT_FIELDS = ['model', 'tool', 'url', 'status', 'error', 'result', 'output', 'message'] as const;
 
-/** One step of a run, as its streams tell it. */
+/** A step of a run as its streams report it. */
 export interface RunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], JsonValue>> {
-  /** `ev-` and 16 hex digits, the same whenever the event is read. */
+  /** `ev-` and 16 hex digits; the same at each read. */
   id: string;
   type: RunEventType;
   runId: string;
-  /** The run's id under its first name, for readers from before `runId`. */
+  /** Id of the run under its earlier name. */
   session_id: string;
   workflow: string;
   /** Position in the run's log, from 1 without a gap; the SSE id. */
@@ -37,14 +37,14 @@ export interface RunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], J
   timestamp: string;
   node_id?: string;
   node_type?: string;
-  /** Where it is not the node's only one. */
+  /** Name of the instance, if it is not the node's only one. */
   instance?: string;
   payload: JsonObject;
-  /** On `done`: the run's state map, each node's output text under its id. */
+  /** State map of the run on `done`: each node's output text under its id. */
   state?: JsonObject;
 }
 
-/** The run event that an event of a run's log is: there is exactly one for each. */
+/** Converts an event of a run's log to the run event for it. The mapping is one to one. */
 export function toRunEvent({ taskId, sequence, event }: RecordedEvent, run: { workflow: string }): RunEvent {
   const step = stepOf(event, run.workflow);
   const payload = step.type === done.type ? { session_id: taskId, runId: taskId, ...step.payload } : step.payload;
@@ -75,7 +75,7 @@ function stepOf(event: TaskEvent, workflow: string): RunEventNote {
   return { type: 'input.received', payload: { messageId, parts: parts as unknown as JsonValue }, timestamp };
 }
 
-/** The start of the run: a `node.started` without a node. */
+/** Returns the start of the run: a `node.started` without a node. */
 function openingStep({ metadata, status }: Task, workflow: string): RunEventNote {
   const { inputs = {} } = readRunMetadata(metadata);
   return { type: 'node.started', payload: { workflow, inputs }, timestamp: status.timestamp };
@@ -87,13 +87,13 @@ function artifactStep({ artifact, metadata }: TaskArtifactUpdateEvent): RunEvent
   return withOutput({ ...note, payload: { ...note.payload, artifacts } });
 }
 
-/** An end that the run did not write itself has no step of its own: it was forced from outside. */
+/** Returns the step of a status event. An end without a step was forced from outside. */
 function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
   const note = runEventNote(metadata);
   if (note) return note;
   const text = firstText(status.message?.parts ?? []);
   if (isWaitingState(status.state)) return { type: 'input.required', payload: { question: text ?? '' } };
-  // Its time has come while it asks something.
+  // A timer has become due while the run asks a question.
   if (!isTerminalState(status.state)) return { type: 'run.woken', payload: {} };
   const word = runStatus(status.state);
   return done.note({ status: word, state: {}, ...(word === 'failed' && { error: text ?? 'The run failed' }) });
@@ -115,9 +115,12 @@ function flatFields(payload: JsonObject): Partial<RunEvent> {
   return fields;
 }
 
-/** Eight digits of the run's random part and eight of the sequence: the same for the same event, whoever tells it. */
+/**
+ * Returns the id of an event: eight digits from the run's random part and eight from the sequence. It is the same on
+ * every replica.
+ */
 function eventId(runId: string, sequence: number): string {
-  // Of an id as this service makes them the end is random, and all of it are digits.
+  // The end of an id of this service is random and consists of hex digits.
   const end = runId.slice(-8);
   const run = HEX.test(end) ? end : runId.replace(NO_HEX, '').slice(-8).padStart(8, '0');
   return `ev-${run}${sequence.toString(16).padStart(8, '0')}`;

@@ -6,7 +6,7 @@ import type { RunCalls } from './run-calls.js';
 import { failedEvents, shortened } from './run-ending.js';
 import type { RunState } from './run-state.js';
 
-/** Returns an end of a run with the fact that it failed: at which node, and why, in the words of the run. */
+/** Adds the fact that a run failed to its last event: the node and the cause, in the words of the run. */
 export function withFailureFact(
   end: TaskEvent,
   { taskId, call, trace }: RequestContext,
@@ -26,13 +26,13 @@ export function withFailureFact(
   return 'statusUpdate' in end ? { ...end, facts } : end;
 }
 
-/** Returns the last events of a run that failed; the last one brings the fact. */
+/** Returns the last events of a failed run; the last one carries the fact. */
 export function reportedFailure(context: RequestContext, state: RunState, fault?: string): TaskEvent[] {
   const events = failedEvents(context, state, fault);
   return events.map((event) => (event === events.at(-1) ? withFailureFact(event, context, state, fault) : event));
 }
 
-/** Cancels all that a run called for, and makes the end of a run that may hold no more. @param limit in a sentence */
+/** Cancels all children of a run and returns its end, after the run has exceeded a limit. @param limit as a sentence */
 export async function endOverLimit(
   context: RequestContext,
   state: RunState,

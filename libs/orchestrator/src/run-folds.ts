@@ -20,13 +20,13 @@ import { RunState } from './run-state.js';
 import { RunWeights } from './run-weight.js';
 import type { WorkflowDefinition } from './workflow.js';
 
-/** Bytes of a log that is folded as fast as a fold of it is looked up and proved. */
+/** Bytes of a log below which folding is as fast as the lookup of a stored fold. */
 const SHORT_LOG = 64 * 1024;
 
-/** A run as its log has it up to the last event that the state has taken in. */
+/** A run folded up to the last event that its state has applied. */
 export interface RunFold {
   readonly state: RunState;
-  /** The Task of the run, which begins its log. */
+  /** First event of the log: the Task of the run. */
   readonly first: TaskEvent | undefined;
 }
 
@@ -35,24 +35,25 @@ export interface RunStart extends Pick<ProcessStart, 'context' | 'links'> {
   readonly fold: RunFold;
 }
 
-/** A kept fold with the size of its log in bytes. */
+/** A stored fold with the size of its log in bytes. */
 interface SizedFold extends RunFold {
   readonly bytes: number;
 }
 
 /**
- * Folds of runs that wait, in the memory of this replica: an answer to one of many questions reads and folds what is new.
+ * Cache of folded runs that wait, in the memory of this replica. A follow-up Message then reads and folds only new
+ * events.
  *
- * - Each use proves by the log that it still has the event that the fold ends with. Where it has another one, or there is
- *   no fold, the whole log is folded.
- * - Only events that are durable are in a kept fold.
- * - `FoldMemory` bounds all folds.
+ * - Each use checks that the log still contains the last event of the fold. Otherwise, or without a fold, the whole log
+ *   is folded.
+ * - A stored fold contains only durable events.
+ * - `FoldMemory` limits all folds.
  */
 @Injectable()
 export class RunFolds {
   protected readonly kept: KeptFolds<SizedFold>;
   private readonly weights = new RunWeights();
-  /** Bytes of the shortest log whose fold is kept. */
+  /** Bytes of the shortest log whose fold is stored. */
   protected readonly shortest: number = SHORT_LOG;
 
   constructor(
@@ -63,8 +64,9 @@ export class RunFolds {
   }
 
   /**
-   * Takes out the fold of a run that is executed, up to the end of its log; `undefined` where the log has to be folded.
-   * @throws whatever hinders the reading
+   * Removes and returns the fold of a run that is about to execute, brought up to the end of its log. `undefined` if
+   * the log must be folded.
+   * @throws errors of the read
    */
   async take(context: RequestContext, definition: WorkflowDefinition): Promise<RunFold | undefined> {
     const kept = this.kept.take(context.taskId);
@@ -76,21 +78,21 @@ export class RunFolds {
   }
 
   /**
-   * Keeps the fold of a run that waits, when what its execution recorded is durable. Never fails.
-   * @param fold that nobody changes any more
+   * Stores the fold of a waiting run once its recorded events are durable. Never fails.
+   * @param fold that is not modified afterwards
    */
   async keep({ taskId, call: { scope }, places }: RequestContext, fold: RunFold): Promise<void> {
     const last = await places?.last().catch(() => undefined);
-    // An event that the state took in, and the log did not, would make them differ.
+    // A fold with an event that the log lacks would differ from the log.
     if (last?.place.sequence !== fold.state.sequence) return;
     this.put({ taskId, ...scope }, { state: { ...fold, bytes: last.bytes }, place: last.place });
   }
 
   /**
-   * Returns a run as its log has it at `header.lastSequence`, to be looked at before anything else is waited for: an
-   * execution may go on with the same state.
-   * @param admission to a log that is read whole for a caller; absent: an execution reads it
-   * @throws whatever hinders the reading
+   * Returns the state of a run at `header.lastSequence`. Use it before you await anything else: an execution may
+   * continue with the same state.
+   * @param admission for reading a whole log for a caller; absent for an execution
+   * @throws errors of the read
    */
   async read(header: TaskHeader, definition: WorkflowDefinition, admission?: LogAdmission): Promise<RunState> {
     const { taskId, lastSequence, tenant, owner } = header;
@@ -99,7 +101,7 @@ export class RunFolds {
     const kept = this.kept.get(taskId);
     if (kept?.state.state.definition === definition) {
       const later = await eventsAfter(read, kept.place, lastSequence);
-      // Others may have taken it, or brought it forward, meanwhile.
+      // Another execution may have taken or advanced the fold meanwhile.
       if (later && this.kept.get(taskId) === kept) return this.bringForward(header, kept, later);
     }
     const log = admission ? await wholeLog(this.tasks, header, admission) : await read(0, lastSequence);

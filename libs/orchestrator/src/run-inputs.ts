@@ -3,29 +3,29 @@ import type { WorkflowDefinition } from './workflow.js';
 
 const USER_INPUT = '__user_input__';
 
-/** The name under which an input stands in a run's state and Artifacts. */
+/** Returns the name of an input in a run's state and Artifacts. */
 export function userInputName(nodeId: string): string {
   return `${USER_INPUT}${nodeId}`;
 }
 
-/** The node whose input a name of `userInputName` stands for. */
+/** Returns the node id of a name from `userInputName`; `undefined` for other names. */
 export function userInputNode(name: string): string | undefined {
   return name.startsWith(USER_INPUT) ? name.slice(USER_INPUT.length) : undefined;
 }
 
-/** The value of an input, `undefined` where none was given. */
+/** Returns the value of an input; `undefined` if it was not given. */
 export function inputValue(inputs: JsonObject, nodeId: string): JsonValue | undefined {
   return Object.hasOwn(inputs, nodeId) ? inputs[nodeId] : undefined;
 }
 
-/** The string form of an input: a string as it is, anything else as JSON. */
+/** Returns the text of an input: a string as it is, any other value as JSON. */
 export function inputText(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /**
- * The inputs of a run that begins with a Message: the keys of its data objects by node id, its text for every `input` node
- * that they do not name, and for those that still have none their default.
+ * Returns the inputs of a run that begins with a Message: the keys of its data objects by node id, its text for every
+ * other `input` node, else the default of the node.
  */
 export function inputsOf(message: Message, definition: WorkflowDefinition): JsonObject {
   const named = message.parts.flatMap(({ data }) => (isJsonObject(data) ? Object.entries(data) : []));
@@ -38,18 +38,18 @@ export function inputsOf(message: Message, definition: WorkflowDefinition): Json
   return Object.fromEntries([...unnamed, ...named]);
 }
 
-/** The texts of a Message; `undefined` where it has none. */
+/** Returns the texts of a Message, joined by newlines; `undefined` if it has none. */
 export function messageText({ parts }: Message): string | undefined {
   const texts = parts.flatMap(({ text }) => (text === undefined ? [] : [text]));
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
-/** As many nodes as a workflow may have. */
+/** Number of inputs of a run; a workflow has at most as many nodes. */
 const MOST_INPUTS = 1_000;
 
 /**
- * A Message's text is the input of every `input` node: together they may be far more than was sent. Its data names
- * inputs, each of which is kept under its name.
+ * Rejects a Message whose inputs together are too large: its text becomes the input of every `input` node, and each key
+ * of its data an input.
  * @throws ContentTooLarge
  */
 export function refuseLargeInputs({ parts }: Message, { nodes }: WorkflowDefinition, limit: number): void {

@@ -4,7 +4,7 @@ import { instanceOf } from './progress.js';
 import type { RunState } from './run-state.js';
 import { shownFailure } from './shown-failure.js';
 
-/** One instance of a node, as a list of a run's instances shows it. */
+/** An instance of a node in a list of a run's instances. */
 export interface InstanceView {
   instance: string;
   node: string;
@@ -12,29 +12,29 @@ export interface InstanceView {
   attempts: number;
   taskId?: string;
   error?: Failure;
-  /** Why it is skipped. */
+  /** Reason why it is skipped. */
   because?: SkipReason;
-  /** While nothing is done: for what, and until when (ISO 8601). */
+  /** Reason and end of an idle wait (ISO 8601). */
   waitsFor?: { state: string; until?: string };
-  /** The run that its result was taken over from. */
+  /** Run from which the result was reused. */
   origin?: string;
   startedAt?: string;
   finishedAt?: string;
 }
 
-/** How many instances of a node there are, and of each status that any has: together as many as in all. */
+/** Number of instances of a node, in all and by status. The counts by status add up to the total. */
 export type InstanceCounts = { total: number; completed: number; failed: number } & Partial<Record<NodeStatus, number>>;
 
-/** Which instances are asked for. */
+/** Filter and position of a page of instances. */
 export interface InstanceQuery {
   node?: string;
   status?: NodeStatus;
-  /** How many of all instances were looked at before. */
+  /** Number of instances on the previous pages, including those that the filter excluded. */
   after: number;
   limit: number;
 }
 
-/** A page of a run's instances in the order in which they came to be; `next` is absent on the last one. */
+/** Returns a page of a run's instances in the order of their creation; `next` is absent on the last page. */
 export function instancePage(
   run: Pick<RunState, 'instances'>,
   { node, status, after, limit }: InstanceQuery,
@@ -51,7 +51,10 @@ export function instancePage(
   return { instances: found };
 }
 
-/** Of the nodes that run more than once: the entries of a list by themselves, without the node that goes through it. */
+/**
+ * Counts the instances of nodes that run more than once. Entries of a list are counted without the node that processes
+ * the list.
+ */
 export function instanceCounts(run: Pick<RunState, 'instances'>): ReadonlyMap<string, InstanceCounts> {
   const counts = new Map<string, InstanceCounts>();
   const add = (id: string, status: NodeStatus, number: number): void => {
@@ -62,7 +65,7 @@ export function instanceCounts(run: Pick<RunState, 'instances'>): ReadonlyMap<st
   };
   for (const { id, each, list, path, status, origin } of run.instances.values()) {
     if (each === undefined && (path.length > 0 || list !== undefined)) add(id, status, 1);
-    // Entries whose turn has not come are no instances yet, or never will be.
+    // Entries that were not reached have no instance.
     const isKnown = each !== undefined && (each.total > 0 || (status === 'completed' && origin === undefined));
     if (isKnown) add(id, status === 'running' ? 'pending' : 'skipped', each.total - each.runs.length);
   }

@@ -4,7 +4,7 @@ import type { TaskEvent } from '#libs/tasks';
 import type { KnownRun } from './expressions/run-variables.js';
 import type { WorkflowRevision } from './workflow.js';
 
-/** A run as its expressions know it. @param first event of its log */
+/** Returns the variables of a run for its expressions. @param first event of its log */
 export function knownRun(
   id: string,
   { definition, revision }: Pick<WorkflowRevision, 'definition' | 'revision'>,

@@ -2,19 +2,21 @@ import { isJsonObject, type JsonValue } from '#libs/protocol';
 import { innerNodes } from './named-workflows.js';
 import type { ReadWorkflows } from './saved-workflows.js';
 
-/** So many runs may lie in each other below the first. */
+/** Largest nesting depth of runs below the first. */
 export const DEEPEST_RUN = 10;
 
-/** So many workflows are looked into for how deep their runs lie. */
+/** Number of workflows that are read to determine the nesting depth. */
 const MOST_READ = 1_000;
 
-/** How many runs lie in each other, which follows from definitions: a saved one names revisions. */
+/**
+ * Determines how deep the runs of a definition are nested. Saved definitions name revisions, so the depth is constant.
+ */
 export class RunLevels {
   private readonly known = new Map<string, number>();
 
   constructor(private readonly workflows: ReadWorkflows) {}
 
-  /** Below a run of a saved workflow; 0 where that is not there, or in a circle that leads back to it. */
+  /** Returns the depth below a run of a saved workflow; 0 if the workflow does not exist, or runs itself. */
   async below(workflow: string, revision: string | undefined): Promise<number> {
     const key = `${workflow}@${revision ?? ''}`;
     const known = this.known.get(key);

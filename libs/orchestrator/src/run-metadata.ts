@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 
-/** The metadata key of a run's Task that names what is run. */
+/** Metadata key of a run's Task with the workflow that it runs. */
 export const RUN_KEY = 'parley/run';
 
-/** What a run's Task says of the run. */
+/** Metadata of a run's Task. */
 export interface RunMetadata {
   workflow: string;
   revision: string;
-  /** Absent: they are read from the run's first Message. */
+  /** Inputs of the run; absent: they are read from its first Message. */
   inputs?: JsonObject;
 }
 
@@ -15,7 +15,7 @@ export function runMetadata(run: RunMetadata): JsonObject {
   return { [RUN_KEY]: { ...run } as unknown as JsonObject };
 }
 
-/** What metadata says of a run, as far as it does. */
+/** Reads the metadata of a run, as far as they exist. */
 export function readRunMetadata(metadata: JsonObject | undefined): Partial<RunMetadata> {
   const run = metadata?.[RUN_KEY];
   return isJsonObject(run) ? (run as Partial<RunMetadata>) : {};

@@ -5,25 +5,25 @@ import { RunState } from './run-state.js';
 import { a2aSending, nodeCompleted } from './run-steps.js';
 import type { WorkflowDefinition } from './workflow.js';
 
-/** A run's log, and what it is folded by. */
+/** A run's log and its definition. */
 interface FoldedLog {
   definition: WorkflowDefinition;
   events: readonly TaskEvent[];
 }
 
-/** The run as it was when an instance was called the last time; an answer to what it asks is no call. */
+/** Returns the run at the last call of an instance. A forwarded answer is no call. */
 export function whenCalled(log: FoldedLog, instance: string): RunState | undefined {
   return after(log, instance, ({ type, payload }) => type === a2aSending.type && payload['taskId'] === undefined);
 }
 
-/** The run as it was when an instance completed. */
+/** Returns the run at the completion of an instance. */
 export function whenCompleted(log: FoldedLog, instance: string): RunState | undefined {
   return after(log, instance, ({ type }) => COMPLETES.has(type));
 }
 
 const COMPLETES: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);
 
-/** The run after the last event of an instance that is meant; `undefined` where there is none. */
+/** Returns the run after the last matching event of an instance; `undefined` if there is none. */
 function after(
   { definition, events }: FoldedLog,
   instance: string,

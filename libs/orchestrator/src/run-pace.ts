@@ -1,25 +1,25 @@
 import type { RunWork } from '#libs/executor';
 
-/** How long a run works before others have their turn, in milliseconds. */
+/** Milliseconds of work after which a run yields to the event loop. */
 const LONGEST_STRETCH = 10;
 
-/** Lets others have their turn between pieces of work that may take long together. */
+/** Yields to the event loop between pieces of work that may take long together. */
 export class RunPace {
   private since = performance.now();
 
-  /** @param evaluates true for a run that evaluates anything: steps that it owes are waited for */
+  /** @param evaluates true for a run with expressions: it also waits until its owed evaluation steps are available */
   constructor(
     private readonly work: Pick<RunWork, 'steps' | 'nextTurn'>,
     private readonly evaluates: boolean,
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Whether others should have their turn now. */
+  /** True if the run should yield now. */
   get isDue(): boolean {
     return performance.now() - this.since >= LONGEST_STRETCH || (this.evaluates && this.work.steps.isOwing);
   }
 
-  /** @throws the signal's reason, where it is aborted while steps are waited for */
+  /** Yields to the event loop. @throws the signal's reason if it is aborted during the wait */
   async rest(): Promise<void> {
     await this.work.nextTurn(this.signal);
     if (this.evaluates) await this.work.steps.paid(this.signal);
@@ -27,7 +27,7 @@ export class RunPace {
   }
 }
 
-/** A step of a run that does nothing but wait until it is the run's turn to evaluate. */
+/** A step that only waits until the run may evaluate expressions. */
 export class EvaluationTurn implements AsyncIterable<never> {
   constructor(
     private readonly steps: RunWork['steps'],

@@ -2,10 +2,10 @@ import type { RecordedEvent, TaskHeader } from '#libs/tasks';
 import { isRun, workflowOf } from './api/run-task.js';
 import { type RunEvent, toRunEvent } from './run-event.js';
 
-/** Steps that those who watch must ask for. */
+/** Steps of the stream `tool`, which subscribers request separately. */
 const TOOL_STEPS: ReadonlySet<string> = new Set(['tool.call', 'tool.called', 'tool.result', 'tool.canceled']);
 
-/** An event of a run as the event gateway shows it: in the stream `run`, or `tool`; `undefined` for other Tasks. */
+/** Returns the event for the event gateway: in the stream `run` or `tool`; `undefined` for other Tasks. */
 export function runProjection(
   recorded: RecordedEvent & { header: TaskHeader },
 ): { stream: 'run' | 'tool'; event: RunEvent; runId: string } | undefined {

@@ -19,43 +19,52 @@ import type { NodeRun } from './node-run.js';
 import { NODE_KEY } from './run-answer.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** The key under which a run that waits says what its nodes ask: in the metadata of the status, and of its Message. */
+/** Metadata key of a waiting status and of its Message: the questions of the nodes. */
 const WAITING_KEY = 'parley/waiting';
 
-/** The key beside it, where not all of them stand in one status: how many are open, and where they are listed. */
+/**
+ * Metadata key beside it, if the status does not have all questions: the number of open questions and where they are
+ * listed.
+ */
 const OPEN_KEY = 'parley/open-questions';
 
-/** Questions in one status, and their bytes as JSON: a run says a status with every answer. */
+/**
+ * Limits of the questions in one status: their number, and their bytes as JSON. A run repeats its status with every
+ * answer.
+ */
 const MOST_IN_STATUS = 10;
 const MOST_STATUS_BYTES = 32 * 1024;
-/** Characters of a form as JSON. A longer one is that of an agent elsewhere, and its own affair. */
+/** Longest form as JSON, in characters. A longer form of a remote agent is left out. */
 const LONGEST_FORM = 64 * 1024;
-/** What a label may be: the database refuses NUL in a text. */
+/** Valid label. PostgreSQL rejects NUL in a text. */
 const LABEL = /^[^\0]{1,200}$/;
 
-/** What a node asks, for those who answer. */
+/** A question of a node in the metadata of a status. */
 interface WaitingQuestion {
   node: string;
-  /** What an answer names. */
+  /** Name of the instance, which an answer refers to. */
   instance: string;
   text: string;
-  /** The JSON Schema of the data that answers; absent: text does. */
+  /** JSON Schema of the data that answers; absent: a text answers. */
   form?: JsonObject;
-  /** Who shall answer: a label. */
+  /** Label of the people who are to answer. */
   assignee?: string;
-  /** When nobody needs to answer any more (ISO 8601). */
+  /** Time until which an answer is possible (ISO 8601). */
   deadline?: string;
-  /** What was wrong with the answer before. */
+  /** Violations of the previous answer. */
   violations?: FieldViolation[];
 }
 
-/** What a waiting node's agent asks for, in its own words where it said any. */
+/** Returns the question of a waiting node: that of its agent, or a default text. */
 export function question(node: NodeRun): Part[] {
   const asked = node.question ?? [];
   return asked.length > 0 ? asked : [textPart(whatIsWaitedFor(node))];
 }
 
-/** The same as a text: an agent may ask by data alone, such as the call of a tool that a person is to make. */
+/**
+ * Returns the question as a text. A question without a text is shown as JSON, for example a tool call that a person is
+ * to make.
+ */
 export function questionText(node: NodeRun): string {
   const parts = question(node);
   const data = firstData(parts);
@@ -66,7 +75,7 @@ function whatIsWaitedFor({ id, wantsAuth }: NodeRun): string {
   return `Node "${id}" waits for ${wantsAuth ? 'authentication' : 'input'}`;
 }
 
-/** A node's question as the run asks it. @param more said of it: who only asks for the Task sees nothing else */
+/** Returns a node's question as a Message of the run. @param more metadata for callers who only read the Task */
 export function askingMessage(reference: TaskReference, node: NodeRun, more: JsonObject): Message {
   const name = { [NODE_KEY]: node.instance, ...more };
   const asks = asksOf(node);
@@ -76,11 +85,12 @@ export function askingMessage(reference: TaskReference, node: NodeRun, more: Jso
 }
 
 /**
- * Returns the metadata of a status that asks: all questions while they are few. Of many it names those that are new, as
- * far as there is room, how many are open, and where all of them are: so what a run logs grows with its questions, and not
- * with their square.
- * @param runId of the run, whose instances that wait are listed
- * @param now when it says so: new ones are open since then
+ * Returns the metadata of a waiting status.
+ * - A few questions are all listed.
+ * - If there are many, only new ones are listed, as far as there is room, with the number of open questions and where
+ *   to find all of them. So the log grows linearly with the questions.
+ * @param runId of the run, whose waiting instances are listed
+ * @param now time of the status, at which new questions open
  */
 export function waitingMetadata(
   graph: WorkflowGraph,
@@ -94,7 +104,7 @@ export function waitingMetadata(
   return { [WAITING_KEY]: fitting(graph, news, now), [OPEN_KEY]: { count: waiting.length, inbox: '/api/inbox', list } };
 }
 
-/** The first questions, as far as there is room for them in a status; one at least. */
+/** Returns the first questions that fit into a status; at least one. */
 function fitting(graph: WorkflowGraph, nodes: readonly NodeRun[], now: string): JsonObject[] {
   const found: JsonObject[] = [];
   let bytes = 0;
@@ -107,7 +117,7 @@ function fitting(graph: WorkflowGraph, nodes: readonly NodeRun[], now: string): 
   return found;
 }
 
-/** A question as an inbox keeps it. @param now as above */
+/** Returns a question for the inbox. @param now see `waitingMetadata` */
 export function openQuestion(graph: WorkflowGraph, node: NodeRun, now: string): TaskQuestion {
   const { instance: key, assignee, ...body } = waitingQuestion(graph, node, now);
   return {
@@ -118,7 +128,7 @@ export function openQuestion(graph: WorkflowGraph, node: NodeRun, now: string): 
   };
 }
 
-/** What is wrong with the Parts of an answer to a node: also those that are not what it asks for. */
+/** Returns the violations of an answer to a node, including Parts that the question does not ask for. */
 export function answerFaults({ asks }: NodeRun, parts: readonly Part[]): FieldViolation[] {
   if (!asks) return [];
   const form = usable(asks.form);
@@ -142,18 +152,20 @@ function waitingQuestion(graph: WorkflowGraph, node: NodeRun, now: string): Wait
   };
 }
 
-/** What is said of the answer: also what was wrong with the one that the node's agent did not even take. */
+/** Returns the form of a question, with the violations of an answer that the agent rejected. */
 function asksOf({ asks, refused }: NodeRun): FormQuestion | undefined {
   return refused ? { ...asks, violations: refused } : asks;
 }
 
-/** The run's own, where it has one. */
+/** Returns the deadline of the node's own `onWait`, else that of the agent's question. */
 function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeRun, now: string): string | undefined {
   const deadline = questionDeadline(graph.node(id), openSince ?? now);
   return deadline === undefined ? asks?.deadline : new Date(deadline).toISOString();
 }
 
-/** A form that is none, which an agent elsewhere may send, is left to that agent. */
+/**
+ * Returns the schema of a form; `undefined` for an invalid one of a remote agent, which has to check answers itself.
+ */
 function usable(form: JsonObject | undefined): InputSchema | undefined {
   try {
     return form && InputSchema.of(form);

@@ -7,11 +7,11 @@ import type { NodeRun } from './node-run.js';
 import { isOwn, type NodeSets } from './node-sets.js';
 
 /**
- * The nodes of one run that are at work, as the work budget of the process counts them: those whose agent was called and
- * has not answered. A node that asks, waits for a time or goes through a list is none, nor is one whose run is parked.
+ * Counts the active nodes of one run for the work budget of the process: nodes whose agent was called and has not
+ * answered. Nodes that ask, wait for a time, process a list, or have a parked run do not count.
  */
 export class RunRoom {
-  /** Nodes whose Task is a run that is parked: nobody works on it. */
+  /** Nodes whose Task is a parked run. */
   private readonly parked = new Set<NodeRun>();
 
   constructor(
@@ -19,7 +19,7 @@ export class RunRoom {
     private readonly sets: Pick<NodeSets, 'busy'>,
   ) {}
 
-  /** Returns those of the nodes to start that there is room for, in their order. The others wait. */
+  /** Returns the nodes that may start now, in their order. The others wait. */
   admit(nodes: readonly NodeRun[]): NodeRun[] {
     this.count();
     const calling = nodes.filter(isCalled).length;
@@ -27,7 +27,7 @@ export class RunRoom {
     return room === calling ? [...nodes] : nodes.filter((node) => !isCalled(node) || room-- > 0);
   }
 
-  /** Takes in what the agent of a node reports: whether its Task is parked, or goes on. */
+  /** Updates whether the Task of a node is a parked run. */
   receive(node: NodeRun, response: StreamResponse): void {
     if (!('statusUpdate' in response)) return;
     const isParked = runEventNote(response.statusUpdate.metadata)?.type === runParked.type;
@@ -46,7 +46,7 @@ export class RunRoom {
   }
 }
 
-/** Returns where the work of a run belongs, by the calls that led to it. */
+/** Returns the account, root and level of a run's work, from the call chain that led to it. */
 export function placeOf(chains: CallChains, { context, links }: Pick<ProcessStart, 'context' | 'links'>): WorkPlace {
   const { root = context.taskId, depth: level } = chains.placeOf(links);
   return { account: InFlight.accountOf(context.call.scope), root, level };

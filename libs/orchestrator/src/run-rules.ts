@@ -3,7 +3,7 @@ import { RANGES } from './ranges.js';
 import type { WorkflowDefinition } from './workflow.js';
 import type { WorkflowProblem } from './workflow-problem.js';
 
-/** What is wrong with what a definition says of its runs as a whole. */
+/** Returns the problems in a definition's rules for the whole run. */
 export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem[] {
   const { language, deadline, parallel } = definition;
   return new MemberProblems({ path: '', said: '' })
@@ -12,7 +12,7 @@ export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem
     .wholeNumber('parallel', parallel, RANGES.parallel).found;
 }
 
-/** What is wrong with the nodes that run at the end: each is there, once, and no edge leads to or from it. */
+/** Returns the problems of `onExit`: each node exists, is named once, has no edges, and has a type that can run last. */
 export function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition): WorkflowProblem[] {
   const types = new Map(nodes.map(({ id, type }) => [id, type]));
   const ends = new Set(edges.flatMap(({ from, to }) => [from, to]));

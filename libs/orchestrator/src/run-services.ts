@@ -10,7 +10,7 @@ import type { NodeMetrics } from './node-metrics.js';
 import type { RunChildStore } from './run-child-store.js';
 import type { RunFolds } from './run-folds.js';
 
-/** What every run needs of the process it runs in. */
+/** Services of the process that every run needs. */
 export interface RunServices extends ProcessServices {
   tasks: Pick<TaskStore, 'recordedChildren' | 'headers' | 'load' | 'events'>;
   children: RunChildStore;
@@ -18,14 +18,14 @@ export interface RunServices extends ProcessServices {
   contexts: RemoteContexts;
   cancels: Pick<CancelOutcomes, 'keep'>;
   origins: RerunOrigins;
-  /** Where the nodes of this service are called; read at each call, since it is known only after listening. */
+  /** Base URL of the nodes of this service. Read it at each call: it is known only after the server listens. */
   address: { readonly internalUrl: string };
-  /** Whether own nodes are called in this process, so that their Tasks name their run themselves. */
+  /** True if nodes of this service are called in this process, so that their Tasks name their run themselves. */
   localDispatch: boolean;
-  /** How large what a run puts together may be. */
+  /** Limits of the content that a run builds. */
   content: ContentLimits;
   clock: RunClock;
-  /** Budget that runs share in this process. */
+  /** Work budget that the runs of this process share. */
   work: WorkBudget;
   metrics?: NodeMetrics;
 }

@@ -2,7 +2,10 @@ import { noteOf, type SpanStep } from '#libs/executor';
 import { isJsonObject, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** What an event of a run's log says of the calls of its nodes. What models and tools do is in the nodes' own logs. */
+/**
+ * Returns the trace spans that an event of a run's log begins or ends. Model and tool spans come from the logs of the
+ * nodes.
+ */
 export function runSpanSteps(event: TaskEvent): readonly SpanStep[] {
   const note = noteOf(event);
   if (note?.node_id === undefined) return NONE;
@@ -26,7 +29,7 @@ const STEPS: Readonly<Record<string, (note: RunEventNote) => SpanStep | undefine
     const name = `invoke_agent ${node}`;
     return { begins: { slot: slotOf(note), key: ['call', messageId], name, kind: 'client', attributes } };
   },
-  // The agent asks: what it is told is another call.
+  // A question ends the span: the answer is another call.
   'a2a.received': (note) => (note.payload['question'] === undefined ? undefined : { ends: { slot: slotOf(note) } }),
   'node.completed': (note) => ({ ends: { slot: slotOf(note) } }),
   'node.canceled': (note) => ({ ends: { slot: slotOf(note), attributes: { 'parley.canceled': true } } }),

@@ -42,35 +42,35 @@ const RUN_STATUS: Record<TaskState, RunStatus> = {
   TASK_STATE_CANCELED: 'canceled',
 };
 
-/** The word for the state of a run's Task. */
+/** Returns the run status for the state of a run's Task. */
 export function runStatus(state: TaskState): RunStatus {
   return RUN_STATUS[state];
 }
 
-/** A run as its Task's log tells it. The same events always give the same state. */
+/** State of a run, folded from its Task's log. The same events always give the same state. */
 export class RunState implements RunFacts {
   status: RunStatus = 'running';
   inputs: JsonObject = {};
-  /** What the caller said, where the workflow has no `input` node that took it. */
+  /** Text of the caller, if the workflow has no `input` node. */
   text?: string;
-  /** The files of the Message that the run began with. */
+  /** Files of the Message that began the run. */
   files: readonly Part[] = [];
   readonly graph: WorkflowGraph;
-  /** By id: the newest instance of each node. */
+  /** Newest instance of each node, by node id. */
   readonly nodes: ReadonlyMap<string, NodeRun>;
-  /** Every instance that there is, by its name. */
+  /** Every instance by its name. */
   readonly instances: ReadonlyMap<string, NodeRun>;
   readonly progress: Progress;
   readonly frontier: Frontier;
   error?: RunError;
   children?: CanceledChild[];
   received?: Message;
-  /** The run that it began with, where it is a rerun. */
+  /** Run from which this rerun reuses results. */
   origin?: string;
-  /** The id of the Message that began the run. */
+  /** Id of the Message that began the run. */
   begunBy?: string;
   undelivered = false;
-  /** Number of events taken in: the sequence of the last one. */
+  /** Number of applied events: the sequence of the last one. */
   sequence = 0;
   failureReported = false;
   isNearlyFull = false;
@@ -90,7 +90,7 @@ export class RunState implements RunFacts {
     return state;
   }
 
-  /** Takes in the next event of the log. */
+  /** Applies the next event of the log. */
   apply(event: TaskEvent): void {
     this.sequence += 1;
     if ('task' in event) this.accept(event.task);
@@ -108,7 +108,7 @@ export class RunState implements RunFacts {
     return this.instances.get(instance) ?? this.nodes.get(instance);
   }
 
-  /** @throws RangeError where there is none */
+  /** Returns an instance. @throws RangeError if there is none */
   instance(name: string): NodeRun {
     const node = this.find(name);
     if (node === undefined) throw new RangeError(`The run has no instance "${name}"`);
@@ -116,47 +116,49 @@ export class RunState implements RunFacts {
   }
 
   /**
-   * What a node's id means to an instance: the one beside it once it has ended in this iteration (completed, failed, skipped
-   * or canceled), until then that of the iteration before; in a loop that the instance is not in, the last one. Without an
-   * instance: to the run.
-   * @throws RangeError where there is no such node
+   * Resolves a node id as an instance sees it: the instance of the same iteration once it has ended (completed, failed,
+   * skipped or canceled), until then that of the previous iteration; for a loop that `from` is not in, the last
+   * iteration. Without `from`: as the run sees it.
+   * @throws RangeError if there is no such node
    */
   seen(id: string, from?: NodeRun): NodeRun {
     return this.progress.scopes.seen(id, from) ?? this.node(id);
   }
 
-  /** True if an instance was skipped or canceled, or is being canceled because nobody needs it. */
+  /** True if an instance was skipped or canceled, or is being canceled because its result is not needed. */
   isLeftOut(node: NodeRun): boolean {
     return this.progress.scopes.isLeftOut(node);
   }
 
-  /** Whether an instance was reached over an edge, as far as that is still known. */
+  /** True if an instance was reached over an edge, or if that is no longer known. */
   isTaken({ index }: GraphEdge, to: NodeRun): boolean {
     return (this.progress.scopes.edge(index, to) ?? 'live') === 'live';
   }
 
-  /** The innermost loop around an instance; `undefined` where there is none, or its iteration is long over. */
+  /**
+   * Returns the innermost loop around an instance; `undefined` if there is none, or its iteration is no longer stored.
+   */
   loopOf(node: NodeRun): LoopRun | undefined {
     return this.progress.scopes.loopOf(node);
   }
 
-  /** What a loop ends with: its last node as it ran in the newest iteration, or in the loops in that. */
+  /** Returns the last node of a loop as it ran in the newest iteration, including loops inside it. */
   lastOf({ loop, path }: LoopRun): NodeRun {
     const run = this.progress.scopes.loop({ edge: loop.index, path });
     return run?.inner?.last(loop.from)?.node ?? this.node(loop.from);
   }
 
   /**
-   * The edges of which `taken` of a node's end names those that are taken; `undefined` where it is left out, as none of its
-   * edges has a condition. Edges that leave a loop are chosen at its end, but for those that take care of a failure.
+   * Returns the edges to which `taken` of a node's end refers; `undefined` if none of its edges has a condition. Edges
+   * that leave a loop are decided at the loop's end, except those that handle a failure.
    */
   choices(node: NodeRun, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
     return choices(this.graph, node, outcome);
   }
 
   /**
-   * The edges out of a loop of which `taken` of its end names those that are taken, by the instance that decides.
-   * @param fails whether it ends with a failure of its own, which is one of its last node
+   * Returns the edges out of a loop to which `taken` of its end refers, by the deciding instance.
+   * @param fails true if the loop ends with a failure of its own, which counts as one of its last node
    */
   leaving(loop: LoopRun, fails = false): LeavingChoice[] {
     const run = this.progress.scopes.loop({ edge: loop.loop.index, path: loop.path });
@@ -167,14 +169,14 @@ export class RunState implements RunFacts {
     return [...this.artifacts.values()];
   }
 
-  /** The state map: each input under its name, and the output text of each node that has one. */
+  /** Returns the state map: each input under its name, and the output text of each node that has one. */
   stateMap(): JsonObject {
     const inputs = Object.entries(this.inputs).map(([id, value]) => [userInputName(id), value] as const);
     const outputs = [...this.nodes.values()].map((node): [string, JsonValue] => [node.id, outputText(node)]);
     return Object.fromEntries([...inputs, ...outputs.filter(([, text]) => text !== '')]);
   }
 
-  /** About how many characters the state map has. */
+  /** Approximate number of characters of the state map. */
   get size(): number {
     let characters = 0;
     for (const value of Object.values(this.inputs)) characters += typeof value === 'string' ? value.length : 0;
@@ -182,7 +184,7 @@ export class RunState implements RunFacts {
     return characters;
   }
 
-  /** The Artifacts: each input as a text, and those of each node that has some. */
+  /** Returns the Artifacts: each input as a text, and those of each node that has any. */
   artifactMap(): Record<string, Artifact[]> {
     const inputs = Object.entries(this.inputs).map(([id, value]): [string, Artifact[]] => {
       const name = userInputName(id);
@@ -229,5 +231,5 @@ export class RunState implements RunFacts {
   }
 }
 
-/** An event that carries the one Artifact of a node leaves it out of what it says of the node. */
+/** Steps whose event carries the node's only Artifact instead of repeating it in the payload. */
 const RESULT_STEPS: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);

@@ -6,7 +6,7 @@ import type { RunFacts } from './run-facts.js';
 export type Fold<P> = (run: RunFacts, payload: P, at: string) => void;
 export type NodeFold<P> = (node: NodeRun, payload: P, at: string, run: RunFacts) => void;
 
-/** A kind of step: what its event says, and what the event does to a run that reads it. */
+/** A kind of step: its event, and the effect of the event on a folded run. */
 export class RunStep<P extends object> {
   constructor(
     readonly type: RunEventType,

@@ -40,13 +40,13 @@ export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (no
   run.progress.begin(node, at);
 });
 
-/** What an agent is sent. */
+/** Payload of a call to an agent. */
 export interface SendingPayload {
   url: string;
   messageId: string;
-  /** Present when the Message answers what that Task of the agent asks. */
+  /** Task of the agent whose question the Message answers. */
   taskId?: string;
-  /** Nobody has answered in time: the run does, with these Parts. */
+  /** Set if the run answers with `parts` itself, because the deadline of the question has passed. */
   answeredBy?: 'deadline';
   parts?: Part[];
 }
@@ -72,12 +72,14 @@ export const a2aSending = new NodeStep<SendingPayload>(
   },
 );
 
-/** The state of a Task that goes on when its caller has authenticated, as a word. */
+/** Word for the state of a Task that waits for authentication. */
 export const AUTH_REQUIRED = 'auth-required';
 
 /**
- * `status` is the agent's Task state as a word; `question` is present when the agent waits for an answer, `refused` where
- * it waits on, since it has not taken the last one.
+ * Payload of an agent's response.
+ * - `status`: state of the agent's Task as a word.
+ * - `question`: present if the agent waits for an answer.
+ * - `refused`: present if it has rejected the last answer and keeps waiting.
  */
 export interface ReceivedPayload {
   url: string;
@@ -86,7 +88,7 @@ export interface ReceivedPayload {
   taskId?: string;
   contextId?: string;
   question?: Part[];
-  /** What the agent says of an answer beside that. */
+  /** Form of the answer. */
   asks?: FormQuestion;
   refused?: FieldViolation[];
 }
@@ -97,7 +99,7 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   if (payload.question === undefined) return;
   node.question = payload.question;
   delete node.isAsked;
-  // One that is asked again because of its answer is the same question.
+  // A question repeated because its answer was rejected keeps its original `askedAt`.
   if (node.askedAt === undefined || (payload.refused ?? payload.asks?.violations) === undefined) {
     node.askedAt = at;
     delete node.openSince;
@@ -110,15 +112,15 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   run.progress.ask(node, at);
 });
 
-/** What the end of a node says of the edges from it, where one of them has a condition. */
+/** Edges that were taken at a node's end, if one of its edges has a condition. */
 interface Taken {
-  /** Those that are taken, as places in `edges`: of the edges that `RunState.choices` gives. */
+  /** Taken edges as indexes in `edges`, of the edges that `RunState.choices` returns. */
   taken?: number[];
 }
 
 /**
- * `artifacts` is absent where the event itself carries the node's one Artifact. `fallback`: no attempt succeeded, and they
- * are what the definition gives for that.
+ * Completion of a node. `artifacts` is absent if the event itself carries the node's only Artifact. `fallback`: no
+ * attempt succeeded, and the result is the fallback of the definition.
  */
 export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact[]; fallback?: true } & Taken>(
   'node.completed',
@@ -132,8 +134,8 @@ export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact
 );
 
 /**
- * `error` is the cause; `message` is what the run says of it when it is the first failure. Logs from before failures had
- * kinds lack `failure`.
+ * Failure of a node. `error` is the cause; `message` describes it for the run. Logs from before failures had kinds lack
+ * `failure`.
  */
 export const nodeError = new NodeStep<{ error: string; message: string; failure?: Failure } & Taken>(
   'node.error',
@@ -157,7 +159,7 @@ export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcom
   },
 );
 
-/** `state` is present where authentication is asked for. */
+/** Question of the run. `state` is present if it asks for authentication. */
 export const inputRequired = new NodeStep<{ question: string; taskId?: string; state?: typeof AUTH_REQUIRED }>(
   'input.required',
   (node, _payload, at, run) => {
@@ -168,7 +170,7 @@ export const inputRequired = new NodeStep<{ question: string; taskId?: string; s
   },
 );
 
-/** Logs from before failures had kinds lack `failure`. */
+/** Payload of a failed run. Logs from before failures had kinds lack `failure`. */
 export interface FailedPayload {
   error: string;
   node?: string;
@@ -180,7 +182,7 @@ export const workflowFailed = new RunStep<FailedPayload>('workflow.failed', (run
   run.failureReported = true;
 });
 
-/** What `workflow.failed` says of the run. */
+/** Returns the error of a run from the payload of `workflow.failed`. */
 export function runErrorOf({ error, node, failure }: FailedPayload): RunError {
   return { ...(node !== undefined && { node }), ...failure, message: error };
 }
@@ -216,7 +218,7 @@ const NODE_STEPS = new Map(
   ].map((step) => [step.type as string, step.fold as NodeFold<JsonObject>]),
 );
 
-/** Does to a run what a step's event says. Steps that change nothing (`model.*`, `tool.*`) and unknown ones pass. */
+/** Applies a step to a folded run. Steps without an effect (`model.*`, `tool.*`) and unknown ones are ignored. */
 export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
   const node = note.node_id === undefined ? undefined : run.find(note.instance ?? note.node_id);
   if (node === undefined) RUN_STEPS.get(note.type)?.(run, note.payload, at);

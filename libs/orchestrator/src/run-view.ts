@@ -22,8 +22,8 @@ import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
 /**
  * Wait of a node.
- * - `message`: what its agent says; for a node with a list, the questions of its entries, a line each.
- * - `until`: how long nothing is done (ISO 8601).
+ * - `message`: message of the agent; for a node with a list, the questions of its entries, one per line.
+ * - `until`: end of an idle wait (ISO 8601).
  */
 export interface NodeWait {
   state: 'input-required' | 'auth-required' | 'timer' | 'retry';
@@ -39,9 +39,9 @@ export interface NodeView {
   waitsFor?: NodeWait;
   artifacts: Artifact[];
   error?: string;
-  /** Of a node that runs more than once. */
+  /** Number of instances, for a node that runs more than once. */
   counts?: InstanceCounts;
-  /** The run that its result was taken over from. */
+  /** Run from which the result was reused. */
   origin?: string;
   startedAt?: string;
   finishedAt?: string;
@@ -51,11 +51,11 @@ export interface NodeView {
 export interface NodeDetail extends NodeView {
   id: string;
   type: string;
-  /** The Parts of the Message that it was called with; absent while it was never started. */
+  /** Parts of the Message that called the node; absent if it was never started. */
   input?: Part[];
 }
 
-/** A run as `GET /api/runs/{id}` shows it. */
+/** Response of `GET /api/runs/{id}`. */
 export interface RunView {
   runId: string;
   workflow: string;
@@ -64,12 +64,15 @@ export interface RunView {
   inputs: JsonObject;
   result?: Artifact[];
   error?: RunError;
-  /** The run that it began with, where it is a rerun. */
+  /** Run from which this rerun reuses results. */
   origin?: string;
-  /** What became of the children, once the run was canceled. */
+  /** Outcomes for the children, once the run was canceled. */
   children?: CanceledChild[];
   nodes: Record<string, NodeView>;
-  /** By node the first text of its first Artifact, and the inputs as `__user_input__{name}`; `artifacts` has both whole. */
+  /**
+   * First text of each node's first Artifact, by node, and the inputs as `__user_input__{name}`; `artifacts` has both
+   * in full.
+   */
   state: JsonObject;
   artifacts: Record<string, Artifact[]>;
   createdAt: string;
@@ -78,19 +81,19 @@ export interface RunView {
 
 export interface RunSource {
   header: TaskHeader;
-  /** The definition of the revision that the run was started with. */
+  /** Definition of the revision that the run was started with. */
   definition: WorkflowDefinition;
-  /** The run's whole log. */
+  /** Whole log of the run. */
   events: readonly TaskEvent[];
-  /** Where this service's own agents are: the base URL without `/a2a`. */
+  /** Base URL of this service without `/a2a`. */
   baseUrl: string;
   /** Task ids of children that the log does not name yet. */
   children?: readonly { nodeId: string; attempt: number; taskId: string }[];
-  /** How cancels came out that were tried again. */
+  /** Outcomes of cancels that were repeated later. */
   later?: readonly LaterOutcome[];
 }
 
-/** Folds a run's log into what callers see of it. */
+/** Folds a run's log into the view for callers. */
 export function runView(source: RunSource): RunView {
   const { header, definition, events } = source;
   const run = RunState.of(definition, events);
@@ -128,7 +131,7 @@ function foldedTask([first, ...rest]: readonly TaskEvent[]): Partial<Task> {
   return fold.task();
 }
 
-/** Returns the view of a run whose definition is gone: what its Task says, and nothing of its nodes. */
+/** Returns the view of a run whose definition is gone: its Task without its nodes. */
 export function undefinedRunView({ header, events }: Omit<RunSource, 'definition'>, workflow: string): RunView {
   const { artifacts, metadata, status: last } = foldedTask(events);
   const status = runStatus(header.state);
@@ -152,8 +155,8 @@ export function undefinedRunView({ header, events }: Omit<RunSource, 'definition
 }
 
 /**
- * Folds a run's log into what callers see of one node, in its newest iteration, or of the instance that the name is of;
- * `undefined` where the run has no such node, or has not come to that instance.
+ * Folds a run's log into the view of a node in its newest iteration, or of the instance of this name. `undefined` if
+ * the run has no such node, or has not reached that instance.
  */
 export function nodeDetail(source: RunSource, name: string): NodeDetail | undefined {
   const { definition, events } = source;
@@ -170,15 +173,18 @@ export function nodeDetail(source: RunSource, name: string): NodeDetail | undefi
   };
 }
 
-/** Those of all but the last two iterations are in the log alone. */
+/**
+ * Returns the Artifacts of an instance. Folded state keeps those of the last two iterations; older ones are read from
+ * the log.
+ */
 function artifactsOf(source: RunSource, { status, artifacts, ...node }: NodeRun): Artifact[] {
   if (status !== 'completed' || artifacts.length > 0) return artifacts;
   return whenCompleted(source, node.instance)?.find(node.instance)?.artifacts ?? [];
 }
 
 /**
- * The Parts of the Message that an instance was called with; none where it was called with none. What runs once says the
- * same at any time; for all else it is what the run knew then.
+ * Returns the Parts of the Message that called an instance; none if it was called without one. They are rebuilt from
+ * the run as it was at the call, or from its current state if the run is plain.
  */
 function inputOf(source: RunSource, node: WorkflowNode, now: RunState, found: NodeRun): { input?: Part[] } {
   const { header, definition, events } = source;
@@ -202,7 +208,7 @@ function withLater(child: CanceledChild, run: RunState, later: ReadonlyMap<strin
   return outcome ? { ...child, outcome } : child;
 }
 
-/** The Task ids of children that the log does not name yet, by node and attempt. */
+/** Returns the Task ids of children that the log does not name yet, by node and attempt. */
 function knownTasks({ children = [] }: RunSource): ReadonlyMap<string, string> {
   return new Map(children.map(({ nodeId, attempt, taskId }) => [childReference(nodeId, attempt), taskId]));
 }

@@ -4,9 +4,9 @@ import { Database } from '#libs/postgres';
 import { LOOK_AGAIN, type LastSequences, type LookAgain, readLookAgain } from './look-again-job.js';
 
 /**
- * Goes on with runs that ask for what nobody waits for any more. A child may be answered while its run is about to wait,
- * after that has looked at it for the last time: the database makes due what waits already (WakeAskingRuns), and what is
- * being written by somebody it leaves alone. The job in the commit of the waiting looks once more, whichever process dies.
+ * Resumes runs whose questions were answered elsewhere. A child may be answered while its run is about to wait, after
+ * the run has polled it for the last time. The trigger of WakeAskingRuns makes waiting runs due but skips locked rows.
+ * The job that is committed with the wait checks once more, even after a crash.
  */
 @Injectable()
 export class RunWaking {
@@ -44,12 +44,13 @@ interface Reached {
   last_sequence: number;
 }
 
-// Whoever moved a child before its run was seen to wait holds its row until that is committed; whoever comes later sees
-// the run wait. One at a time is waited for: who holds one of them while he waits for another could stand in a circle.
+// A transaction that moved a child before its run was seen to wait holds the child's row until it commits; a later one
+// sees the waiting run. Wait for one row at a time: a transaction that holds one row while it waits for another could
+// deadlock.
 const FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = ANY($1::text[]) FOR SHARE SKIP LOCKED';
 const ONCE_FREE = 'SELECT task_id, last_sequence FROM task WHERE task_id = $1 FOR SHARE';
 
-// A run that somebody goes on with at this moment is not due any more with the next event that it writes.
+// A run that is executing at this moment stops being due with the next event that it writes.
 export const MAKE_DUE = `
   WITH due AS (
     UPDATE task SET wake_at = least(wake_at, now())

@@ -2,17 +2,17 @@ import { heapBytes, type TaskEvent } from '#libs/tasks';
 import type { NodeRun } from './node-run.js';
 import type { RunState } from './run-state.js';
 
-/** Bytes of the heap of an instance of a node beside what agents and people said: the run and its plan know it. */
+/** Heap bytes of a node's instance without its content, including its place in the plan. */
 const HEAP_PER_INSTANCE = 2 * 1024;
 
 /**
- * Weighs the states of runs in bytes of the heap, rather too many. A value is weighed once: nothing changes what a log said,
- * so a run that goes on costs what is new and a look at each instance.
+ * Estimates the heap bytes of run states, rather too high. Each value is weighed once, because logged values do not
+ * change. So a continued run costs its new values and a visit of each instance.
  */
 export class RunWeights {
   private readonly known = new WeakMap<object, number>();
 
-  /** @param first the event that begins the log */
+  /** Returns the heap bytes of a run's state. @param first event of the log */
   of(state: RunState, first: TaskEvent | undefined): number {
     const { inputs, text = '', received, results, error, children } = state;
     let weight = this.ofAll([inputs, received, first, error, ...results, ...(children ?? [])]) + heapBytes(text);

@@ -4,16 +4,16 @@ import { innerNodes } from './named-workflows.js';
 import type { WorkflowRevision } from './workflow.js';
 import type { WorkflowStore } from './workflow-store.js';
 
-/** Where workflows are looked up by name, and by revision where one is meant. */
+/** Lookup of workflows by name and optional revision. */
 export type SavedWorkflows = Pick<WorkflowStore, 'get'>;
 
-/** The same, each read once; of a definition only the nodes that run workflows are kept. */
+/** Lookup that reads each workflow once. It keeps only the nodes that affect nested runs and inputs. */
 export class ReadWorkflows implements SavedWorkflows {
   private readonly read = new Map<string, Promise<WorkflowRevision | undefined>>();
 
   constructor(private readonly store: SavedWorkflows) {}
 
-  /** How many were looked up. */
+  /** Number of workflows that were looked up. */
   get size(): number {
     return this.read.size;
   }
@@ -26,7 +26,7 @@ export class ReadWorkflows implements SavedWorkflows {
   }
 }
 
-/** A revision without what says nothing of the workflows that it runs, and of the inputs that it takes. */
+/** Returns a revision reduced to the workflows that it runs and the inputs that it requires. */
 function runningNodes({ definition, ...saved }: WorkflowRevision): WorkflowRevision {
   const nodes = definition.nodes.flatMap(({ id, type, config }) => {
     if (type === 'workflow') return [{ id, type, config: runningConfig(config) }];

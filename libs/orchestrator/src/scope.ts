@@ -2,38 +2,38 @@ import type { LoopRun } from './loop-run.js';
 import type { NodeRun, RunError } from './node-run.js';
 import type { Region, Unit, UnitEdge } from './regions.js';
 
-/** `live`: taken; `off`: not taken; `broken`: what it waits for has failed, and nothing took care of that. */
+/** `live`: taken; `off`: not taken; `broken`: its source has failed, and nothing handled the failure. */
 export type EdgeState = 'undecided' | 'live' | 'off' | 'broken';
 
-/** A failure that nothing has taken care of, as it goes along the edges. */
+/** An unhandled failure as it propagates along the edges. */
 export interface Damage {
   readonly error: RunError;
-  /** Whether it came to a unit that runs all the same, or to one that is not needed any more. */
+  /** True if it reached a unit that runs regardless, or one that is not needed anymore. */
   isAbsorbed: boolean;
-  /** Whether it came to an end of the run. */
+  /** True if it reached the end of the run. */
   isUnhandled: boolean;
 }
 
-/** What has become of a unit in one scope: a node's instance, or a loop's run. */
+/** State of a unit in one iteration: a node's instance, or a loop's run. */
 export class UnitRun {
-  /** Of the edges that lead to it. */
+  /** Number of undecided incoming edges. */
   undecided: number;
   live = 0;
   broken = 0;
-  /** Whether it was reached: its instance is ready or beyond, its loop has begun. */
+  /** True if the unit was reached: its instance is ready or beyond, or its loop has begun. */
   isReached = false;
-  /** How it has ended. */
+  /** Outcome of the unit, once it has ended. */
   outcome?: 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** The failure that made it fail or be skipped, where nothing took care of it. */
+  /** The failure because of which it failed or was skipped, if unhandled. */
   damage?: Damage;
-  /** What the first edge that broke broke of. */
+  /** The failure that broke its first broken edge. */
   firstDamage?: Damage;
-  /** Of a node. */
+  /** Instance of a node. */
   node?: NodeRun;
-  /** Of a loop: the iteration that it is at. */
+  /** Current iteration of a loop. */
   loop?: LoopRun;
   inner?: Scope;
-  /** True if it was under way when nobody needed it any more: its end changes nothing. */
+  /** True if the unit was running when its result was no longer needed: its end has no effect. */
   isWithdrawn = false;
 
   constructor(
@@ -43,30 +43,30 @@ export class UnitRun {
     this.undecided = unit.incoming.length;
   }
 
-  /** Whether it has not begun, and may still. */
+  /** True if the unit has not begun, but still may. */
   get isPending(): boolean {
     if (this.outcome !== undefined) return false;
     return this.node ? this.node.status === 'pending' : !this.isReached;
   }
 }
 
-/** A region as it runs once: the whole workflow, or one iteration of a loop. */
+/** A single execution of a region: the whole workflow, or one iteration of a loop. */
 export class Scope {
   readonly units: readonly UnitRun[];
   readonly edges: EdgeState[];
-  /** How many units have not ended. */
+  /** Number of units that have not ended. */
   open: number;
-  /** When what no edge leads to may start, in milliseconds of the epoch; absent: at once. */
+  /** Start of the units without incoming edges, in milliseconds of the epoch; absent: at once. */
   startsAt?: number;
-  /** Of an iteration that has failed: of what. It is the loop's last one then. */
+  /** The failure that ended this iteration, if any. No further iteration starts after it. */
   doom?: Damage;
-  /** Whether a failure in it is taken care of by an edge that leads out of it. It is the loop's last one then. */
+  /** True if an edge out of the loop handles a failure of this iteration. No further iteration starts after it. */
   isLeft = false;
 
   /**
-   * @param path the iterations of the loops around it, outermost first, with its own
-   * @param around the loop's run; absent of the whole workflow
-   * @param previous the iteration before
+   * @param path iterations of the surrounding loops, outermost first, including this one
+   * @param around state of the loop; absent for the whole workflow
+   * @param previous the previous iteration
    */
   constructor(
     readonly region: Region,
@@ -79,7 +79,7 @@ export class Scope {
     this.open = this.units.length;
   }
 
-  /** The unit that a node is in here. */
+  /** Returns the unit that contains a node here. */
   unit(id: string): UnitRun | undefined {
     const unit = this.region.unitOf.get(id);
     return unit && this.run(unit);
@@ -89,7 +89,7 @@ export class Scope {
     return this.units[unit.place] as UnitRun;
   }
 
-  /** What has become of a node here the last time; of one in a loop that was not reached what has become of the loop. */
+  /** Returns the latest state of a node here; for a node in a loop that was not reached, the state of the loop. */
   last(id: string): UnitRun | undefined {
     const run = this.unit(id);
     return run?.inner ? run.inner.last(id) : run;
@@ -99,7 +99,7 @@ export class Scope {
     return this.edges[edge.slot] as EdgeState;
   }
 
-  /** @returns whether that changed anything */
+  /** @returns true if the state of the edge changed */
   settle(edge: UnitEdge, state: EdgeState, damage?: Damage): boolean {
     const before = this.state(edge);
     if (before === state) return false;

@@ -5,13 +5,13 @@ import type { Region, Unit } from './regions.js';
 import { type EdgeState, Scope, type UnitRun } from './scope.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** Which loop of a run is meant: its back-edge's place in `edges`, and the iterations of the loops around it. */
+/** Identifies a loop of a run: the index of its back-edge in `edges`, and the iterations of the surrounding loops. */
 export interface LoopPlace {
   edge: number;
   path: readonly number[];
 }
 
-/** The scopes of a run that still count: the whole workflow, and of each loop's run the last two iterations. */
+/** Iterations of a run that are still stored: the whole workflow, and the last two iterations of each loop. */
 export class Scopes {
   readonly root: Scope;
   private readonly runs = new Map<NodeRun, UnitRun>();
@@ -21,12 +21,12 @@ export class Scopes {
     private readonly graph: WorkflowGraph,
     private readonly instances: Instances,
   ) {
-    // In the order of the definition, which is that of everything that names nodes.
+    // Instances are created in the order of the definition, which all lists follow.
     for (const node of graph.definition.nodes) instances.at(node, firstPath(graph.regions.unit(node.id)));
     this.root = this.make(graph.regions.root, []);
   }
 
-  /** What an instance is in its scope; `undefined` for one that is in none, or in none that still counts. */
+  /** Returns the unit of an instance; `undefined` if it is in no stored iteration. */
   of(node: NodeRun): UnitRun | undefined {
     return this.runs.get(node);
   }
@@ -35,7 +35,7 @@ export class Scopes {
     return this.loops.get(instanceName(String(edge), path));
   }
 
-  /** The first iteration of a loop. */
+  /** Starts the first iteration of a loop. */
   open(run: UnitRun): Scope | undefined {
     const { inner } = run.unit;
     if (inner?.loop === undefined) return undefined;
@@ -46,7 +46,7 @@ export class Scopes {
     return run.inner;
   }
 
-  /** Another iteration of a loop. What came of the one before the last is forgotten. */
+  /** Starts another iteration of a loop, and drops the one before the previous one. */
   next(run: UnitRun, iteration: number): Scope | undefined {
     const { inner: last, loop } = run;
     if (last === undefined || loop === undefined) return undefined;
@@ -57,7 +57,7 @@ export class Scopes {
     return run.inner;
   }
 
-  /** The instances that a unit would have had, had it run. */
+  /** Returns the instances of a unit, including those that a skipped loop would have had. */
   instancesOf({ unit, scope, node }: UnitRun): NodeRun[] {
     if (node) return [node];
     return [...(unit.inner?.unitOf.keys() ?? [])].map((id) =>
@@ -65,21 +65,24 @@ export class Scopes {
     );
   }
 
-  /** What a node's id means to an instance, or to the run. */
+  /** Resolves a node id as an instance, or the run, sees it. */
   seen(id: string, from?: NodeRun): NodeRun | undefined {
     let scope: Scope | undefined = (from && this.of(from.list ?? from))?.scope ?? this.root;
     while (scope !== undefined && !scope.region.unitOf.has(id)) scope = scope.around?.scope;
     return (scope && this.resultIn(scope, id)) ?? this.instances.nodes.get(id);
   }
 
-  /** True if an instance was skipped or canceled, or is being canceled because nobody needs it. */
+  /** True if an instance was skipped or canceled, or is being canceled because its result is not needed. */
   isLeftOut(node: NodeRun): boolean {
     const { status } = node;
     if (status === 'skipped' || status === 'canceled') return true;
     return !hasEnded(node) && this.of(node)?.isWithdrawn === true;
   }
 
-  /** What has become of an edge that leads to an instance, or to a loop around it, by its place in `edges`. */
+  /**
+   * Returns the state of an edge to an instance, or to a loop around it.
+   * @param index in `edges`
+   */
   edge(index: number, to: NodeRun): EdgeState | undefined {
     const edge = this.graph.regions.edge(index);
     let scope = this.of(to.list ?? to)?.scope;
@@ -87,14 +90,14 @@ export class Scopes {
     return edge && scope?.state(edge);
   }
 
-  /** The innermost loop around an instance. */
+  /** Returns the innermost loop around an instance. */
   loopOf(node: NodeRun): LoopRun | undefined {
     return this.of(node.list ?? node)?.scope.around?.loop;
   }
 
   /**
-   * Returns the instance that stands for a node in an iteration: that of this iteration once its outcome is known, skipped
-   * and canceled ones included, else that of the iteration before.
+   * Returns the instance that represents a node in an iteration: that of this iteration once its outcome is known
+   * (including skipped and canceled), else that of the previous one.
    */
   private resultIn(scope: Scope, id: string): NodeRun | undefined {
     const run = scope.unit(id);
@@ -104,19 +107,19 @@ export class Scopes {
     return before && this.isDecided(before) ? before : own;
   }
 
-  /** Returns the instance that a node would have had in a loop that was skipped. */
+  /** Returns the instance that a node would have had in a skipped loop. */
   private skippedIn({ unit, scope, outcome }: UnitRun, id: string): NodeRun | undefined {
     return outcome === 'skipped'
       ? this.instances.byName.get(instanceName(id, this.pathIn(unit, scope, id)))
       : undefined;
   }
 
-  /** True if an instance has ended, or is being canceled because nobody needs it. */
+  /** True if an instance has ended, or is being canceled because its result is not needed. */
   private isDecided(node: NodeRun): boolean {
     return hasEnded(node) || this.isLeftOut(node);
   }
 
-  /** Returns the path of the first instance of a node in a unit that runs in this scope. */
+  /** Returns the path of a node's first instance in a unit of this iteration. */
   private pathIn({ inner }: Unit, { path }: Scope, id: string): number[] {
     return inner ? [...path, ...firstPath(this.graph.regions.unit(id)).slice(path.length)] : [...path];
   }
@@ -148,7 +151,7 @@ function hasEnded({ status }: NodeRun): boolean {
   return status !== 'pending' && status !== 'running' && status !== 'input-required';
 }
 
-/** The first iteration of each loop around a unit. */
+/** Returns the path of the first iterations of the loops around a unit. */
 function firstPath(unit: Unit | undefined): number[] {
   const path: number[] = [];
   for (let region = unit?.region; region?.outer !== undefined; region = region.outer.region) path.push(1);

@@ -4,7 +4,7 @@ import { definitionOf, WorkflowBody } from './api/workflow-body.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
 
-/** The definition that was sent, or why it is none. */
+/** Parses a definition. Returns its problems if it is malformed. */
 export function readDefinition(sent: unknown): WorkflowDefinition | WorkflowProblem[] {
   try {
     return definitionOf(readBody(WorkflowBody, sent));
@@ -17,17 +17,20 @@ export function readDefinition(sent: unknown): WorkflowDefinition | WorkflowProb
 type Language = WorkflowDefinition['language'];
 
 /**
- * What was sent as the definition that a `workflow` node runs. Without a name it is called like the node, without a
- * language it has that of the definition around it.
+ * Returns the inline definition of a `workflow` node as it was sent. Its name defaults to the node id, its language to
+ * that of the surrounding definition.
  */
 export function inlineBody({ id, type, config: { body } }: WorkflowNode, around?: Language): JsonObject | undefined {
   if (type !== 'workflow' || !isJsonObject(body)) return undefined;
-  // One that is wrong is so once.
+  // An invalid language is reported once, at the surrounding definition.
   const language = body['language'] ?? (around === 1 || around === 2 ? around : undefined);
   return { name: id, ...body, ...(language !== undefined && { language }) };
 }
 
-/** The definition that stands in a `workflow` node; `undefined` where it names a workflow instead, or has none to run. */
+/**
+ * Returns the inline definition of a `workflow` node; `undefined` if the node names a workflow instead, or its body is
+ * invalid.
+ */
 export function inlineDefinition(node: WorkflowNode, around?: Language): WorkflowDefinition | undefined {
   const body = inlineBody(node, around);
   const read = body && readDefinition(body);

@@ -2,28 +2,28 @@ import type { SkipReason } from './node-run.js';
 import type { Regions, UnitEdge } from './regions.js';
 import type { Damage, EdgeState, Scope, UnitRun } from './scope.js';
 
-/** What follows when edges settle. */
+/** Receives the effects of decided edges. */
 export interface SettlementListener {
-  /** It may run; once for a loop, and for a node until it does. */
+  /** A unit may run. Called once for a loop, and for a node until it runs. */
   ready(run: UnitRun): void;
-  /** A node that was ready has to wait again. */
+  /** A node that was ready must wait again. */
   unready(run: UnitRun): void;
   skipped(run: UnitRun, because: SkipReason): void;
-  /** It is under way, and nobody needs it any more. */
+  /** A running unit's result is not needed anymore. */
   withdrawn(run: UnitRun): void;
   /** All units of an iteration have ended. */
   over(scope: Scope): void;
-  /** A failure has come to an end of the run. */
+  /** A failure has reached the end of the run. */
   unhandled(damage: Damage): void;
 }
 
-/** How units end, what that makes of the edges from them, and those of the units behind. Costs the edges that settle. */
+/** Propagates the end of a node along its outgoing edges. Cost is proportional to the edges resolved. */
 export class Settlement {
-  /** How many edges were looked at: what it has cost. */
+  /** Number of edges visited, which measures the cost. */
   visits = 0;
-  /** Units to which an edge has settled, and of what it broke. */
+  /** Units with a newly decided incoming edge, and the failure that broke it. */
   private readonly touched: { run: UnitRun; damage?: Damage }[] = [];
-  /** Failures that have come to an end of the run, and are to be reported when all edges have settled. */
+  /** Failures that have reached the end of the run; reported after all edges are decided. */
   private readonly ends: Damage[] = [];
   private isDraining = false;
 
@@ -32,13 +32,16 @@ export class Settlement {
     private readonly listener: SettlementListener,
   ) {}
 
-  /** A scope begins: what no edge leads to is ready. */
+  /** Starts an iteration: units without incoming edges become ready. */
   begin(scope: Scope): void {
     for (const run of scope.units) if (isReady(run)) this.touched.push({ run });
     this.drain();
   }
 
-  /** @param taken where something had to be decided: the edges that are taken */
+  /**
+   * Completes a unit.
+   * @param taken edges that are taken, if some had to be decided
+   */
   complete(run: UnitRun, taken?: ReadonlySet<number>): void {
     this.finish(run, 'completed');
     for (const edge of run.unit.outgoing) {
@@ -47,7 +50,7 @@ export class Settlement {
     this.drain();
   }
 
-  /** An edge for failures that is taken takes care of it, also one that leads out of a loop. */
+  /** Fails a unit. An edge for failures that is taken handles the failure, even if it leads out of a loop. */
   fail(run: UnitRun, damage: Damage, taken?: ReadonlySet<number>): void {
     this.finish(run, 'failed');
     const { outgoing, leaving } = run.unit;
@@ -63,7 +66,7 @@ export class Settlement {
     if (!isHandled && !damage.isAbsorbed) this.reachEnd(damage);
   }
 
-  /** It was under way, and nobody needs it any more, however it ended. */
+  /** Ends a unit that was running when its result was no longer needed, whatever its outcome. */
   cancel(run: UnitRun, outcome: 'canceled' | 'failed' = 'canceled'): void {
     this.finish(run, outcome);
     for (const edge of run.unit.outgoing) this.settle(run.scope, edge, 'off');
@@ -78,7 +81,7 @@ export class Settlement {
     this.drain();
   }
 
-  /** It begins anew: what had come of it counts no more. */
+  /** Resets a unit that starts again: its earlier outcome no longer counts. */
   reopen(run: UnitRun): void {
     if (run.outcome === undefined) return;
     delete run.outcome;
@@ -89,8 +92,8 @@ export class Settlement {
   }
 
   /**
-   * A loop has ended: each edge from it follows how its source ended the last time.
-   * @param failure that of the loop's last node, where the loop fails by itself
+   * Ends a loop. Each outgoing edge follows the latest outcome of its source.
+   * @param failure of the loop's last node, if the loop itself fails
    */
   endLoop(run: UnitRun, taken?: ReadonlySet<number>, failure?: Damage): void {
     const { inner, loop, scope } = run;
@@ -107,7 +110,7 @@ export class Settlement {
     if (failure && !isHandled && !failure.isAbsorbed) this.reachEnd(failure);
   }
 
-  /** @returns whether an edge takes care of it */
+  /** @returns true if an edge handles the failure */
   private failLast(run: UnitRun, inner: Scope, failure: Damage, taken: ReadonlySet<number> | undefined): boolean {
     const last = inner.last(inner.region.loop?.from ?? '');
     if (last === undefined) return false;
@@ -125,13 +128,13 @@ export class Settlement {
     if (run.unit.outgoing.every((edge) => run.scope.state(edge) !== 'broken')) this.stopAt(run, damage);
   }
 
-  /** A failure has come to a unit of which no edge passes it on. */
+  /** Handles a failure that no outgoing edge passes on. */
   private stopAt({ scope }: UnitRun, damage: Damage): void {
     if (scope.around === undefined) this.reachEnd(damage);
     else this.doom(scope, scope.around, damage);
   }
 
-  /** An iteration has failed. What leads out of the loop from what has failed in it breaks now. */
+  /** Fails an iteration. Edges out of the loop whose source has failed break now. */
   private doom(scope: Scope, around: UnitRun, damage: Damage): void {
     scope.doom ??= damage;
     for (const edge of around.unit.outgoing) {
@@ -141,7 +144,7 @@ export class Settlement {
     if (!leadsOut(around, damage)) this.stopAt(around, damage);
   }
 
-  /** An edge that leads out of a loop, or of several: it breaks at once where all of them have failed. */
+  /** Breaks an edge that leads out of loops, once all of these loops have failed. */
   private breakOutside(run: UnitRun, edge: UnitEdge, damage: Damage): void {
     let { scope } = run;
     while (scope.region !== edge.region) {
@@ -185,7 +188,7 @@ export class Settlement {
     for (const damage of this.ends.splice(0)) this.listener.unhandled(damage);
   }
 
-  /** Whether a unit that has not begun may, must wait, or never will. */
+  /** Decides whether a pending unit may run, must wait, or is skipped. */
   private join(run: UnitRun, damage: Damage | undefined): void {
     const reason = skipReason(run);
     if (reason) {
@@ -209,11 +212,11 @@ export class Settlement {
     }
   }
 
-  /** A failure comes to a unit that has begun, or never will. */
+  /** Propagates a failure to a unit that has begun or was skipped. */
   private meet(run: UnitRun, damage: Damage): void {
     if (run.outcome === 'skipped' && run.damage?.isUnhandled) this.reachEnd(damage);
     else if (run.outcome === 'skipped' || run.unit.needed !== undefined) damage.isAbsorbed = true;
-    // Only in a log that no run has written: it began before what it waits for had ended.
+    // Only in a hand-made log: the unit began before its predecessors had ended.
     else this.passOn(run, damage);
   }
 
@@ -224,7 +227,10 @@ export class Settlement {
   }
 }
 
-/** Only where nothing can come any more that would make it a failure: what comes first must not decide. */
+/**
+ * Returns the reason to skip a unit. Skipping waits until the reason can no longer change, so that it does not depend
+ * on the order of events.
+ */
 function skipReason({ unit, undecided, live, broken }: UnitRun): SkipReason | undefined {
   const { needed, incoming } = unit;
   const isSure = broken > 0 || undecided === 0;
@@ -239,7 +245,7 @@ function isReady({ unit, undecided, live }: UnitRun): boolean {
   return incoming.length === 0 || (needed === undefined ? undecided === 0 : live >= needed);
 }
 
-/** Whether a failure in a loop breaks an edge out of it. */
+/** True if a failure in a loop breaks an edge out of it. */
 function leadsOut({ unit, inner }: UnitRun, damage: Damage): boolean {
   return unit.outgoing.some((edge) => {
     const source = inner?.last(edge.from);
@@ -247,13 +253,13 @@ function leadsOut({ unit, inner }: UnitRun, damage: Damage): boolean {
   });
 }
 
-/** A failure that is taken care of by an edge out of loops: it ends them. */
+/** Marks the iterations that an edge out of loops leaves: it handles a failure and ends them. */
 function leaveBy(edge: UnitEdge, from: Scope): void {
   for (let scope: Scope | undefined = from; scope && scope.region !== edge.region; scope = scope.around?.scope)
     scope.isLeft = true;
 }
 
-/** What an edge is once its source has ended. */
+/** Returns the state of an edge after its source has ended. */
 function stateAfter(source: UnitRun, edge: UnitEdge, taken?: ReadonlySet<number>): EdgeState {
   const { outcome, damage } = source;
   if (outcome === 'completed') return isTaken(edge, 'completed', taken) ? 'live' : 'off';
