@@ -4,16 +4,16 @@ import type { Part } from '#libs/protocol';
 import { type AnswerReport, answerReport } from './answer-report.js';
 import { InvalidState, readState, type StateContent } from './core/canonical-state.js';
 
-/** How an agent's turn came to its end. */
+/** Result of an agent's turn. */
 export type TurnOutcome =
   | { kind: 'state'; state: StateContent; report: AnswerReport }
-  /** It answered with something that is no state; it may be asked again. */
+  /** The answer is not a valid state; the agent may be asked again. */
   | { kind: 'rejected'; error: string; report: AnswerReport }
   | { kind: 'failed'; error: string };
 
 /**
- * Returns what an answer is worth: only the data of a completed Task's Artifacts can be a state, text never is.
- * @param before the state that the agent was sent
+ * Returns the result of a call. Only a data Part of a completed Task's Artifacts can be a state, never text.
+ * @param before state that the agent was sent
  */
 export function turnOutcome(outcome: CallOutcome, before: StateContent): TurnOutcome {
   const { answer } = outcome;

@@ -5,14 +5,17 @@ import { type CanonicalState, stateJson } from './core/canonical-state.js';
 import { sentConfig } from './core/llm-config.js';
 import { systemPrompt } from './core/system-prompt.js';
 
-/** The same for the same brainstorm, pass, agent and attempt: an agent can tell a repeated call from a new one. */
+/**
+ * Returns the messageId of a turn. It depends only on the brainstorm, pass, agent and attempt, so an agent can detect a
+ * repeated call.
+ */
 export function turnMessageId(brainstormId: string, iteration: number, position: number, attempt: number): string {
   return derivedId(brainstormId, iteration, position, attempt);
 }
 
 /**
- * The request of an agent's turn: one data Part with four keys and nothing else. An agent of ours shares
- * the brainstorm's context; others have their own.
+ * Returns the request of an agent's turn: one data Part with four members. An own agent shares the brainstorm's
+ * context; others have their own.
  */
 export function turnRequest(progress: BrainstormProgress, turn: AgentTurn, contextId: string): SendMessageRequest {
   const { spec } = progress;
@@ -39,7 +42,7 @@ function promptOf({ systemPrompt: base }: BrainstormSpec, agent: BrainstormAgent
   return systemPrompt({ base, role, skillWords, faults });
 }
 
-/** Returns what an agent works on: what the one before it made of the state, with our own `meta`. */
+/** Returns the state that an agent receives: the state of the agent before it, with the service's own `meta`. */
 export function stateBefore({ pass, state, history }: BrainstormProgress, { position }: AgentTurn): CanonicalState {
   const previous = position > 0 ? pass?.agents[position - 1]?.state : undefined;
   const iteration = pass?.iteration ?? history.length;

@@ -9,7 +9,7 @@ export interface TokenUsage {
 
 /** Report of an agent on the answers of its model that led to a state. */
 export interface AnswerReport {
-  /** The faults of each answer of its model that was sent back, before the one that is the state. */
+  /** Faults of each answer that the agent sent back to its model, before the state. */
   repairs: string[];
   usage?: TokenUsage;
 }
@@ -17,7 +17,7 @@ export interface AnswerReport {
 const MOST_REPAIRS = 10;
 const LONGEST_FAULTS = 2_000;
 
-/** Returns what the metadata of an Artifact says of its state; nothing of it is believed beyond its form. */
+/** Returns the report in the metadata of an Artifact. Only its form is validated. */
 export function answerReport(metadata: JsonObject | undefined): AnswerReport {
   const report = metadata?.[BRAINSTORM_ENTRY];
   if (!isJsonObject(report)) return { repairs: [] };

@@ -1,11 +1,11 @@
 /**
- * The brainstorms that their callers have approved. An approval is a cancel that keeps the result: it is noted here with
- * the wish to cancel, and whoever executes the brainstorm finds the note when the cancel reaches it.
+ * Brainstorms that their callers have approved. An approval is a cancel that keeps the result: it is recorded together
+ * with the cancel request, and the executing replica reads it when it handles the cancel.
  */
 export abstract class Approvals {
   /**
-   * Resolves when both are durable: the note and the wish to cancel its Task, or neither. Nothing is noted where somebody
-   * wished to cancel before, or the Task has ended.
+   * Records an approval and the cancel request for its Task, both or neither; resolves when they are durable. Records
+   * nothing if a cancel was requested before, or the Task has ended.
    */
   abstract approve(brainstormId: string): Promise<void>;
   abstract isApproved(brainstormId: string): Promise<boolean>;

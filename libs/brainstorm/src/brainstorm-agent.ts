@@ -4,10 +4,10 @@ import { BrainstormExecutor } from './brainstorm-executor.js';
 import type { BrainstormServices } from './brainstorm-services.js';
 import { specIn } from './brainstorm-spec.js';
 
-/** The path of the agent whose Tasks are the brainstorms of the management API. */
+/** Path of the agent whose Tasks are the brainstorms of the management API. */
 export const BRAINSTORM_PATH = 'brainstorms';
 
-/** The agent behind `/api/brainstorms`. What has converged or failed awaits input, with which its caller may go on. */
+/** Agent behind `/api/brainstorms`. A brainstorm that has converged or failed awaits input, with which it continues. */
 export class BrainstormAgent implements ServedAgent {
   readonly path = BRAINSTORM_PATH;
   readonly name = 'brainstorm';
@@ -25,7 +25,7 @@ export class BrainstormAgent implements ServedAgent {
   }
 }
 
-/** Only the management API settles who takes part, and it begins its Tasks without asking. */
+/** Executor for brainstorms of the management API, which validates the request and starts its Tasks itself. */
 class SettledBrainstormExecutor extends BrainstormExecutor {
   override async check({ message }: SendMessageRequest): Promise<void> {
     if (message.taskId !== undefined) return;

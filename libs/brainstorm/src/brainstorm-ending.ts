@@ -17,19 +17,19 @@ import { stateJson } from './core/canonical-state.js';
 import { convergenceOf } from './core/convergence.js';
 import { mergePass } from './core/merge-pass.js';
 
-/** The key, in the metadata of the status Message of a brainstorm that awaits input, of what it has come to. */
+/** Metadata key of the status a brainstorm has reached, in the status Message of one that awaits input. */
 export const AWAITED_STATUS_KEY = 'parley/brainstorm-status';
 
-/** How a brainstorm's Task shows what it has come to. */
+/** Mapping of a brainstorm's results to its Task. */
 export interface BrainstormEnding {
-  /** The name of the Artifact that is the state. */
+  /** Id and name of the Artifact that holds the state. */
   artifactId: string;
-  /** The Task's state when it converged: whether a caller may still go on with it. */
+  /** Task state of a converged brainstorm; it decides whether a caller may continue it. */
   converged: TaskState;
   failed: TaskState;
 }
 
-/** The end of a pass: the merged state is the Task's Artifact, and the note says where it came from. */
+/** Returns the event that ends a pass: the merged state as the Task's Artifact, with its provenance in the note. */
 export function mergedEvent(reference: TaskReference, progress: BrainstormProgress, artifactId: string): TaskEvent {
   const { pass, history, provenance, state: before, spec } = progress;
   const iteration = pass?.iteration ?? history.length;

@@ -11,7 +11,7 @@ import type { RecordedEvent, TaskEvent } from '#libs/tasks';
 import { specIn } from './brainstorm-spec.js';
 import type { BrainstormEventType } from './brainstorm-steps.js';
 
-/** One step of a brainstorm, as its streams tell it. */
+/** Event of a brainstorm's stream. */
 export interface BrainstormEvent {
   type: BrainstormEventType;
   brainstormId: string;
@@ -22,7 +22,7 @@ export interface BrainstormEvent {
   payload: JsonObject;
 }
 
-/** The event of a brainstorm that an event of its Task's log is: there is exactly one for each. */
+/** Converts an event of a Task's log to an event of the brainstorm; there is exactly one for each. */
 export function toBrainstormEvent({ taskId, sequence, event }: RecordedEvent): BrainstormEvent {
   const { type, payload, timestamp } = stepOf(event);
   return {
@@ -53,7 +53,10 @@ function stepOf(event: TaskEvent): RunEventNote {
   return { type: 'iteration.requested', payload, timestamp };
 }
 
-/** An end that the brainstorm did not write itself has no step of its own: it was forced from outside. */
+/**
+ * Returns the step of a status update. An end that the brainstorm did not write itself, since it was forced from
+ * outside, has no note.
+ */
 function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
   const note = runEventNote(metadata);
   if (note) return note;

@@ -8,8 +8,8 @@ import { brainstormSpanSteps } from './brainstorm-spans.js';
 import { type BrainstormSpec, specMetadata } from './brainstorm-spec.js';
 
 /**
- * A brainstorm as an agent: its Task goes through passes until they converge. A pass that is merged stays so, and an
- * agent that has answered is not asked again.
+ * Brainstorm as an agent: its Task runs passes until they converge. Neither a merged pass nor an agent's answer is
+ * repeated.
  */
 export class BrainstormExecutor extends ProcessExecutor {
   override readonly spanSteps = brainstormSpanSteps;
@@ -22,7 +22,7 @@ export class BrainstormExecutor extends ProcessExecutor {
     super();
   }
 
-  /** Refuses a Message that its own call has led to. */
+  /** Refuses a Message that results from a call of this very agent. */
   override async check(request: SendMessageRequest, { agent }: CallContext): Promise<void> {
     this.services.chains.refuseReentry(agent, chainOf(request));
   }

@@ -17,8 +17,8 @@ import {
 } from './requested-brainstorm.js';
 
 /**
- * `brainstorm`: a whole brainstorm as one node of a workflow. The Message it is called with is the idea; its output is
- * the state as data, and in a sentence how it was reached.
+ * Node type `brainstorm`: a whole brainstorm as one node of a workflow. The Message to the node is the idea. Its output
+ * is the state as data, and a sentence about how it was reached.
  */
 @Injectable()
 export class BrainstormNode implements NodeType {
@@ -30,7 +30,7 @@ export class BrainstormNode implements NodeType {
     private readonly config: AppConfig,
   ) {}
 
-  /** What is wrong with a node's config, one sentence each. */
+  /** Returns the problems of a node's config. */
   problems({ id, config }: NodeSpec): NodeProblem[] {
     const wrong = typeProblems(config);
     const found = wrong.length > 0 ? wrong : valueProblems(config);
@@ -45,7 +45,10 @@ export class BrainstormNode implements NodeType {
     return new BrainstormExecutor(this.services, ending, (request) => this.specOf(config, request));
   }
 
-  /** @throws A2AError INVALID_PARAMS also for settings of models that were saved when no range held: it names the member */
+  /**
+   * Builds the specification from the config and the idea in the Message.
+   * @throws A2AError INVALID_PARAMS, also for model settings that were saved before their range was checked
+   */
   private specOf(config: JsonObject, { message }: SendMessageRequest): BrainstormSpec {
     const idea = firstText(message.parts)?.trim() ?? '';
     if (idea === '') throw invalidParams({ field: 'message.parts', description: 'says no idea' });
@@ -59,7 +62,7 @@ export class BrainstormNode implements NodeType {
   }
 }
 
-/** A member of a config, and what is wrong with it. */
+/** Fault in a member of a config. */
 interface ConfigFault {
   path: string;
   detail: string;
@@ -109,7 +112,7 @@ function areAgentMembers({ agent, skills, ...others }: JsonObject): boolean {
   return typeof agent === 'string' && areTexts && areSkills;
 }
 
-/** The idea comes with the Message; its own faults are its caller's. */
+/** Checks values. A placeholder stands for the idea, which comes with the Message. */
 function valueProblems(config: JsonObject): ConfigFault[] {
   const wanted = wantedIn(config, 'an idea');
   const unknown = wanted.agents.flatMap(({ skills = [] }, index) =>
@@ -142,7 +145,7 @@ function wantedIn({ agents, maxIterations, systemPrompt, llmConfig }: JsonObject
   };
 }
 
-/** A definition may be older than the rules it is checked by: only what is known goes out. */
+/** Reads the model settings. A definition may be older than the rules, so unknown members are dropped. */
 function modelOf({ provider, model, temperature, max_tokens }: JsonObject): RequestedBrainstorm['llmConfig'] {
   return {
     ...(typeof provider === 'string' && { provider }),

@@ -10,27 +10,27 @@ import type { Role } from './core/role.js';
 
 export type BrainstormStatus = 'active' | 'converged' | 'approved' | 'failed' | 'canceled';
 
-/** One agent's part in one pass. */
+/** Turn of one agent in one pass. */
 export interface AgentTurn {
   readonly position: number;
   readonly agent: string;
   readonly role: Role;
   status: 'pending' | 'running' | 'completed' | 'failed' | 'canceled';
-  /** Calls that were begun for this turn, over the whole pass. */
+  /** Calls made for this turn over the whole pass. */
   attempts: number;
-  /** Answers since the pass was begun or gone on with that were no state. */
+  /** Answers without a valid state since the pass began or was last continued. */
   rejections: number;
-  /** Faults of the last answer that was no state, over the whole pass. */
+  /** Faults of the last answer without a valid state, over the whole pass. */
   faults?: string;
-  /** Answers that the agent's model was asked to mend, over the whole pass. */
+  /** Answers that the agent asked its model to repair, over the whole pass. */
   repairs?: number;
-  /** Number of those repairs that the answer to the last call reports. */
+  /** Repairs that are recorded from the answer to the last call. */
   recordedRepairs?: number;
-  /** Tokens that the agent says its model used, over the whole pass. */
+  /** Tokens that the agent reports for its model, over the whole pass. */
   usage?: TokenUsage;
   url?: string;
   messageId?: string;
-  /** The name of the credential that the last call carries. */
+  /** Name of the credential of the last call. */
   credential?: string;
   taskId?: string;
   state?: StateContent;
@@ -40,18 +40,18 @@ export interface AgentTurn {
 export interface Pass {
   readonly iteration: number;
   readonly agents: AgentTurn[];
-  /** Of the merged state; absent until the pass is complete. */
+  /** Confidence of the merged state; absent until the pass is complete. */
   confidence?: number;
 }
 
-/** A brainstorm as its Task's log tells it. The same events always give the same progress. */
+/** Brainstorm as its Task's log describes it. The same events always give the same progress. */
 export class BrainstormProgress {
   status: BrainstormStatus = 'active';
-  /** The merged states, from the one before the first pass. */
+  /** Merged states, beginning with the initial one. */
   readonly history: CanonicalState[];
   readonly passes: Pass[] = [];
   provenance: Provenance = {};
-  /** Of the last complete pass, unless another one was asked for since. */
+  /** Convergence after the last complete pass; absent once another pass was requested. */
   verdict?: Convergence;
   failure?: { agent?: string; message: string };
   stopped?: StoppedAgent[];
@@ -60,7 +60,7 @@ export class BrainstormProgress {
     this.history = [initialState(spec.idea, stateAgents(spec))];
   }
 
-  /** @throws Error for the log of a Task that is no brainstorm */
+  /** Folds a log. @throws Error for the log of a Task that is no brainstorm */
   static of(events: Iterable<TaskEvent>): BrainstormProgress {
     let progress: BrainstormProgress | undefined;
     for (const event of events) {
@@ -71,18 +71,18 @@ export class BrainstormProgress {
     return progress;
   }
 
-  /** The merged state. */
+  /** Last merged state. */
   get state(): CanonicalState {
     return this.history.at(-1) as CanonicalState;
   }
 
-  /** The pass that is not complete yet. */
+  /** Pass that is not complete yet, if any. */
   get pass(): Pass | undefined {
     const last = this.passes.at(-1);
     return last?.confidence === undefined ? last : undefined;
   }
 
-  /** Takes in the next event of the log. */
+  /** Applies the next event of the log. */
   apply(event: TaskEvent): void {
     if ('task' in event) return;
     if ('artifactUpdate' in event) {
@@ -114,7 +114,7 @@ export class BrainstormProgress {
     this.verdict = verdict;
   }
 
-  /** A caller wants another pass, or the rest of the one that failed. */
+  /** Continues with another pass, or with the rest of a failed one, on a caller's request. */
   private goOn(): void {
     this.status = 'active';
     this.verdict = undefined;

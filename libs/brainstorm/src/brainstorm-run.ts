@@ -26,10 +26,10 @@ import { nextStep } from './next-step.js';
 
 const STATE_ENTRY: Omit<BrainstormEntry, 'agent'> = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
 
-/** So long a cancel waits to know what it means: its Task ends without it soon after. */
+/** Milliseconds for a cancel to determine whether it is an approval. Its Task ends without it soon after. */
 const FINDING_OUT_MS = 10_000;
 
-/** One turn of a brainstorm's Task. */
+/** Execution of a brainstorm's Task. */
 export class BrainstormRun extends Process<BrainstormProgress> {
   private readonly logger = new Logger(BrainstormRun.name);
   protected override readonly calls: ProcessCalls;
@@ -64,7 +64,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     }
   }
 
-  /** A cancel that was meant as an approval keeps what was merged last; nobody waits for what becomes of the agents. */
+  /** Ends the Task. For an approval it keeps the last merged state and does not wait for the agents. */
   protected override async *cancel(): AsyncGenerator<TaskEvent> {
     const agents = this.stopAgents();
     const isApproved = () => this.services.approvals.isApproved(this.context.taskId);
@@ -92,10 +92,12 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     yield this.emit('agent.started', { ...place, attempt, url: this.targetOf(turn).url, messageId, ...proof });
   }
 
-  /** Returns what proves the next call to an agent elsewhere, as credentials are now, or why the agent cannot be called. */
+  /**
+   * Returns the credential for the next call to an agent elsewhere, by the current credentials, or why there is none.
+   */
   private async findProof(turn: AgentTurn): Promise<{ credential?: string } | string> {
     const { target, auth, credentials = [] } = this.agentOf(turn);
-    // Which endpoints the models of an agent of this service have is known there alone.
+    // Only the agent of this service knows the endpoints of its models.
     if ('path' in target) return {};
     const { context, services } = this;
     const wanted = { tenant: context.call.scope.tenant, signal: context.signal };
@@ -132,7 +134,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     const place = this.placeOf(turn);
     if (outcome.kind === 'failed') return yield this.emit('agent.error', { ...place, error: outcome.error });
     const { repairs, usage } = outcome.report;
-    // An execution that was cut here has recorded some of them.
+    // An earlier execution may have recorded some of them.
     for (const faults of repairs.slice(turn.recordedRepairs ?? 0))
       yield this.emit('agent.repaired', { ...place, faults });
     const used = usage && { usage };
@@ -140,7 +142,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     else yield this.emit('agent.rejected', { ...place, error: outcome.error, ...used });
   }
 
-  /** An agent of this service can believe what the brainstorm says beside the payload. */
+  /** Adds the signed entry of the brainstorm for an agent of this service. */
   private withEntry(message: Message, turn: AgentTurn): Message {
     const { credentials = [] } = this.agentOf(turn);
     const { calledAgent: agent } = this.targetOf(turn);
@@ -149,8 +151,8 @@ export class BrainstormRun extends Process<BrainstormProgress> {
   }
 
   /**
-   * Cancels an agent that asks, since no answer comes: before its failure is recorded, so that a kill between the two
-   * leaves no agent asking. Logs a fault of ours, which callers do not see.
+   * Cancels an agent that asks a question, which gets no answer. The cancel precedes the record of the failure, so that
+   * a crash between the two leaves no waiting agent. Logs an internal fault, which callers do not see.
    */
   private async afterCall(call: AgentCall, turn: AgentTurn): Promise<void> {
     const { outcome } = call;
@@ -165,11 +167,11 @@ export class BrainstormRun extends Process<BrainstormProgress> {
     return this.emit('agent.error', { ...this.placeOf(turn), error });
   }
 
-  /** Whom a turn calls; the card is resolved for it anew. */
+  /** Returns the agent that a turn calls. Its card is resolved for each call. */
   private called(turn: AgentTurn): CalledAgent {
     const { target, auth } = this.agentOf(turn);
     const own = 'path' in target;
-    // Calls of earlier versions have not recorded their credential.
+    // Earlier versions did not record the credential of a call.
     const credential = turn.credential ?? auth;
     return {
       reference: referenceOf(this.placeOf(turn), turn.attempts),
@@ -201,7 +203,7 @@ export class BrainstormRun extends Process<BrainstormProgress> {
   }
 }
 
-/** What a call's Task calls the call. */
+/** Returns the name of a call within the Task. */
 function referenceOf({ iteration, position }: AgentPlace, attempt: number): string {
   return `${iteration}.${position}#${attempt}`;
 }

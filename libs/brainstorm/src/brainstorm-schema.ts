@@ -58,7 +58,7 @@ const AGENT = {
   additionalProperties: false,
 };
 
-/** The JSON Schema of a brainstorm's config; the node refuses what it refuses. */
+/** JSON Schema of a brainstorm's config. The node refuses what the schema refuses. */
 export const BRAINSTORM_SCHEMA: ConfigSchema = {
   type: 'object',
   properties: {

@@ -5,14 +5,14 @@ import { ServiceAddress } from '#libs/http';
 import { TaskStore } from '#libs/tasks';
 import { Approvals } from './approvals.js';
 
-/** What every brainstorm needs of the process it runs in. */
+/** Services that every brainstorm uses. */
 @Injectable()
 export class BrainstormServices {
   constructor(
     readonly directory: AgentDirectory,
     readonly approvals: Approvals,
     readonly chains: CallChains,
-    /** Where the agents of this service are called; read at each call, since it is known only after listening. */
+    /** Address of this service's agents. Read it at each call, since it is known only after the service listens. */
     readonly address: ServiceAddress,
     readonly tasks: TaskStore,
     readonly signers: RequestSigners,

@@ -2,7 +2,7 @@ import { noteOf, type SpanStep } from '#libs/executor';
 import type { TaskEvent } from '#libs/tasks';
 import type { AgentPlace, BrainstormStepPayloads } from './brainstorm-steps.js';
 
-/** What an event of a brainstorm's log says of the calls of its agents. */
+/** Returns the span steps of an event of a brainstorm's log: the begin or the end of an agent's call. */
 export function brainstormSpanSteps(event: TaskEvent): readonly SpanStep[] {
   const note = noteOf(event);
   if (note?.type === 'agent.started') return [started(note.payload as unknown as Started)];
@@ -14,7 +14,7 @@ export function brainstormSpanSteps(event: TaskEvent): readonly SpanStep[] {
 
 type Started = BrainstormStepPayloads['agent.started'];
 
-/** How the call of an agent ends, and as which failure. */
+/** Errors of the events that end the call of an agent. */
 const ENDS: Readonly<Record<string, string | undefined>> = {
   'agent.completed': undefined,
   'agent.rejected': 'rejected',

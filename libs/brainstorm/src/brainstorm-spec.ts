@@ -3,57 +3,58 @@ import type { StateAgent } from './core/canonical-state.js';
 import type { AgentLlmConfig } from './core/llm-config.js';
 import type { Role } from './core/role.js';
 
-/** Where an agent is: at a URL, or in this service at a path of its catalog. */
+/** Address of an agent: a URL, or a path in this service's catalog. */
 export type AgentTarget = { url: string } | { path: string };
 
-/** One agent of a brainstorm, as it was settled when the brainstorm began. */
+/** Agent of a brainstorm, fixed when the brainstorm started. */
 export interface BrainstormAgent {
-  /** The reference that the caller gave; what passes and provenance call the agent. */
+  /** Reference that the caller gave. It names the agent in passes and provenance. */
   agent: string;
   name: string;
   role: Role;
   target: AgentTarget;
-  /** The name of the stored credential that it is called with. */
+  /** Name of the stored credential for calls to it. */
   auth?: string;
   /**
-   * The names of stored credentials of which the first that may be used counts: for the call of an agent elsewhere, for
-   * the model calls of one of this service. Absent in brainstorms of earlier versions, and where none is named.
+   * Names of stored credentials in order of precedence; the first usable one counts. They are for the call of an agent
+   * elsewhere, or for the model calls of an agent of this service. Absent in brainstorms of earlier versions, and if
+   * none is named.
    */
   credentials?: string[];
   llm: AgentLlmConfig;
-  /** The names of its skills, and the words that they stand for. */
+  /** Names of its skills, and the texts that they stand for. */
   skills: string[];
   skillWords: string[];
 }
 
-/** What a brainstorm is about and who takes part. Never changes once it has begun, and holds no secret. */
+/** Subject and agents of a brainstorm. It never changes after the start, and has no secrets. */
 export interface BrainstormSpec {
   idea: string;
   agents: BrainstormAgent[];
   maxIterations: number;
   systemPrompt?: string;
-  /** Milliseconds that an agent may keep silent before it is asked again. */
+  /** Milliseconds that an agent may stay silent before it is asked again. */
   timeoutMs?: number;
 }
 
 export const DEFAULT_ITERATIONS = 10;
 export const MOST_ITERATIONS = 100;
 
-/** The metadata key of a brainstorm's Task, and of the request for it, that holds the spec. */
+/** Metadata key of the specification, in a brainstorm's Task and in the request for it. */
 export const BRAINSTORM_KEY = 'parley/brainstorm';
 
 export function specMetadata(spec: BrainstormSpec): JsonObject {
   return { [BRAINSTORM_KEY]: spec as unknown as JsonObject };
 }
 
-/** The spec that metadata holds. @throws Error where it holds none: no brainstorm begins without */
+/** Returns the specification in metadata. @throws Error if there is none */
 export function specIn(metadata: JsonObject | undefined): BrainstormSpec {
   const spec = metadata?.[BRAINSTORM_KEY];
   if (!isJsonObject(spec)) throw new Error('The task is no brainstorm');
   return spec as unknown as BrainstormSpec;
 }
 
-/** The agents as the state names them. */
+/** Returns the agents as the state lists them. */
 export function stateAgents({ agents }: BrainstormSpec): StateAgent[] {
   return agents.map(({ agent, name, role, llm, skills }) => ({
     agent_id: agent,

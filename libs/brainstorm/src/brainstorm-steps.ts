@@ -6,38 +6,38 @@ import type { Convergence } from './core/convergence.js';
 import type { Provenance } from './core/provenance.js';
 import type { Role } from './core/role.js';
 
-/** Which agent of which pass a step is about. */
+/** Pass and agent that a step is about. */
 export interface AgentPlace {
   iteration: number;
-  /** From 0. */
+  /** Position of the agent, from 0. */
   position: number;
   agent: string;
   role: Role;
 }
 
-/** What became of an agent's Task when its brainstorm was stopped. */
+/** Outcome for an agent's Task when its brainstorm was stopped. */
 export interface StoppedAgent extends CanceledCall {
   agent: string;
 }
 
-/** The steps of a brainstorm, by type, with what each says. */
+/** Payloads of a brainstorm's steps, by type. */
 export interface BrainstormStepPayloads {
   'iteration.started': { iteration: number };
   /**
-   * A call is about to be made; `attempt` counts from 1 over the whole pass. `credential` names what proves the call to an
-   * agent elsewhere.
+   * A call is about to start; `attempt` counts from 1 over the whole pass. `credential` names the credential of a call
+   * to an agent elsewhere.
    */
   'agent.started': AgentPlace & { attempt: number; url: string; messageId: string; credential?: string };
-  /** The agent has made a Task. */
+  /** The agent has created a Task. */
   'agent.phase': AgentPlace & { taskId: string; phase: string };
-  /** The agent's state was none; it is asked once more, or `agent.error` follows. */
+  /** The agent's answer had no valid state; the agent is asked again, or `agent.error` follows. */
   'agent.rejected': AgentPlace & { error: string; usage?: TokenUsage };
-  /** The agent sent an answer back to its model because of these faults, before the answer that is told next. */
+  /** The agent sent an answer back to its model for these faults, before the answer of the next event. */
   'agent.repaired': AgentPlace & { faults: string };
   'agent.completed': AgentPlace & { state: StateContent; usage?: TokenUsage };
-  /** Ends the pass for now. */
+  /** Stops the pass until a caller continues it. */
   'agent.error': AgentPlace & { error: string };
-  /** Carried by the Artifact that is the merged state. */
+  /** Metadata of the Artifact with the merged state. */
   'iteration.completed': { iteration: number; confidence: number; provenance: Provenance; verdict: Convergence };
   'brainstorm.converged': { iteration: number; convergence: string };
   'brainstorm.failed': { iteration: number; agent: string; error: string };
@@ -45,7 +45,7 @@ export interface BrainstormStepPayloads {
   'brainstorm.canceled': { agents: StoppedAgent[] };
 }
 
-/** The types of a brainstorm's events; the first two are its beginning and a caller's wish for another pass. */
+/** Types of a brainstorm's events. The first two are its start and a caller's request for another pass. */
 export const BRAINSTORM_EVENT_TYPES = [
   'brainstorm.started',
   'iteration.requested',

@@ -1,9 +1,9 @@
 import type { AgentTurn, BrainstormProgress } from './brainstorm-progress.js';
 
-/** An answer that is no state is asked for again so often; then the pass fails. */
+/** Repeated requests after answers without a valid state; then the pass fails. */
 const MOST_REJECTIONS = 2;
 
-/** The one thing that is to be done next. */
+/** Next step of a brainstorm. */
 export type NextStep =
   | { kind: 'begin'; iteration: number }
   | { kind: 'announce'; turn: AgentTurn }
@@ -13,8 +13,8 @@ export type NextStep =
   | { kind: 'await-input'; as: 'converged' | 'failed' };
 
 /**
- * What is next, from the progress alone: whoever reads the same log does the same. A pass asks its agents one after the
- * other; one that was cut goes on where it was.
+ * Returns the next step. It depends on the progress alone, so every execution decides the same. A pass asks its agents
+ * one after the other, and resumes where it was interrupted.
  */
 export function nextStep(progress: BrainstormProgress): NextStep {
   if (progress.failure) return { kind: 'await-input', as: 'failed' };

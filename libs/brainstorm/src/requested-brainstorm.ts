@@ -6,21 +6,21 @@ import { llmSettings, type LlmSettings } from './core/llm-config.js';
 import { FEWEST_AGENTS, isRole, MOST_AGENTS, roleAt, ROLES } from './core/role.js';
 import { skillWords } from './core/skill-library.js';
 
-/** An agent as a caller asks for it. */
+/** Agent that a caller requests. */
 export interface RequestedAgent {
   agent: string;
   name?: string;
   role?: string;
   provider?: string;
   model?: string;
-  /** The name of a stored credential, for the call of an agent elsewhere or the models of one of this service. */
+  /** Name of a stored credential, for the call of an agent elsewhere or for the models of an agent of this service. */
   credential_ref?: string;
-  /** The name of a stored credential, for an agent that is named by its URL. */
+  /** Name of a stored credential, for an agent that is given by its URL. */
   auth?: string;
   skills?: string[];
 }
 
-/** A brainstorm as a caller asks for it; the types of its members are right. */
+/** Brainstorm that a caller requests; its members have the right types. */
 export interface RequestedBrainstorm {
   idea: string;
   agents: RequestedAgent[];
@@ -30,19 +30,19 @@ export interface RequestedBrainstorm {
   timeoutMs?: number;
 }
 
-/** What is wrong with a field. */
+/** Problem of a field. */
 export interface FieldProblem {
   path: string;
   detail: string;
 }
 
-/** What the agents' settings are looked up in. */
+/** Sources of the agents' settings. */
 export interface AgentDefaults {
   /** The service's own model. */
   llm: LlmSettings;
-  /** The words of skills that the library does not know, by agent and name. */
+  /** Returns the text of a skill that the library does not have, by agent and name. */
   skillWords?: (agent: string, skill: string) => string | undefined;
-  /** The credentials of the agent at a position, in the order in which they count; absent: its own alone. */
+  /** Returns the credentials of the agent at a position, in order of precedence. If absent, each agent has its own. */
   credentials?: (position: number) => readonly string[];
 }
 
@@ -53,7 +53,7 @@ export const LONGEST_NAME = 200;
 export const MOST_SKILLS = 20;
 export const LONGEST_TIMEOUT = 3_600_000;
 
-/** Everything for which a brainstorm is refused that can be seen without looking anything up. */
+/** Returns all problems of a request that can be found without a lookup. */
 export function brainstormProblems(wanted: RequestedBrainstorm): FieldProblem[] {
   const { idea, agents, maxIterations, timeoutMs, llmConfig, systemPrompt = '' } = wanted;
   const count = `must have ${FEWEST_AGENTS} to ${MOST_AGENTS} entries`;
@@ -72,7 +72,7 @@ export function brainstormProblems(wanted: RequestedBrainstorm): FieldProblem[] 
   ];
 }
 
-/** The brainstorm that a caller without such problems gets. */
+/** Returns the specification for a request without such problems. */
 export function brainstormSpec(wanted: RequestedBrainstorm, defaults: AgentDefaults): BrainstormSpec {
   const { idea, systemPrompt, timeoutMs } = wanted;
   return {
@@ -89,7 +89,7 @@ function modelSettings({ llmConfig = {} }: RequestedBrainstorm): LlmSettings {
   return settings;
 }
 
-/** Whether a skill is given by its words, and not by its name: names have no spaces. */
+/** True if a skill is given by its text and not by its name: names have no spaces. */
 export function isReadable(skill: string): boolean {
   return /\s/.test(skill.trim());
 }
@@ -154,7 +154,7 @@ function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
   ];
 }
 
-/** False for a whole workflow, which asks no model itself. */
+/** True if an agent may use a credential. A whole workflow asks no model itself and may not. */
 function mayUseOne(agent: string): boolean {
   const target = agentTarget(agent);
   return target === undefined || 'url' in target || target.path.includes('/nodes/');

@@ -5,10 +5,10 @@ import { Brainstorms } from './brainstorms.js';
 import { BrainstormsController } from './brainstorms.controller.js';
 import { CredentialSetup } from './credential-setup.js';
 
-/** The management API of brainstorms. */
+/** Management API of brainstorms. */
 @Module({})
 export class BrainstormApiModule {
-  /** @param imports the ExecutorModule, BrainstormModule, and modules that export AgentDirectory and RequestSigners */
+  /** @param imports ExecutorModule, BrainstormModule, and modules that export AgentDirectory and RequestSigners */
   static with(...imports: (DynamicModule | Type)[]): DynamicModule {
     return {
       module: BrainstormApiModule,

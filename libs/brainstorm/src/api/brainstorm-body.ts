@@ -16,7 +16,7 @@ import {
 } from '../requested-brainstorm.js';
 import { SKILL_NAMES } from '../core/skill-library.js';
 
-/** Entries that are looked at: a longer list is refused by its length. */
+/** Maximum entries that are read; a longer list is refused for its length. */
 const MOST_AGENTS_READ = 100;
 
 const [LEAST_HEAT, MOST_HEAT] = LLM_RANGES.temperature;
@@ -124,7 +124,7 @@ export class BrainstormAgentBody {
   skills?: string[];
 }
 
-/** Of workflows that there are once the examples of `/api/apply` were sent. */
+/** Examples. Their workflows exist once the examples of `/api/apply` are saved. */
 export const BRAINSTORM_EXAMPLES = {
   'two agents': {
     value: {
@@ -135,7 +135,7 @@ export const BRAINSTORM_EXAMPLES = {
   },
 };
 
-/** A brainstorm as callers ask for it. */
+/** Body of a request to start a brainstorm. */
 @ApiClosed()
 export class BrainstormBody {
   static readonly unknown = 'is not a field of a brainstorm';
@@ -207,7 +207,7 @@ function agentFrom(agent: JsonValue): BrainstormAgentBody | null {
   return isJsonObject(agent) ? withMembers(BrainstormAgentBody, agent) : null;
 }
 
-/** `null` counts as left out. */
+/** Returns the value without members that are `null` or `undefined`. */
 function withoutGaps<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, it]) => it !== undefined && it !== null)) as T;
 }

@@ -18,7 +18,7 @@ import { CredentialSetup } from './credential-setup.js';
 
 const CARD_MS = 5_000;
 
-/** Settles who takes part in a brainstorm, before anything of it is written. */
+/** Determines the agents of a brainstorm before anything of it is written. */
 @Injectable()
 export class BrainstormSetup {
   constructor(
@@ -45,7 +45,7 @@ export class BrainstormSetup {
     });
   }
 
-  /** Whether there is such an agent here, and what the skills mean that only its card knows. */
+  /** Checks that an agent of this service exists, and looks up the skills that only its card defines. */
   private async look(
     wanted: RequestedAgent,
     path: string,
@@ -71,7 +71,7 @@ export class BrainstormSetup {
     }
   }
 
-  /** @throws UnknownAgent where it would be an agent of this service */
+  /** Returns the skills of an agent's card. @throws UnknownAgent for a reference to a missing agent of this service */
   private async skillsOf(reference: string, tenant: string, needed: boolean): Promise<readonly AgentSkill[]> {
     const target = agentTarget(reference);
     if (target && 'path' in target) return (await this.catalog.inTenant(tenant).resolve(target.path)).skills;

@@ -8,7 +8,7 @@ import { specIn } from '../brainstorm-spec.js';
 import type { CanonicalState } from '../core/canonical-state.js';
 import { type BrainstormSummary, type BrainstormView, STATES_OF, STATUSES } from './brainstorm.dto.js';
 
-/** What callers see of a brainstorm. */
+/** Returns what callers see of a brainstorm. */
 export function brainstormView(header: TaskHeader, progress: BrainstormProgress): BrainstormView {
   const { spec, state, verdict, failure, stopped } = progress;
   return {
@@ -41,7 +41,7 @@ export function brainstormView(header: TaskHeader, progress: BrainstormProgress)
   };
 }
 
-/** How brainstorms are listed. */
+/** Rules for listing brainstorms. */
 export const BRAINSTORMS: ProcessListing<BrainstormStatus, BrainstormSummary> = {
   agent: BRAINSTORM_PATH,
   states: STATES_OF,

@@ -8,7 +8,7 @@ import { type CanonicalState, SEVERITIES, type Severity } from '../core/canonica
 import type { Provenance, Source } from '../core/provenance.js';
 import { type Role, ROLES } from '../core/role.js';
 
-/** The states of a brainstorm's Task that a word for it may stand for. */
+/** Task states that each status may stand for. */
 export const STATES_OF: Record<BrainstormStatus, readonly TaskState[]> = {
   active: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
   converged: ['TASK_STATE_INPUT_REQUIRED'],
@@ -24,7 +24,7 @@ const COUNT = { type: 'integer', example: 2 } as const;
 const CONFIDENCE = { minimum: 0, maximum: 1, example: 0.8 };
 const ROLE = { enum: ROLES };
 
-/** Which brainstorms are asked for. */
+/** Query for brainstorms. */
 export class BrainstormQuery extends PageQuery {
   @QueryWord(STATUSES)
   status?: BrainstormStatus;
@@ -35,20 +35,20 @@ export class BrainstormId {
   brainstormId!: string;
 }
 
-/** What became of an agent at work, once its brainstorm was ended. */
+/** Outcome for an agent that was at work when its brainstorm ended. */
 class StoppedAgentView implements StoppedAgent {
   @ApiProperty({ example: 'ann' }) agent!: string;
   @ApiPropertyOptional({ example: '019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70' }) taskId?: string;
   @ApiProperty({ type: String, example: 'acknowledged' }) outcome!: StoppedAgent['outcome'];
 }
 
-/** What a change of a brainstorm answers. */
+/** Answer to a change of a brainstorm. */
 export class BrainstormStatusReport extends BrainstormId {
   @ApiProperty({ enum: STATUSES }) status!: BrainstormStatus;
   @ApiPropertyOptional({ type: [StoppedAgentView] }) stopped?: StoppedAgent[];
 }
 
-/** A brainstorm as a list shows it: without its state. */
+/** Brainstorm in a list, without its state. */
 export class BrainstormSummary extends BrainstormId {
   @ApiProperty({ enum: STATUSES }) status!: BrainstormStatus;
   @ApiProperty({ ...COUNT, description: 'Of the last complete pass.' }) iteration!: number;
@@ -70,7 +70,7 @@ class AgentSettings {
   @ApiProperty({ type: [String], example: ['security'] }) skills!: string[];
 }
 
-/** An agent of a brainstorm, as it takes part. */
+/** Agent of a brainstorm. */
 class BrainstormAgentView extends AgentSettings {
   @ApiProperty({ example: 'workflows/architect' }) agent!: string;
 }
@@ -99,7 +99,7 @@ class StateMeta {
   @ApiProperty({ type: [StateAgentView] }) agents!: StateAgentView[];
 }
 
-/** What the agents work on together. */
+/** State that the agents share. */
 class BrainstormStateView implements CanonicalState {
   @ApiProperty({ example: 'A library that lends tools' }) idea!: string;
   @ApiProperty({ example: 'A catalogue, a room and members.' }) architecture!: string;
@@ -117,7 +117,7 @@ class SourceView implements Source {
   @ApiProperty(COUNT) iteration!: number;
 }
 
-/** Tokens that an agent says its model used. */
+/** Tokens that an agent reports for its model. */
 class TokenUsageView implements TokenUsage {
   @ApiProperty(COUNT) inputTokens!: number;
   @ApiProperty(COUNT) outputTokens!: number;
@@ -144,7 +144,7 @@ class BrainstormFailure {
   @ApiProperty({ example: 'the agent gave no state' }) message!: string;
 }
 
-/** A brainstorm with its state, its passes, and who set what. */
+/** Brainstorm with its state, its passes, and its provenance. */
 @ApiExtraModels(SourceView)
 export class BrainstormView extends BrainstormStatusReport {
   @ApiProperty({ ...COUNT, description: 'Of the last complete pass.' }) iteration!: number;

@@ -7,12 +7,12 @@ import { BrainstormNode } from '../brainstorm-node.js';
 import { BrainstormServices } from '../brainstorm-services.js';
 import { PostgresApprovals } from '../storage/postgres-approvals.js';
 
-/** Brainstorms as an agent of the service and as a node type. Needs the ground's modules. */
+/** Brainstorms as an agent of the service and as a node type. Requires the ground's modules. */
 @Module({})
 export class BrainstormModule {
   /**
-   * @param agents a module that exports AgentDirectory
-   * @param signers a module that exports RequestSigners
+   * @param agents module that exports AgentDirectory
+   * @param signers module that exports RequestSigners
    */
   static withAgents(agents: DynamicModule | Type, signers: DynamicModule | Type): DynamicModule {
     return {

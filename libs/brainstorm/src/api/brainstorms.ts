@@ -16,7 +16,7 @@ import { BRAINSTORMS, brainstormView } from './brainstorm-view.js';
 
 const BRAINSTORM: ProcessKind = { noun: 'brainstorm', includes: ({ agent }) => agent === BRAINSTORM_PATH };
 
-/** Starts, shows, goes on with and ends brainstorms. Each is a Task; nothing of it is kept elsewhere but approvals. */
+/** Starts, shows, continues and ends brainstorms. Each is a Task; only approvals are stored beside it. */
 @Injectable()
 export class Brainstorms {
   constructor(
@@ -27,7 +27,7 @@ export class Brainstorms {
   ) {}
 
   /**
-   * Resolves with the brainstorm's id when it is durable; it goes on whatever becomes of the caller.
+   * Starts a brainstorm and resolves with its id when it is durable. It continues if the caller leaves.
    * @throws ProblemError 422; A2AError 409 for another brainstorm under a known `Idempotency-Key`
    */
   async start(wanted: RequestedBrainstorm, call: ApiCall, idempotencyKey?: string): Promise<string> {
@@ -36,7 +36,7 @@ export class Brainstorms {
     return this.processes.start({ agent: BRAINSTORM_PATH, data, metadata, check: false }, call, idempotencyKey);
   }
 
-  /** The one that changed last first. */
+  /** Lists brainstorms, most recently updated first. */
   async page(query: BrainstormQuery, call: ApiCall): Promise<BrainstormPage> {
     const { found, nextPageToken } = await this.processes.page(
       BRAINSTORMS,
@@ -48,7 +48,7 @@ export class Brainstorms {
   }
 
   /**
-   * Its events until it awaits input or has ended.
+   * Returns the events of a brainstorm until it awaits input or has ended.
    * @throws ProblemError 404
    */
   async events(id: string, scope: TaskScope): Promise<ProcessEvents> {
@@ -61,9 +61,9 @@ export class Brainstorms {
   }
 
   /**
-   * One pass more of a brainstorm that awaits input, or the rest of the pass that failed; further ones follow until it
-   * converges. One that is active goes on anyway.
-   * @throws ProblemError 404; 409 where it has ended
+   * Runs another pass of a brainstorm that awaits input, or the rest of a failed pass. Further passes follow until it
+   * converges. An active brainstorm simply continues.
+   * @throws ProblemError 404; 409 if it has ended
    */
   async iterate(id: string, call: ApiCall): Promise<void> {
     const brainstorm = await this.processes.begun(BRAINSTORM, id, call.scope);
@@ -72,14 +72,13 @@ export class Brainstorms {
     const room = this.processes.room(call);
     if (isTerminalState(state)) throw await this.ended(id, call.scope, room);
     if (await this.processes.resume(brainstorm, userMessage([textPart('iterate')]), call)) return;
-    // Another caller was first: it goes on all the same, unless it was ended.
+    // Another caller was first: the brainstorm continues unless it was ended.
     if (isTerminalState((await this.header(id, call.scope)).state)) throw await this.ended(id, call.scope, room);
   }
 
   /**
-   * Ends a brainstorm with the state that was merged last; an agent at work is canceled. Approving again answers the
-   * same.
-   * @throws ProblemError 404; 409 where no pass is complete yet, or it has ended otherwise
+   * Ends a brainstorm with the last merged state; an agent at work is canceled. A repeated approval returns the same.
+   * @throws ProblemError 404; 409 if no pass is complete yet, or it has ended otherwise
    */
   async approve(id: string, call: ApiCall): Promise<BrainstormView> {
     const { scope } = call;
@@ -97,8 +96,8 @@ export class Brainstorms {
   }
 
   /**
-   * Canceling a canceled brainstorm again answers the same.
-   * @throws ProblemError 404; 409 where it has ended otherwise
+   * Cancels a brainstorm. A repeated cancel returns the same.
+   * @throws ProblemError 404; 409 if it has ended otherwise
    */
   async cancel(id: string, call: ApiCall): Promise<BrainstormView> {
     await this.stop(id, call);

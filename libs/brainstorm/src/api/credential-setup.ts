@@ -4,16 +4,16 @@ import { AgentCatalog } from '#libs/executor';
 import { agentTarget } from '../agent-target.js';
 import type { FieldProblem, RequestedBrainstorm } from '../requested-brainstorm.js';
 
-/** Credentials that the agents of a brainstorm use, and what is wrong with the named ones. */
+/** Credentials for the agents of a brainstorm, and problems of the named ones. */
 export interface SettledCredentials {
   problems: FieldProblem[];
-  /** Names by the position of the agent, in the order in which they count. */
+  /** Credential names by the agent's position, in order of precedence. */
   credentials: string[][];
 }
 
 /**
- * Finds out which credentials the agents of a brainstorm can use: those that have hosts of their own, among which is the
- * origin of the agent's URL, or for an agent of this service that of a model.
+ * Determines which credentials the agents of a brainstorm can use. Such a credential has its own hosts. They include
+ * the origin of the agent's URL, or for an agent of this service the origin of a model.
  */
 @Injectable()
 export class CredentialSetup {

@@ -17,7 +17,7 @@ export interface Risk {
   resolved: boolean;
 }
 
-/** An agent as `meta` names it. */
+/** Agent in `meta`. */
 export interface StateAgent {
   agent_id: string;
   name: string;
@@ -27,7 +27,7 @@ export interface StateAgent {
   skills: string[];
 }
 
-/** What the agents of a brainstorm work on together; the one form of it that is sent, kept and shown. */
+/** State that the agents of a brainstorm share, in the only form that is sent, stored and shown. */
 export interface CanonicalState {
   idea: string;
   architecture: string;
@@ -35,16 +35,16 @@ export interface CanonicalState {
   risks: Risk[];
   assumptions: string[];
   open_questions: string[];
-  /** `confidence` is 0 to 1. */
+  /** `confidence` is from 0 to 1. */
   metrics: { confidence: number };
-  /** Only the service writes it: what an agent sends here is ignored. */
+  /** Written by the service alone; what an agent sends here is ignored. */
   meta: { iteration: number; agents: StateAgent[] };
 }
 
-/** The state as an agent may change it. */
+/** Part of the state that agents may change. */
 export type StateContent = Omit<CanonicalState, 'meta'>;
 
-/** Of each list; what is more than that is refused, and left out of a merge. */
+/** Maximum entries of each list. A longer list is refused in an answer, and truncated by a merge. */
 export const MOST_ENTRIES = 1000;
 const MOST_CHARACTERS = 100_000;
 
@@ -52,7 +52,7 @@ const text = z.string().max(MOST_CHARACTERS);
 const words = text.regex(/\S/, 'must not be empty');
 const list = <T extends z.ZodType>(entry: T) => z.array(entry).max(MOST_ENTRIES);
 
-/** Rules that an answer is held to; the schemas that agents are told are made from them. */
+/** Rules for an answer. The schemas for agents are derived from them. */
 export const STATE_RULES = z.object({
   idea: words.describe('The idea, as it is understood by now'),
   architecture: text.describe('Parts, how they work together, and why'),
@@ -74,21 +74,21 @@ export const STATE_RULES = z.object({
 /** Members of a state that an answer may leave out: a list that is missing is unchanged. */
 export const STATE_LISTS = ['execution_plan', 'risks', 'assumptions', 'open_questions'] as const;
 
-/** A state that is not one; the message names each field at fault, at most ten of them. */
+/** Error of a value that is no valid state. Its message names each field at fault, at most ten. */
 export class InvalidState extends Error {
   override readonly name = 'InvalidState';
 }
 
 /** A rule of the state that a value breaks. */
 interface StateFault {
-  /** From the state on, such as `.risks[0].severity`; `''` for the state itself. */
+  /** Path in the state, such as `.risks[0].severity`; `''` for the state itself. */
   path: string;
   detail: string;
 }
 
 /**
- * Reads the state that an agent answers. Members that a state does not have are left out, and so is `meta`.
- * @param before the state that the agent was sent, from which missing lists are taken; absent: a missing list is a fault
+ * Reads the state in an agent's answer. Unknown members and `meta` are dropped.
+ * @param before state that the agent was sent, from which missing lists are taken; without it a missing list is a fault
  * @throws InvalidState
  */
 export function readState(value: JsonValue, before?: StateContent): StateContent {
@@ -98,7 +98,7 @@ export function readState(value: JsonValue, before?: StateContent): StateContent
   throw new InvalidState(named.join('; '));
 }
 
-/** Returns why `readState` refuses a value; nothing for a state. */
+/** Returns the reasons for which `readState` refuses a value; empty for a valid state. */
 export function stateFaults(value: JsonValue, before?: StateContent): StateFault[] {
   return checked(value, before).faults;
 }
@@ -124,7 +124,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** What a member must be, in our words: those of the library that checks are nobody's business. */
+/** Returns the rule for a member in the service's own words, which do not expose the validation library. */
 function ruleOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -144,7 +144,7 @@ function ruleOf(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** The state before the first pass. */
+/** Returns the state before the first pass. */
 export function initialState(idea: string, agents: StateAgent[]): CanonicalState {
   return {
     idea,
@@ -158,7 +158,7 @@ export function initialState(idea: string, agents: StateAgent[]): CanonicalState
   };
 }
 
-/** The state as JSON; what is sent of it is exactly what is kept. */
+/** Returns the state as JSON. It is sent exactly as it is stored. */
 export function stateJson(state: CanonicalState): JsonObject {
   return state as unknown as JsonObject;
 }

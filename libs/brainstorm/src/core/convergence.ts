@@ -1,20 +1,20 @@
 import type { CanonicalState } from './canonical-state.js';
 import { normalised } from './normalised.js';
 
-/** Confidence that moves less has settled. */
+/** Change of confidence below which it counts as settled. */
 const SETTLED = 0.02;
-/** Agreement on something that is more likely wrong than right is none. */
+/** Minimum confidence: agreement below it does not count. */
 const FLOOR = 0.5;
 
-/** Whether a brainstorm has converged after a pass, in one sentence. */
+/** Convergence of a brainstorm after a pass, with a sentence that explains it. */
 export interface Convergence {
   converged: boolean;
   sentence: string;
 }
 
 /**
- * Converged: the pass brought no new critical risk, there is a plan, and the confidence, at least 0.5, moved by less
- * than 0.02; or the most iterations are over.
+ * Decides whether a brainstorm has converged: the pass added no critical risk, there is a plan, and the confidence is
+ * at least 0.5 and changed by less than 0.02. It also ends after the maximum number of iterations.
  */
 export function convergenceOf(before: CanonicalState, after: CanonicalState, maxIterations: number): Convergence {
   const { iteration } = after.meta;
@@ -53,7 +53,7 @@ function settled(before: CanonicalState, after: CanonicalState): string {
   );
 }
 
-/** Differences of decimal fractions are not exact: 0.82 - 0.8 counts as 0.02. */
+/** True if a change of confidence is below the limit. Decimal differences are inexact: 0.82 - 0.8 counts as 0.02. */
 function isSettled(moved: number): boolean {
   return moved < SETTLED - 1e-9;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
 
-/** Which model an agent shall use, and how. Never holds a secret. */
+/** Model of an agent and its settings, without secrets. */
 export interface LlmSettings {
   provider?: string;
   model?: string;

@@ -2,23 +2,23 @@ import type { PlanStep, Risk } from './canonical-state.js';
 import { hasWords, normalised } from './normalised.js';
 import type { Source } from './provenance.js';
 
-/** A step with a shorter description says nothing that could be done. */
+/** Minimum words of a step's description; a shorter one is not actionable. */
 const FEWEST_WORDS = 10;
 
-/** An entry of a merged list, and who set it; nobody in this brainstorm, where it is absent. */
+/** Entry of a merged list with its source, which is absent if no agent of this brainstorm set the entry. */
 export interface Sourced<T> {
   value: T;
   source: Source | undefined;
 }
 
-/** What one agent said, or what was there before all of them. */
+/** Values of one agent, or the values before the pass. */
 export interface Contribution<T> {
   values: readonly T[];
-  /** By position; of one agent all the same. */
+  /** Returns the source by position; for an agent it is always the same. */
   sourceOf: (index: number) => Source | undefined;
 }
 
-/** All risks that anybody named and that the last word on does not call resolved. */
+/** Merges the risks of all agents without those that the last mention resolves. */
 export function mergeRisks(contributions: readonly Contribution<Risk>[]): Sourced<Risk>[] {
   const merged = collected(
     contributions,
@@ -31,7 +31,9 @@ export function mergeRisks(contributions: readonly Contribution<Risk>[]): Source
   return merged.filter(({ value }) => !value.resolved);
 }
 
-/** All steps: those of one title are one, with the longer description; those that say too little are none. */
+/**
+ * Merges the steps of all agents. Steps of equal title become one, with the longer description. Short ones are dropped.
+ */
 export function mergePlan(contributions: readonly Contribution<PlanStep>[]): Sourced<PlanStep>[] {
   const merged = collected(
     contributions,
@@ -44,7 +46,7 @@ export function mergePlan(contributions: readonly Contribution<PlanStep>[]): Sou
   return merged.filter(({ value }) => hasWords(value.description, FEWEST_WORDS));
 }
 
-/** All texts, each once. */
+/** Merges the texts of all agents, each once. */
 export function mergeTexts(contributions: readonly Contribution<string>[]): Sourced<string>[] {
   const merged = collected(
     contributions,

@@ -4,19 +4,19 @@ import { normalised } from './normalised.js';
 import type { Provenance, Source } from './provenance.js';
 import { toggledQuestions } from './toggled-fields.js';
 
-/** What one agent answered in a pass. */
+/** Answer of one agent in a pass. */
 export interface PassOutput {
   source: Source;
   state: StateContent;
 }
 
-/** A pass that all agents have taken part in. */
+/** Pass in which all agents have answered. */
 export interface FinishedPass {
   iteration: number;
-  /** The merged states so far, from the one before the first pass; the last one is what the pass began with. */
+  /** Merged states so far, beginning with the initial one; the last is the state before this pass. */
   history: readonly CanonicalState[];
   provenance: Provenance;
-  /** In the order of the agents; each of them saw the one before. */
+  /** Answers in the order of the agents; each agent saw the answer before its own. */
   outputs: readonly PassOutput[];
 }
 
@@ -26,8 +26,8 @@ export interface MergedPass {
 }
 
 /**
- * What a pass has made of the state. Plan, risks and assumptions are those of all; the last word counts for
- * the rest, so that an agent closes a question by leaving it out. Pure: the same pass always gives the same result.
+ * Merges the answers of a pass. Plan, risks and assumptions are united. For the rest the last answer counts, so an
+ * agent closes a question by omitting it. Pure: the same pass always gives the same result.
  */
 export function mergePass(pass: FinishedPass): MergedPass {
   const before = pass.history.at(-1);
@@ -51,7 +51,7 @@ export function mergePass(pass: FinishedPass): MergedPass {
   };
 }
 
-/** Notes who set what while a state is put together. */
+/** Records the source of each part while a state is assembled. */
 class SourcedParts {
   readonly provenance: Provenance = {};
 
@@ -79,13 +79,13 @@ function contributions<F extends ListField>(
   ];
 }
 
-/** What the last agent still asks, named by who asked first. */
+/** Returns the questions of the last agent, each attributed to the agent that asked it first. */
 function openQuestions(pass: FinishedPass, before: CanonicalState): Sourced<string>[] {
   const last = new Set(pass.outputs.at(-1)?.state.open_questions.map(normalised));
   return mergeTexts(contributions(pass, before, 'open_questions')).filter(({ value }) => last.has(normalised(value)));
 }
 
-/** A text that was not there before is the word of whoever said it first; an empty one is nobody's. */
+/** Returns the last text that differs, attributed to the first agent that wrote it. Empty texts are ignored. */
 function lastWord(
   { outputs, provenance }: FinishedPass,
   before: CanonicalState,

@@ -1,15 +1,15 @@
-/** Scripts that are written without spaces between words. */
+/** Scripts without spaces between words. */
 const WITHOUT_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-/** Made when a text is in one of those: it takes what Unicode says of all of them. */
+/** Created for the first text in such a script: it loads Unicode data for all of them. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** What counts as the same text in a merge: neither case nor spaces make a difference. */
+/** Returns the key by which a merge compares texts: case and spaces are insignificant. */
 export function normalised(text: string): string {
   return text.toLowerCase().trim().replace(/\s+/g, ' ');
 }
 
-/** Whether a text has so many words: what spaces part, and what Unicode does where a script has no spaces. */
+/** True if a text has this many words. Spaces separate words; for scripts without spaces Unicode segmentation does. */
 export function hasWords(text: string, fewest: number): boolean {
   let words = 0;
   for (const [piece] of text.matchAll(/\S+/g)) {
@@ -19,7 +19,7 @@ export function hasWords(text: string, fewest: number): boolean {
   return false;
 }
 
-/** No more than `most` are counted. */
+/** Counts words, at most `most`. */
 function wordsIn(text: string, most: number): number {
   segmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
   let words = 0;

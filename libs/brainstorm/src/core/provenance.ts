@@ -1,12 +1,12 @@
 import type { Role } from './role.js';
 
-/** Who last set a part of the merged state. */
+/** Agent that last set a part of the merged state. */
 export interface Source {
   agent: string;
   role: Role;
-  /** From 1. */
+  /** Iteration, from 1. */
   iteration: number;
 }
 
-/** By path (`architecture`, `risks[0]`, `metrics.confidence`); what nobody has set since the beginning is not in it. */
+/** Sources by path (`architecture`, `risks[0]`, `metrics.confidence`). Parts that no agent has set are absent. */
 export type Provenance = Record<string, Source>;

@@ -3,7 +3,7 @@ import type { PlanStep, Risk, StateContent } from './canonical-state.js';
 import { normalised } from './normalised.js';
 import type { Role } from './role.js';
 
-/** What a role does to a state without a model: simple rules that always give the same answer for the same state. */
+/** Changes a state as a role does, by fixed rules and without a model. The same state always gives the same result. */
 export function workByRules(role: Role, state: StateContent): StateContent {
   const worked = RULES[role](state);
   return { ...worked, metrics: { confidence: confidenceIn(worked) } };
@@ -16,7 +16,7 @@ const RULES: Record<Role, (state: StateContent) => StateContent> = {
   devils_advocate: challenge,
 };
 
-/** Drafts what is missing; what is there stays. */
+/** Drafts missing parts and keeps the others. */
 function build(state: StateContent): StateContent {
   const idea = quoted(state.idea);
   const architecture =
@@ -52,7 +52,7 @@ function draftPlan(idea: string): PlanStep[] {
   ];
 }
 
-/** What a plan is expected to mention, and the risk of not doing so. */
+/** Topics that a plan should mention, and the risk of omitting each. */
 const EXPECTED: readonly { mentioned: RegExp; risk: Omit<Risk, 'resolved'> }[] = [
   { mentioned: /\b(test|verif|prov)/i, risk: { text: 'No step proves that it works', severity: 'high' } },
   {
@@ -65,7 +65,7 @@ const EXPECTED: readonly { mentioned: RegExp; risk: Omit<Risk, 'resolved'> }[] =
   },
 ];
 
-/** Finds the risks of what the plan leaves out. */
+/** Adds the risks of topics that the plan omits. */
 function review(state: StateContent): StateContent {
   const plan = state.execution_plan.map((step) => `${step.title} ${step.description}`).join(' ');
   const missing = EXPECTED.filter(({ mentioned }) => !mentioned.test(plan)).map(({ risk }) => risk);
@@ -74,7 +74,7 @@ function review(state: StateContent): StateContent {
   return { ...state, risks: found.reduce(withRisk, state.risks) };
 }
 
-/** Answers risks with steps, and open questions with what is assumed until somebody knows better. */
+/** Answers risks with steps, and open questions with provisional assumptions. */
 function refine(state: StateContent): StateContent {
   const open = state.risks.filter(({ resolved }) => !resolved);
   return {
@@ -98,7 +98,7 @@ function withAnswer(plan: PlanStep[], risk: Risk): PlanStep[] {
   return [...plan, { title, description }];
 }
 
-/** Challenges what all others take for granted, until a step answers it. */
+/** Challenges an assumption until a step answers the challenge. */
 function challenge(state: StateContent): StateContent {
   const [assumption] = state.assumptions;
   const doubt: Omit<Risk, 'resolved'> = { text: `Nobody needs ${quoted(state.idea)}`, severity: 'medium' };
@@ -126,7 +126,7 @@ function added(texts: string[], text: string): string[] {
   return texts.some((it) => normalised(it) === normalised(text)) ? texts : [...texts, text];
 }
 
-/** Follows from the state alone, so that it settles when the state does. */
+/** Returns a confidence that depends on the state alone, so that it settles when the state does. */
 function confidenceIn({ execution_plan, risks, open_questions }: StateContent): number {
   const open = risks.filter(({ resolved }) => !resolved).length;
   const value = 0.5 + 0.05 * Math.min(execution_plan.length, 8) - 0.05 * open - 0.02 * open_questions.length;

@@ -1,4 +1,4 @@
-/** Skills that any agent of a brainstorm can be given by name, and the words that they stand for. */
+/** Skills that agents of a brainstorm can have by name, and the texts that they stand for. */
 const SKILLS: Readonly<Record<string, string>> = {
   accessibility: 'Consider people with every kind of disability: what they perceive, operate and understand.',
   cost: 'Consider what building and running costs, what drives the cost, and what would do for less.',
@@ -10,10 +10,10 @@ const SKILLS: Readonly<Record<string, string>> = {
   testing: 'Consider how each promise is proved: which tests fail first, and what cannot be tested at all.',
 };
 
-/** The names of all of them, as a reader is told. */
+/** Names of all skills, for messages. */
 export const SKILL_NAMES = Object.keys(SKILLS).join(', ');
 
-/** The words of a skill by its name; `undefined` where the library has none. */
+/** Returns the text of a skill by its name, or `undefined` if the library does not have it. */
 export function skillWords(name: string): string | undefined {
   return Object.hasOwn(SKILLS, name) ? SKILLS[name] : undefined;
 }

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { JsonObject } from '#libs/protocol';
 import { STATE_LISTS, STATE_RULES, type StateContent } from './canonical-state.js';
 
-/** JSON Schema (draft 7) of a state as an agent is asked for it, made from the rules of `readState`. */
+/** JSON Schema (draft 7) of a state that agents are asked for, derived from the rules of `readState`. */
 export const STATE_SCHEMA = schemaOf();
 
 /**
- * JSON Schema (draft 7) of the answers that `readState` takes: lists may be missing, further members are left out, and
+ * JSON Schema (draft 7) of the answers that `readState` accepts: lists may be missing, unknown members are dropped, and
  * the severity of a risk may be capitalized.
  */
 export const ACCEPTED_STATE_SCHEMA = acceptedSchema();
@@ -41,8 +41,8 @@ function acceptedSchema(): JsonObject {
 }
 
 /**
- * Changes a part of the schema, which may be met more than once. A pattern over long texts takes longer than a check of an
- * answer may.
+ * Relaxes a part of the schema in place, possibly more than once. A pattern over long texts could exceed the time limit
+ * of a check.
  */
 function loosen(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.enum)

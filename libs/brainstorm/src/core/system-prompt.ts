@@ -1,7 +1,7 @@
 import type { Role } from './role.js';
 import { EXAMPLE_STATE, STATE_SCHEMA } from './state-schema.js';
 
-/** What every agent is told first, unless the brainstorm brings its own words. */
+/** First prompt of every agent, unless the brainstorm has its own. */
 export const BASE_PROMPT = [
   'You are one of several agents who develop an idea together by changing one shared state, one after the other.',
   'You receive the state as JSON. Answer with the whole state, changed as your role asks, in the same form.',
@@ -19,16 +19,16 @@ const ROLE_PROMPTS: Record<Role, string> = {
     "Your role is to be the devil's advocate: challenge what all others take for granted, and say how it could fail.",
 };
 
-/** The form of the answer, which the words of a caller do not replace. */
+/** Form of the answer, which a caller's prompt does not replace. */
 const SHAPE_PROMPT = [
   'Answer with the whole changed state as one JSON object and nothing else. `meta` may be left out: it is ignored.',
   `The object must be valid against this JSON Schema: ${JSON.stringify(STATE_SCHEMA)}`,
   `This is an example of the form alone; nothing in it belongs to your idea: ${JSON.stringify(EXAMPLE_STATE)}`,
 ].join('\n');
 
-/** The parts of an agent's prompt. */
+/** Parts of an agent's prompt. */
 export interface PromptParts {
-  /** The words of the caller in place of ours. */
+  /** The caller's text, which replaces ours. */
   base: string | undefined;
   role: Role;
   skillWords: readonly string[];
@@ -37,8 +37,8 @@ export interface PromptParts {
 }
 
 /**
- * Returns the whole prompt of an agent: the base, its role, the words of its skills, the form of the answer, and
- * what was wrong with the answer before. Agents assemble nothing themselves.
+ * Returns the complete prompt of an agent: the base, its role, its skills, the form of the answer, and the faults of
+ * its previous answer. Agents add nothing to it.
  */
 export function systemPrompt({ base, role, skillWords, faults }: PromptParts): string {
   const parts = [base ?? BASE_PROMPT, ROLE_PROMPTS[role], ...skillWords, SHAPE_PROMPT, ...complaint(faults)];

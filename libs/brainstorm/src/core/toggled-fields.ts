@@ -1,16 +1,16 @@
 import type { CanonicalState } from './canonical-state.js';
 import { normalised } from './normalised.js';
 
-/** The fields of one value each, which agents can take turns in changing back. */
+/** Fields of a single value, which agents can keep changing back and forth. */
 const FIELDS = ['idea', 'architecture'] as const;
 
-/** So many changes are no longer a search. */
+/** Number of changes from which they count as toggling. */
 const CHANGES = 3;
 
 /**
- * A question for each field that agents have changed in three iterations or more and that came back to a value which it
- * had before.
- * @param states the merged states in order, from the one before the first pass
+ * Returns a question for each field that agents changed in three or more iterations and that returned to an earlier
+ * value.
+ * @param states merged states in order, beginning with the initial one
  */
 export function toggledQuestions(states: readonly CanonicalState[]): string[] {
   return FIELDS.flatMap((field) => {

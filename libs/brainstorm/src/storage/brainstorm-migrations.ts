@@ -17,5 +17,5 @@ export class CreateBrainstormApproval1700000000500 implements MigrationInterface
   }
 }
 
-/** The schema of this lib, in order. */
+/** Migrations of this library, in order. */
 export const BRAINSTORM_MIGRATIONS = [CreateBrainstormApproval1700000000500];
