@@ -12,7 +12,7 @@ export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem
     .wholeNumber('parallel', parallel, RANGES.parallel).found;
 }
 
-/** Returns the problems of `onExit`: each node exists, is named once, has no edges, and has a type that can run last. */
+/** Returns the problems of `onExit`: each node exists, is named once, has no edges, and is of a suitable type. */
 export function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition): WorkflowProblem[] {
   const types = new Map(nodes.map(({ id, type }) => [id, type]));
   const ends = new Set(edges.flatMap(({ from, to }) => [from, to]));

@@ -6,18 +6,18 @@ import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 import { warning, type WorkflowProblem } from './workflow-problem.js';
 
-/** As many references are looked at, in all texts together. */
+/** Limit of the references that are checked in all texts together. */
 const MOST_REFERENCES = 10_000;
 
-/** Stands in a tool's arguments for the text that it is called with. */
+/** Reference in a tool's arguments to the text of the call. */
 const TOOL_TEXT = 'text';
 
 const NO_REFERENCE =
   'between {{ and }} stand no spaces, and an id of letters, digits and underscores (language 2 has ${nodes["an-id"].text})';
 
 /**
- * The references of a definition that will not stand for what their author may think: to nodes that there
- * are none of, or that may not have run by then, with a suffix that means nothing, or written as none is.
+ * Returns problems of a definition's references: to unknown nodes, to nodes that may not have run by then, with an
+ * unknown suffix, or malformed ones.
  */
 export function templateProblems({ nodes }: WorkflowDefinition, graph: WorkflowGraph, reach: Reach): WorkflowProblem[] {
   const found = nodes.entries().flatMap(function* ([index, node]) {
@@ -30,7 +30,7 @@ export function templateProblems({ nodes }: WorkflowDefinition, graph: WorkflowG
     .toArray();
 }
 
-/** What is wrong with each reference of a text of a node; `undefined` for those with which nothing is. */
+/** Yields the problem of each reference in a text of a node; `undefined` for a valid one. */
 export function* referenceProblems(
   node: WorkflowNode,
   { path, text }: { path: string; text: string },
@@ -69,7 +69,7 @@ function problemOf(
     if (inArgs && id === TOOL_TEXT) return undefined;
     return { code: 'UNKNOWN_REFERENCE', detail: `${said} names no node; it stays as it is written` };
   }
-  // Inputs are there from the beginning.
+  // Inputs exist from the beginning.
   const isThere = input !== undefined || graph.node(named).type === 'input' || reach.has(node.id, named);
   if (!isThere)
     return { code: 'LATER_REFERENCE', detail: `${said} names a node that need not have run before this one` };

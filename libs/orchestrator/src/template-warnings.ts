@@ -3,20 +3,17 @@ import { isEmptied, type MessageSource, standsForSomething } from './node-messag
 import { templatesOf } from './node-templates.js';
 import type { WorkflowNode } from './workflow.js';
 
-/** As many are told of one node. */
+/** Limit of warnings for one node. */
 const MOST_WARNINGS = 10;
-/** As many references of one node are looked at. */
+/** Limit of the references that are checked for one node. */
 const MOST_REFERENCES = 1_000;
 
-/** Stands in a tool's arguments for the text that it is called with. */
+/** Reference in a tool's arguments to the text of the call. */
 const TOOL_TEXT = '{{text}}';
 
 const EMPTIED = 'stands for an empty text here: its node was skipped or canceled';
 
-/**
- * What a run tells of the references in a node's texts that do not stand for what their author may think,
- * each of them once.
- */
+/** Returns warnings about references of a node that do not resolve as their author may expect, each of them once. */
 export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEventNote[] {
   const reported = new Map<string, string>();
   const seen = new Set<string>();

@@ -2,21 +2,21 @@ import { Heap } from './heap.js';
 import type { NodeRun } from './node-run.js';
 
 /**
- * What it is time for: another attempt (`retry`), the next iteration of a loop (`loop`, of the node that it begins with),
- * the end of a wait (`wait`), of the time that an attempt has (`timeout`), that a question may go unanswered
- * (`question`), that the run has (`deadline`), or that the nodes of `onExit` have (`exit`).
+ * Reason of a timer: another attempt (`retry`), the next iteration of a loop (`loop`, for its first node), the end of a
+ * wait (`wait`), the timeout of an attempt (`timeout`), the deadline of a question (`question`), the deadline of the
+ * run (`deadline`), or the time limit of the `onExit` nodes (`exit`).
  */
 export type TimerKind = 'retry' | 'loop' | 'wait' | 'timeout' | 'question' | 'deadline' | 'exit';
 
 export interface Timer {
   readonly kind: TimerKind;
-  /** In milliseconds of the epoch. */
+  /** Time in milliseconds of the epoch. */
   readonly at: number;
-  /** Absent where it is the run's. */
+  /** Node of the timer; absent for a timer of the run. */
   readonly node?: NodeRun;
 }
 
-/** What a run waits for the time of. */
+/** The timers of a run. */
 export class Timers {
   private readonly heap = new Heap<Timer & { order: number }>(
     (one, other) => one.at < other.at || (one.at === other.at && one.order < other.order),
@@ -24,12 +24,12 @@ export class Timers {
   private readonly byOwner = new Map<NodeRun | undefined, (Timer & { order: number })[]>();
   private made = 0;
 
-  /** When the next of them is. */
+  /** Time of the earliest timer. */
   get next(): number | undefined {
     return this.heap.first?.at;
   }
 
-  /** How many nodes have one. */
+  /** Number of nodes that have a timer. */
   get ofNodes(): number {
     return this.byOwner.size - (this.byOwner.has(undefined) ? 1 : 0);
   }
@@ -40,18 +40,18 @@ export class Timers {
     this.heap.add(timer);
   }
 
-  /** Those of a node, or of the run. */
+  /** Removes the timers of a node, or those of the run. */
   clear(node?: NodeRun): void {
     for (const timer of this.byOwner.get(node) ?? []) this.heap.delete(timer);
     this.byOwner.delete(node);
   }
 
-  /** Those whose time has come, the earliest first. */
+  /** Returns the timers that are due, earliest first. */
   due(now: number): Timer[] {
     return [...this.heap.least(({ at }) => at <= now)];
   }
 
-  /** The first whose time has not come. */
+  /** Returns the time of the first timer that is not due yet. */
   after(now: number): number | undefined {
     if (this.next === undefined || this.next > now) return this.next;
     for (const { at } of this.heap.least()) if (at > now) return at;

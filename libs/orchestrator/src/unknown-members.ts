@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/
 import { fault, warning, type WorkflowProblem } from './workflow-problem.js';
 
 interface Members {
-  /** With its article, as problems call it. */
+  /** Name with its article for messages. */
   what: string;
   known: ReadonlySet<string>;
-  /** Those that change what a run does where they are known: to leave them out without a word would run something else. */
+  /** Reserved members: they may change what a run does in other versions, so ignoring one would run something else. */
   reserved?: ReadonlySet<string>;
-  /** What members are that are objects themselves. */
+  /** Members that are objects themselves. */
   parts?: Readonly<Record<string, Members>>;
 }
 
@@ -20,7 +20,7 @@ const JOIN = members('a join', 'n cancelRest');
 const LOOP = members('a loop', 'max_iterations exit_when delay on_max initial');
 const EXIT = members('an entry of onExit', 'node on');
 
-/** `revision` and what follows it is what the service shows beside a definition. */
+/** `revision` and the members after it are those that the service returns beside a definition. */
 const WORKFLOW: Members = {
   ...members(
     'a workflow',
@@ -34,10 +34,10 @@ const NODE: Members = {
 };
 const EDGE: Members = { ...members('an edge', 'from to when on loop'), parts: { loop: LOOP } };
 
-/** The names that no member of a workflow may have. */
+/** Names that no member of a workflow may have. */
 export const RESERVED_MEMBERS = [...(WORKFLOW.reserved ?? [])];
 
-/** The members of a definition, as it was sent, that mean nothing here. */
+/** Returns the unknown members of a definition as it was sent. */
 export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
   return [
     ...strangers(sent, WORKFLOW, ''),

@@ -17,11 +17,12 @@ import { RunState } from './run-state.js';
 import type { WorkflowRevision } from './workflow.js';
 import { WorkflowRun } from './workflow-run.js';
 
-/**
- * One revision of a workflow as an agent: its Task is a run. Finished nodes are never run again.
- */
+/** A revision of a workflow as an agent: its Task is a run. Finished nodes are never run again. */
 export class WorkflowExecutor extends ProcessExecutor {
-  /** Nodes that run when a run was canceled have ten seconds, and whatever is stopped before and after them. */
+  /**
+   * Milliseconds for a cancel. `onExit` nodes have ten seconds of it, the calls that are stopped before and after them
+   * the rest.
+   */
   override readonly cancelGrace: number;
   override readonly spanOperation = 'invoke_workflow';
   override readonly spanSteps = runSpanSteps;
@@ -79,7 +80,7 @@ export class WorkflowExecutor extends ProcessExecutor {
     return new WorkflowRun(this.services, start, this.workflow, await this.origin(start));
   }
 
-  /** The run that this one begins with, where it is the same caller's. */
+  /** Returns the run from which this one reuses results, if it belongs to the same caller. */
   private async origin({ context, fold: { first } }: RunStart): Promise<RerunOrigin | undefined> {
     const rerun = first && 'task' in first ? readRerun(first.task.metadata) : undefined;
     if (rerun === undefined || rerun.all) return undefined;

@@ -15,7 +15,7 @@ import type { RunServices } from './run-services.js';
 import type { WorkflowRevision } from './workflow.js';
 import { WorkflowExecutor } from './workflow-executor.js';
 
-/** Makes workflows into agents of this process. */
+/** Creates the executors of workflows. */
 @Injectable()
 export class WorkflowExecutors {
   private readonly services: RunServices;
@@ -55,7 +55,7 @@ export class WorkflowExecutors {
     };
   }
 
-  /** The same for the same revision. */
+  /** Returns the executor of a revision; always the same one for the same revision. */
   of(workflow: WorkflowRevision): WorkflowExecutor {
     const known = this.made.get(workflow);
     if (known) return known;

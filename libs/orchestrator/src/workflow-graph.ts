@@ -5,7 +5,7 @@ import { LoopBodies } from './loop-bodies.js';
 import { Regions } from './regions.js';
 import type { OutcomeFilter, WorkflowDefinition, WorkflowEdge, WorkflowNode } from './workflow.js';
 
-/** A definition whose graph no run can follow. The text begins with `build DAG: `. */
+/** Error for a definition whose graph no run can follow. Its message begins with `build DAG: `. */
 export class InvalidWorkflow extends Error {
   override readonly name = 'InvalidWorkflow';
   constructor(readonly fault: GraphFault) {
@@ -15,30 +15,30 @@ export class InvalidWorkflow extends Error {
 
 interface Vertex {
   readonly node: WorkflowNode;
-  /** The node's place in the definition. */
+  /** Index of the node in the definition. */
   readonly place: number;
   readonly incoming: GraphEdge[];
   readonly outgoing: GraphEdge[];
 }
 
 /**
- * The nodes of a workflow and how they hang together. Edges without conditions that are there twice count once; all orders
- * are stable. Back-edges are no edges here but `loops`.
+ * The nodes of a workflow and the edges between them. Duplicates of an unconditional edge count once; all orders are
+ * stable. Back-edges are not edges of the graph, but `loops`.
  */
 export class WorkflowGraph {
-  /** Every node after all of its predecessors; among equals as defined. Nodes on a cycle, or behind one, are missing. */
+  /** Nodes in topological order, else in the order of the definition. Nodes on a cycle, or behind one, are missing. */
   readonly order: readonly string[];
-  /** Why no run can follow it: the first fault. */
+  /** First fault because of which no run can follow the graph. */
   readonly fault: InvalidWorkflow | undefined;
-  /** Whether the workflow has `input` nodes. */
+  /** True if the workflow has `input` nodes. */
   readonly hasInputs: boolean;
-  /** Whether it says nothing but which node follows which: such a run tells nothing but what its nodes do. */
+  /** True if the definition only orders nodes. The log of such a run reports only what its nodes do. */
   readonly isPlain: boolean;
-  /** As defined; none of a graph with a fault. */
+  /** Loops in the order of the definition; empty if the graph has a fault. */
   readonly loops: readonly Loop[];
-  /** What runs as a whole, and in it what is repeated. */
+  /** Regions of the workflow: the parts that run as a whole, and the bodies of loops. */
   readonly regions: Regions;
-  /** The nodes that run when the outcome is known, and for which one; they are in no region. */
+  /** Nodes that run after the outcome is known, with the outcome that they need; they are in no region. */
   readonly exits: ReadonlyMap<string, OutcomeFilter>;
   private readonly vertices = new Map<string, Vertex>();
   private readonly backEdges: GraphEdge[] = [];
@@ -60,19 +60,19 @@ export class WorkflowGraph {
     this.results = new Map(this.findResults().map((node) => [node.id, node]));
   }
 
-  /** @throws InvalidWorkflow */
+  /** Builds the graph of a valid definition. @throws InvalidWorkflow */
   static build(definition: WorkflowDefinition): WorkflowGraph {
     const graph = new WorkflowGraph(definition);
     if (graph.fault) throw graph.fault;
     return graph;
   }
 
-  /** The graph of any definition, without what there is no place for: for the runs of one that has a fault, too. */
+  /** Builds the graph of any definition, without invalid parts. Runs of an invalid definition need it as well. */
   static of(definition: WorkflowDefinition): WorkflowGraph {
     return new WorkflowGraph(definition);
   }
 
-  /** The nodes of the run itself, as defined: those of `onExit` come after it. */
+  /** Ids of the nodes except `onExit` nodes, in the order of the definition. */
   get inside(): string[] {
     return [...this.vertices.keys()].filter((id) => !this.exits.has(id));
   }
@@ -85,48 +85,53 @@ export class WorkflowGraph {
     return this.vertex(id).node;
   }
 
-  /** The edges that lead to a node, as defined. */
+  /** Returns the edges to a node, in the order of the definition. */
   incoming(id: string): readonly GraphEdge[] {
     return this.vertex(id).incoming;
   }
 
-  /** The edges that lead from a node, as defined. */
+  /** Returns the edges from a node, in the order of the definition. */
   outgoing(id: string): readonly GraphEdge[] {
     return this.vertex(id).outgoing;
   }
 
-  /** Whether something is chosen among the edges from a node: one has a condition, or an outcome that it is for. */
+  /**
+   * True if the edges from a node have to be decided: the node has `branch`, or an edge has a condition or an outcome.
+   */
   chooses(id: string): boolean {
     const { node, outgoing } = this.vertex(id);
     return node.branch !== undefined || !outgoing.every(({ edge }) => isUnconditional(edge));
   }
 
-  /** In the order of the edges, each once. */
+  /** Returns each predecessor once, in the order of the edges. */
   predecessors(id: string): string[] {
     return [...new Set(this.incoming(id).map(({ from }) => from))];
   }
 
-  /** In the order of the edges, each once. */
+  /** Returns each successor once, in the order of the edges. */
   successors(id: string): string[] {
     return [...new Set(this.outgoing(id).map(({ to }) => to))];
   }
 
-  /** Where a node is defined, among all. */
+  /** Returns the index of a node in the definition. */
   place(id: string): number {
     return this.vertex(id).place;
   }
 
-  /** What is named by the ids of nodes, in the order in which those are defined. */
+  /** Sorts items with node ids by the order of those nodes in the definition. */
   asDefined<T extends { readonly id: string }>(nodes: Iterable<T>): T[] {
     return [...nodes].sort((a, b) => this.vertex(a.id).place - this.vertex(b.id).place);
   }
 
-  /** The nodes whose Artifacts are the run's result, as defined: the output nodes, without any the leaves. */
+  /**
+   * Returns the nodes whose Artifacts are the run's result, in the order of the definition: the output nodes, or the
+   * leaves if there are none.
+   */
   resultNodes(): WorkflowNode[] {
     return [...this.results.values()];
   }
 
-  /** Whether a node is one of `resultNodes`. */
+  /** True if a node is one of `resultNodes`. */
   isResult(id: string): boolean {
     return this.results.has(id);
   }
@@ -137,7 +142,7 @@ export class WorkflowGraph {
     return vertex;
   }
 
-  /** @returns what is wrong with the nodes */
+  /** @returns faults of the nodes */
   private addNodes(): GraphFault[] {
     return [...this.definition.nodes.entries()].flatMap(([place, node]): GraphFault[] => {
       if (this.vertices.has(node.id)) return [{ code: 'DUPLICATE_NODE', text: `duplicate node ID: ${node.id}` }];
@@ -146,7 +151,7 @@ export class WorkflowGraph {
     });
   }
 
-  /** @returns what is wrong with the edges */
+  /** @returns faults of the edges */
   private addEdges(): GraphFault[] {
     const known = new Set<string>();
     return [...this.definition.edges.entries()].flatMap(([index, edge]): GraphFault[] => {
@@ -176,7 +181,7 @@ export class WorkflowGraph {
     });
   }
 
-  /** What only goes on after a failure is the last of what succeeds. */
+  /** Returns the result nodes. A node whose outgoing edges are all for failures counts as a leaf. */
   private findResults(): WorkflowNode[] {
     const nodes = this.definition.nodes.filter(({ id }) => !this.exits.has(id));
     const outputs = nodes.filter(({ type }) => type === 'output');
@@ -184,7 +189,7 @@ export class WorkflowGraph {
     return nodes.filter(({ id }) => this.outgoing(id).every(({ edge }) => edge.on === 'failure'));
   }
 
-  /** Kahn's algorithm. */
+  /** Sorts the nodes by Kahn's algorithm. */
   private sorted(): string[] {
     const inDegrees = new Map([...this.vertices].map(([id, { incoming }]) => [id, incoming.length]));
     const order = [...inDegrees].filter(([, inDegree]) => inDegree === 0).map(([id]) => id);

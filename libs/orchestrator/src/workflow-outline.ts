@@ -1,33 +1,33 @@
 import type { SkillSchema } from '#libs/executor';
 
-/** A workflow as the card of the service lists it. */
+/** A workflow on the card of the service. */
 export interface WorkflowListing {
   name: string;
   revision: string;
   updatedAt: Date;
-  /** Absent: its author wrote none. */
+  /** Description of the author, if any. */
   description?: string;
 }
 
-/** Inputs and outputs of a workflow, with an example, for callers that the service knows. */
+/** Inputs and outputs of a workflow, with an example, for authenticated callers. */
 export interface WorkflowInterface extends SkillSchema {
-  /** Absent: it has no inputs. */
+  /** Example of the inputs; absent without inputs. */
   example?: string;
 }
 
-/** A node as the directory lists it. */
+/** A node in the directory. */
 export interface ListedNode {
-  /** Of a node of a workflow that stands in a node: `around.node`. */
+  /** Id of the node; for a node of an inline workflow `around.node`. */
   id: string;
   type: string;
-  /** Absent: its author wrote none. */
+  /** Description of the author, if any. */
   description?: string;
 }
 
-/** Outline of a workflow for those who do not run it; bounded, whatever size the definition has. */
+/** Outline of a workflow. Its size is bounded, whatever the size of the definition. */
 export interface WorkflowSummary {
   description?: string;
   interface: WorkflowInterface;
-  /** Sorted by id. */
+  /** Nodes sorted by id. */
   nodes: ListedNode[];
 }

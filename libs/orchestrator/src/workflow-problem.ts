@@ -1,27 +1,27 @@
-/** One thing that is wrong with a definition (`error`), or that may not be what its author meant (`warning`). */
+/** A problem of a definition: an `error`, or a `warning` about something that its author may not intend. */
 export interface WorkflowProblem {
   severity: 'error' | 'warning';
-  /** What kind of thing, for programs. */
+  /** Kind of the problem, for programs. */
   code: string;
   detail: string;
-  /** Where, for example `nodes[2].id`. */
+  /** Place, for example `nodes[2].id`. */
   path: string;
-  /** The id of the node that it is about. */
+  /** Id of the node. */
   node?: string;
-  /** The place of the edge that it is about in `edges`. */
+  /** Index of the edge in `edges`. */
   edge?: number;
-  /** Where in the text at `path` it begins, in UTF-16 code units. */
+  /** Beginning in the text at `path`, in UTF-16 code units. */
   offset?: number;
 }
 
 type Place = Pick<WorkflowProblem, 'node' | 'edge' | 'offset'>;
 
-/** For what a definition is refused. */
+/** Returns a problem because of which a definition is rejected. */
 export function fault(code: string, path: string, detail: string, place: Place = {}): WorkflowProblem {
   return { severity: 'error', code, detail, path, ...place };
 }
 
-/** What its author is told of, and may leave as it is. */
+/** Returns a problem that is reported to the author and does not prevent a save. */
 export function warning(code: string, path: string, detail: string, place: Place = {}): WorkflowProblem {
   return { severity: 'warning', code, detail, path, ...place };
 }

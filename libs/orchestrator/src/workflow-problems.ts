@@ -15,23 +15,23 @@ import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
 import { workflowWarnings } from './workflow-warnings.js';
 
-/** What names of workflows and ids of nodes look like. */
+/** Valid names of workflows and ids of nodes. */
 export const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 
-/** A caller reads no more. */
+/** Limit of the problems in a response. */
 const MOST_PROBLEMS = 100;
 
 /**
- * What is wrong with a definition, one entry per problem, at most 100: for its errors it is refused at save, of warnings
- * its author is told. Warnings are looked for where there is no error.
+ * Returns the problems of a definition, at most 100. Errors prevent a save; warnings are only searched for if there are
+ * no errors.
  */
 export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
   return new DefinitionCheck(nodeTypes, definition.name).problems(definition);
 }
 
-/** Checks a definition, and those that stand in it: what there may be of expensive things, they share. */
+/** Checks a definition and its inline definitions, which share the limits of expensive parts. */
 class DefinitionCheck {
   private readonly use = new SharedUse();
 
@@ -40,7 +40,7 @@ class DefinitionCheck {
     private readonly name: string,
   ) {}
 
-  /** @param depth in so many others it stands */
+  /** @param depth number of definitions around it */
   problems(definition: WorkflowDefinition, depth = 0): WorkflowProblem[] {
     const graph = graphOf(definition);
     const reach = Array.isArray(graph) ? undefined : new Reach(graph);
@@ -61,7 +61,7 @@ class DefinitionCheck {
     return [...workflowWarnings(definition, graph, reach, this.nodeTypes), ...inner].slice(0, MOST_PROBLEMS);
   }
 
-  /** What is wrong with what a `workflow` node runs, as far as that is seen here. */
+  /** Returns problems of the inline definition, or the reference, of a `workflow` node. */
   private ofChild(
     index: number,
     node: WorkflowNode,
@@ -100,7 +100,7 @@ class DefinitionCheck {
   }
 }
 
-/** Inputs that a run would refuse whatever their values are. */
+/** Returns problems of inputs that a run would reject whatever their values are. */
 export function childInputProblems(child: WorkflowDefinition, given: JsonObject): WorkflowProblem[] {
   const ids = new Set(child.nodes.map(({ id }) => id));
   const unknown = Object.keys(given).filter((name) => !ids.has(name));

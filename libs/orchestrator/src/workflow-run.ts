@@ -45,13 +45,10 @@ import type { Timer } from './timers.js';
 import type { WorkflowRevision } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
-/** Event that a run waits for: news of a call, a due time, or room for nodes. */
+/** Event for which a run waits: an update of a call, a due time, or room for nodes. */
 type News = ChildNews | 'time' | 'room';
 
-/**
- * One turn of a run, or the rest of one. By the name of an instance `reused` has results of another run: the instance is
- * not run.
- */
+/** Executes a turn of a run, or the rest of one. Instances with a result in `reused` are not executed. */
 export class WorkflowRun extends Process<RunState> {
   protected override calls: RunCalls;
   private readonly inbox = new Inbox<News>();
@@ -64,7 +61,7 @@ export class WorkflowRun extends Process<RunState> {
   private readonly outcomes: NodeOutcomes;
   private readonly decisions: RunDecisions;
   private readonly reused: ReusedResults | undefined;
-  /** Why it cannot go on. The run that it begins with is kept as long as it needs it. */
+  /** Reason why the run cannot continue, such as a rerun whose origin is gone. */
   private readonly fault: string | undefined;
   private signal: AbortSignal;
   private answerTaken = false;
@@ -115,7 +112,7 @@ export class WorkflowRun extends Process<RunState> {
     return this.steps(planNext(state, this.services.clock.now()));
   }
 
-  /** The first thing that a plan says. What nobody needs any more is stopped after the rest has begun, unless it is all. */
+  /** Executes the first pending part of a plan. Unneeded nodes stop after new work has begun, unless the run fails. */
   private steps({ stop, report, decide, answer, fire, start: ready, outcome, wakeAt }: Plan): Steps {
     const { state, calls } = this;
     const start = this.room.admit(ready);
@@ -147,7 +144,7 @@ export class WorkflowRun extends Process<RunState> {
     else yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
   }
 
-  /** The nodes that run when the run was canceled: what is called for them is not canceled with it. */
+  /** Runs the `onExit` nodes of a canceled run. Their calls are not canceled with the run. */
   private async *exits(): AsyncGenerator<TaskEvent> {
     const context = exitContext(this.context);
     this.signal = context.signal;
@@ -165,7 +162,7 @@ export class WorkflowRun extends Process<RunState> {
     for (const decision of decisions) {
       const events = this.decisions.decide(decision);
       yield* 'node' in decision ? this.settling(decision.node, events) : this.recorded(events);
-      // What failed has left the others out: a list that was begun now would go on.
+      // A failure has skipped the other nodes: a list must not start now.
       if (this.state.frontier.isStruck) return;
       if (pace.isDue) await pace.rest();
     }
@@ -176,7 +173,7 @@ export class WorkflowRun extends Process<RunState> {
     for (const node of nodes) {
       if (pace.isDue) await pace.rest();
       const { status, waitsFor, attempts, list, each } = node;
-      // One that failed at once may have ended the run for those after it.
+      // A node that failed at once may have ended the run for the nodes after it.
       if (status !== 'pending' && waitsFor === undefined) continue;
       const reused = attempts === 0 ? this.reused?.of(node) : undefined;
       if (reused) {
@@ -229,12 +226,14 @@ export class WorkflowRun extends Process<RunState> {
     yield* this.givenUp(node, this.calls.refusal(node) ?? { kind: 'timeout', error });
   }
 
-  /** The time of an attempt, or of a question, is over. */
+  /** Gives up an attempt whose time, or whose question's time, is over. */
   private async *givenUp(node: NodeRun, attempt: AttemptFailure): AsyncGenerator<TaskEvent> {
     yield* withFirstJob(this.settling(node, this.outcomes.failed(node, attempt)), await this.calls.giveUp(node));
   }
 
-  /** Nobody has answered a question in time: the definition does, or the node fails. At the end of the run nobody can. */
+  /**
+   * Ends an overdue question: sends the default answer, else fails the node. At the end of a run the node always fails.
+   */
   private async *unanswered(node: NodeRun): AsyncGenerator<TaskEvent> {
     if (this.state.frontier.ending) return yield* this.givenUp(node, CANNOT_ASK);
     const { deadline = '', default: answer } = this.graph.node(node.id).onWait ?? {};
@@ -245,7 +244,7 @@ export class WorkflowRun extends Process<RunState> {
     yield* this.givenUp(node, { kind: 'timeout', error: `nobody answered within ${deadline}` });
   }
 
-  /** Makes the calls that are announced, and waits for what comes of any, or until it is time. */
+  /** Makes announced calls, and waits for an update of any call or for a time. */
   private async *listen(unmade: readonly NodeRun[], wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
     if (unmade.length > 0) await this.calls.launch(unmade);
     const { clock } = this.services;
@@ -256,13 +255,13 @@ export class WorkflowRun extends Process<RunState> {
     yield* this.applyAll(news);
   }
 
-  /** What came in together is heard before it is planned again; not beyond a failure, which may stop the others. */
+  /** Applies all updates that have arrived. Stops after a failure, which may stop the other nodes. */
   private async *applyAll(first: News): AsyncGenerator<TaskEvent> {
     const pace = this.newPace();
     for (let news: News | undefined = first; news !== undefined; news = this.inbox.poll()) {
       if (typeof news === 'string') continue;
       const { node, attempt } = news;
-      // Nobody waits for what was given up meanwhile.
+      // The call was given up meanwhile.
       if (node.status !== 'running' || node.waitsFor !== undefined || node.attempts !== attempt) continue;
       yield* this.apply(news);
       if (this.state.instance(node.instance).status === 'failed') return;
@@ -284,7 +283,7 @@ export class WorkflowRun extends Process<RunState> {
     if (ending) this.calls.close(node);
   }
 
-  /** The end of the turn, unless something that was asked is asked no more. */
+  /** Ends the turn, unless a pending question has been withdrawn meanwhile. */
   private async *rest(wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
     const { movedOn, sequences: children } = await this.lookAtAsking();
     if (movedOn.length > 0) return yield* this.resume(movedOn);
@@ -292,7 +291,7 @@ export class WorkflowRun extends Process<RunState> {
     for (const event of this.end('input-required', { wakeAt })) yield lookingAgain(event, { runId, children });
   }
 
-  /** What an own agent asks is heard before it is durable. The journal keeps the order, so it is once that is which came of it. */
+  /** Polls the children that ask. Flushes first, because a local agent's question arrives before it is durable. */
   private async lookAtAsking(): ReturnType<RunCalls['lookAtAsking']> {
     const { waiting } = this.state.frontier;
     if (waiting.length > 0) await this.context.flush();
@@ -308,16 +307,16 @@ export class WorkflowRun extends Process<RunState> {
     }
   }
 
-  /** @param unmade calls that are not to wait for that */
+  /** @param unmade calls to make first */
   private async *stop(nodes: readonly NodeRun[], unmade: readonly NodeRun[] = []): AsyncGenerator<TaskEvent> {
     if (unmade.length > 0) await this.calls.launch(unmade);
-    // Whoever recovers the run must not find a Task canceled that it still needs.
+    // A replica that recovers the run must not find a canceled Task that the run still needs.
     await this.context.flush();
     const stopped = await this.calls.cancel(nodes);
     for (const child of stopped) yield this.canceled(child);
   }
 
-  /** With what is to be tried again: it commits with the outcome that wants it. */
+  /** Records a canceled child. The job that repeats a failed cancel commits with this event. */
   private canceled(child: CanceledChild): TaskEvent {
     const { node, instance = node, agentUrl, taskId, outcome } = child;
     const payload = { url: agentUrl, outcome, ...(taskId !== undefined && { taskId }) };
@@ -327,8 +326,8 @@ export class WorkflowRun extends Process<RunState> {
   }
 
   /**
-   * The end of the turn.
-   * @param because `fault`: why the run cannot go on, where it is no node's failure; `wakeAt`: when it has something to do
+   * Ends the turn.
+   * @param because `fault`: reason other than a node's failure; `wakeAt`: time of the next work
    */
   private *end(outcome: RunOutcome, { fault, wakeAt }: { fault?: string; wakeAt?: number }): Generator<TaskEvent> {
     const { context, state, graph } = this;
@@ -342,21 +341,21 @@ export class WorkflowRun extends Process<RunState> {
     yield* this.lastStatusText(events);
   }
 
-  /** A run that may hold no more ends, and with it all that it called for. */
+  /** Ends a run that has exceeded a limit, and cancels its children. */
   protected override async *fail(error: unknown): AsyncGenerator<TaskEvent> {
     if (!(error instanceof ContentTooLarge)) throw error;
     yield super.record(await endOverLimit(this.context, this.state, this.calls, error.message));
   }
 
-  /** What the log says already is left out of an end that would be too large. */
+  /** Records last events. An end that is too large is shortened, because the log already has its content. */
   private *lastStatusText(events: readonly TaskEvent[]): Generator<TaskEvent> {
     const fits = this.state.size <= this.services.content.artifact;
     for (const event of events) yield this.record(fits && isAdmitted(this.context, event) ? event : shortened(event));
   }
 
   /**
-   * What comes of a node; what is too large for the run is the node's failure.
-   * @param isCalled true if its agent is still at work, or asks
+   * Records the events of a node. An event that is too large for the run fails the node.
+   * @param isCalled true if its agent is still working, or asks a question
    */
   private *settling(node: NodeRun, events: Generator<TaskEvent>, isCalled = false): Generator<TaskEvent> {
     try {
@@ -377,7 +376,7 @@ export class WorkflowRun extends Process<RunState> {
     return this.record(stepEvent(this.context, note));
   }
 
-  /** What a node says may be too large for the run, which is the node's failure then. */
+  /** Records an event. @throws ContentTooLarge if it is too large for the run */
   protected override record(event: TaskEvent): TaskEvent {
     this.context.admit(event);
     const recorded = super.record(event);

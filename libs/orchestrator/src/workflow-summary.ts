@@ -14,7 +14,7 @@ export function summaryOf(revision: WorkflowRevision): WorkflowSummary {
   };
 }
 
-/** Returns the inputs and outputs of the nodes of a workflow. */
+/** Returns the inputs and outputs of a workflow's nodes. */
 export function interfaceOf(nodes: readonly WorkflowNode[]): WorkflowInterface {
   const inputs = nodes.filter(({ type }) => type === 'input').map(({ id }) => id);
   const artifacts = nodes.filter(({ type }) => type === 'output').map(({ id }) => id);
@@ -27,13 +27,16 @@ export function writtenOf({ config: { description } }: Pick<WorkflowNode, 'confi
   return typeof description === 'string' && description.trim() !== '' ? description : undefined;
 }
 
-/** A description that was saved before descriptions were bounded is cut. */
+/** Truncates a description from before descriptions were limited. */
 function briefDescription(text: string): string {
   if (Buffer.byteLength(text) <= MOST_DESCRIPTION_BYTES) return text;
   return `${text.slice(0, MOST_DESCRIPTION_BYTES / 4)}…`;
 }
 
-/** Of a definition that was saved before definitions were bounded, schemas that are too large are left out. */
+/**
+ * Returns the interface of a workflow. For a definition from before sizes were limited, schemas that are too large are
+ * left out.
+ */
 function boundedInterface(nodes: readonly WorkflowNode[]): WorkflowInterface {
   const whole = interfaceOf(nodes);
   if (isBounded(whole)) return whole;

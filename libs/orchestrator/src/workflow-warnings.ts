@@ -10,7 +10,7 @@ import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 import { warning, type WorkflowProblem } from './workflow-problem.js';
 
-/** What the author of a definition without errors is told of. */
+/** Returns the warnings about a definition without errors. */
 export function workflowWarnings(
   definition: WorkflowDefinition,
   graph: WorkflowGraph,
@@ -30,7 +30,7 @@ export function workflowWarnings(
   ];
 }
 
-/** Nodes of all types may be described. */
+/** Config key that all node types accept. */
 const COMMON_KEY = 'description';
 const MOST_KEYS = 10;
 
@@ -45,7 +45,7 @@ function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeType
   });
 }
 
-/** What is said of a node and does nothing. */
+/** Warns of members that have no effect. */
 function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const { id, type, config, timeout, each, onWait } = node;
   const said = `${type} node "${id}":`;
@@ -70,7 +70,7 @@ function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): W
   ];
 }
 
-/** What looks like an expression, among constructs of the language, and is none. */
+/** Warns of expressions in texts whose language does not evaluate them. */
 function texts(index: number, node: WorkflowNode): WorkflowProblem[] {
   const said = `${node.type} node "${node.id}":`;
   const found = templatesOf(node).filter(({ text }) => !expressionsIn(text).next().done);
@@ -82,7 +82,7 @@ function texts(index: number, node: WorkflowNode): WorkflowProblem[] {
   );
 }
 
-/** What looks like a template, and is none: of each text the first place. */
+/** Warns of the first expression or reference in each text that is not a template. */
 function literals(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const { id, type } = node;
   return plainTexts(node).flatMap(({ path, text }) => {
@@ -109,17 +109,17 @@ function keywordIds(index: number, { id, type }: WorkflowNode): WorkflowProblem[
   return [warning('KEYWORD_ID', `nodes[${index}].id`, detail, { node: id })];
 }
 
-/** Types that make no attempt which could take too long. */
+/** Node types without a timeout, each with the reason. */
 const UNTIMED_TYPES: Readonly<Record<string, string>> = {
   set: 'it is done at once',
   wait: 'it waits as long as its config says',
   human: 'the time that it waits for an answer does not count, onWait.deadline limits that',
 };
 
-/** They ask nobody. */
+/** Node types that never ask a question. */
 const SILENT_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'tool', 'set', 'wait']);
 
-/** A node that no edge leads to or from, among others. */
+/** Warns of a node without edges in a workflow with several nodes. */
 function loneliness(index: number, { id, type }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const alone = graph.incoming(id).length === 0 && graph.outgoing(id).length === 0;
   if (!alone || graph.order.length === 1 || graph.exits.has(id)) return [];
@@ -127,10 +127,10 @@ function loneliness(index: number, { id, type }: WorkflowNode, graph: WorkflowGr
   return [warning('UNCONNECTED', `nodes[${index}]`, detail, { node: id })];
 }
 
-/** What they do hangs on no Message, or on more than its text. */
+/** Node types whose work needs no Message, or more than its text. */
 const UNADDRESSED_TYPES: ReadonlySet<string> = new Set(['input', 'tool', 'set', 'wait']);
 
-/** A node that nobody says anything to: where the workflow has inputs, a caller's text goes to them alone. */
+/** Warns of a node that is sent no content: in a workflow with `input` nodes, the caller's text goes only to these. */
 function silence(index: number, { id, type, config }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   if (UNADDRESSED_TYPES.has(type) || graph.incoming(id).length > 0 || !graph.hasInputs) return [];
   const text = config[templateKey(type)];

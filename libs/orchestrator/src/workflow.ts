@@ -1,55 +1,58 @@
 import type { JsonObject, JsonValue, Part } from '#libs/protocol';
 
-/** `500ms`, `1.5s`, `2m`, `48h`, `7d`. */
+/** Duration, for example `500ms`, `1.5s`, `2m`, `48h`, `7d`. */
 export type DurationText = string;
 
-/** Which outcomes of its source an edge, or of the run an `onExit` node, is for. */
+/** Outcome to which an edge applies (that of its source), or an `onExit` node (that of the run). */
 export type OutcomeFilter = 'success' | 'failure' | 'always';
 
-/** How many of a node's incoming edges must be live for it to run; once it runs, `cancelRest` cancels what only leads to it. */
+/**
+ * Number of incoming edges that must be live for a node to run. Once it runs, `cancelRest` cancels nodes that only lead
+ * to it.
+ */
 export type Join = 'all' | 'any' | { n: number; cancelRest?: boolean };
 
-/** When a failed attempt is made again. What is left out has a default (`retry-policy.ts`). */
+/** Retry of failed attempts. Absent members have defaults (`retry-policy.ts`). */
 export interface RetryConfig {
-  /** Attempts in all, with the first. */
+  /** Number of attempts, including the first. */
   attempts: number;
-  /** Kinds of failure. */
+  /** Kinds of failure that are retried. */
   on?: string[];
-  /** CEL; `error` is the failure. */
+  /** CEL condition; `error` is the failure. */
   when?: string;
   delay?: DurationText;
   factor?: number;
   maxDelay?: DurationText;
-  /** 0 to 1: the part of a delay that is left to chance. */
+  /** Random part of a delay: 0 to 1. */
   jitter?: number;
 }
 
 /** Runs a node once for each entry of a list. */
 export interface EachConfig {
-  /** CEL, a list. */
+  /** CEL expression that gives a list. */
   items: string;
-  /** Items at work at once; 5 unless set. */
+  /** Items at work at once; default 5. */
   concurrency?: number;
-  /** 1,000 unless set, at most 10,000. */
+  /** Longest list; default 1,000, at most 10,000. */
   maxItems?: number;
-  /** `fail` (the default): the first failure cancels the rest. */
+  /** `fail` (the default): the first failure cancels the remaining entries. */
   onFailure?: 'fail' | 'collect';
-  /** Of `collect`: how many must succeed, as a number or as a percentage (`80%`). */
+  /** Number of entries that must succeed with `collect`, as a number or as a percentage (`80%`). */
   minSuccess?: number | string;
 }
 
-/** What a node's result has to look like. */
+/** Required shape of a node's result. */
 export interface OutputConfig {
   /** JSON Schema of its data. */
   schema?: JsonValue;
-  /** Whether JSON is read out of its text. */
+  /** True if JSON is parsed from its text. */
   parse?: boolean;
 }
 
-/** What becomes of a question that nobody answers. */
+/** Handling of a question that is not answered in time. */
 export interface WaitConfig {
   deadline: DurationText;
-  /** Sent as the answer: an object as data, a string as text. Without it the node fails. */
+  /** Default answer: an object as data, a string as text. Without it the node fails. */
   default?: JsonValue;
 }
 
@@ -57,71 +60,74 @@ export interface WorkflowNode {
   id: string;
   type: string;
   config: JsonObject;
-  /** Where an editor draws it; nothing else reads it. */
+  /** Position in an editor; has no effect on runs. */
   position?: { x: number; y: number };
   /** `every` (the default) takes each outgoing edge that applies, `first` the first one, in order. */
   branch?: 'every' | 'first';
   join?: Join;
   each?: EachConfig;
   retry?: RetryConfig;
-  /** Of one attempt, without the time that it waits for an answer. */
+  /** Timeout of one attempt, excluding the time for which it waits for an answer. */
   timeout?: DurationText;
-  /** Its result where no attempt succeeds. */
+  /** Result if no attempt succeeds. */
   fallback?: { parts: Part[] };
   output?: OutputConfig;
   onWait?: WaitConfig;
 }
 
-/** An edge back, which repeats what lies between its ends. */
+/** A back-edge, which repeats the nodes between its ends. */
 export interface LoopConfig {
-  /** How often the body runs at most: 1 to 100. */
+  /** Largest number of iterations: 1 to 100. */
   max_iterations: number;
-  /** CEL, asked after each iteration. */
+  /** CEL condition that is evaluated after each iteration. */
   exit_when?: string;
-  /** Between two iterations. */
+  /** Pause between two iterations. */
   delay?: DurationText;
   on_max?: 'continue' | 'fail';
-  /** What the first iteration gets where later ones get the result of the one before. */
+  /** Text for the first iteration in place of the previous iteration's result. */
   initial?: string;
 }
 
 export interface WorkflowEdge {
   from: string;
   to: string;
-  /** CEL; the edge is taken where it is true. */
+  /** CEL condition; the edge is taken if it is true. */
   when?: string;
-  /** `success` unless set. */
+  /** Outcome of the source to which the edge applies; default `success`. */
   on?: OutcomeFilter;
   loop?: LoopConfig;
 }
 
-/** A node that runs when the run's outcome is known. */
+/** A node that runs after the run's outcome is known. */
 export interface ExitConfig {
   node: string;
-  /** `always` unless set; a canceled run counts as `always` alone. */
+  /** Outcome of the run to which it applies; default `always`. A canceled run counts as `always` only. */
   on?: OutcomeFilter;
 }
 
-/** Agents and how they follow each other, as callers define it. */
+/** A workflow as callers define it: nodes, which are agents, and the edges between them. */
 export interface WorkflowDefinition {
-  /** Where editors find the JSON Schema of definitions; kept, and nothing else. */
+  /** URL of the JSON Schema of definitions, for editors; stored without an effect. */
   $schema?: string;
   name: string;
   description?: string;
   nodes: WorkflowNode[];
   edges: WorkflowEdge[];
-  /** `cancel` (the default): the first failure ends the run. `continue`: only what descends from it is skipped. */
+  /**
+   * `cancel` (the default): the first failure ends the run. `continue`: only descendants of the failed node are
+   * skipped.
+   */
   onFailure?: 'cancel' | 'continue';
   /** 2: `${cel}` in strings is an expression. */
   language?: 1 | 2;
-  /** Of the whole run. */
+  /** Deadline of the whole run. */
   deadline?: DurationText;
-  /** Nodes at work at once, items of `each` included; unlimited unless set. */
+  /** Nodes at work at once, including entries of lists; unlimited by default. */
   parallel?: number;
   onExit?: ExitConfig[];
 }
 
-/** One saved state of a workflow. A run keeps the revision that it was started with. */
+/** A saved state of a workflow. A run keeps the revision that it was started with. */
 export interface WorkflowRevision {
   definition: WorkflowDefinition;
   /** Opaque; grows with every save. */

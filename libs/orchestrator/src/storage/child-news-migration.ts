@@ -4,7 +4,7 @@ import { LOOK_AGAIN } from '../look-again-job.js';
 
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
-/** The way from a Task to the runs that called for it over the wire. */
+/** Finds the runs that have called a Task over the network. */
 export class IndexRunChildTask1700000000944 implements MigrationInterface {
   readonly name = 'IndexRunChildTask1700000000944';
   readonly transaction = false;
@@ -20,8 +20,8 @@ export class IndexRunChildTask1700000000944 implements MigrationInterface {
 }
 
 /**
- * A Task that waits no more is news to the run that asks for it, where nobody executes that: it is due, in the statement
- * that moves the Task, whoever answered that and in whatever replica. A run that somebody writes just now sees it itself.
+ * Makes a waiting run due when a Task that it waits for stops waiting, in the same statement, on any replica. A run
+ * that is being written at that moment notices the change itself.
  */
 export class WakeAskingRuns1700000000370 implements MigrationInterface {
   readonly name = 'WakeAskingRuns1700000000370';
@@ -57,8 +57,8 @@ export class WakeAskingRuns1700000000370 implements MigrationInterface {
 }
 
 /**
- * Also a run that somebody has claimed but not gone on with: a Message may be refused, and the claim let go. One whose row
- * is held just then is looked at once more.
+ * Also wakes a run that is claimed but has not continued: a Message may be rejected, and the claim released. A run
+ * whose row is locked at that moment is checked once more.
  */
 export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   readonly name = 'WakeClaimedRuns1700000000380';
@@ -93,7 +93,7 @@ export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   }
 }
 
-/** The jobs are those of the run's caller, so callers take turns with them. */
+/** Assigns the jobs to the run's caller, so that callers take turns. */
 export class WakeRunsOfCallers1700000001370 implements MigrationInterface {
   readonly name = 'WakeRunsOfCallers1700000001370';
 

@@ -65,7 +65,7 @@ export class CreateWorkflow1700000000300 implements MigrationInterface {
   }
 }
 
-/** The Tasks that runs have at agents outside this service; those inside are known by their own rows. */
+/** The Tasks that runs have at agents outside this service; local ones have rows of their own. */
 export class CreateRunChild1700000000310 implements MigrationInterface {
   readonly name = 'CreateRunChild1700000000310';
 
@@ -86,7 +86,7 @@ export class CreateRunChild1700000000310 implements MigrationInterface {
   }
 }
 
-/** How cancels came out that were tried again after the run had ended. */
+/** Outcomes of cancels that were repeated after their run had ended. */
 export class CreateRunCancel1700000000320 implements MigrationInterface {
   readonly name = 'CreateRunCancel1700000000320';
 
@@ -107,7 +107,7 @@ export class CreateRunCancel1700000000320 implements MigrationInterface {
   }
 }
 
-/** Which revisions of workflows saved ones run: these are kept as long as those. */
+/** Revisions that saved workflows run. They are kept as long as those workflows. */
 export class CreateWorkflowPin1700000000340 implements MigrationInterface {
   readonly name = 'CreateWorkflowPin1700000000340';
 
@@ -134,8 +134,8 @@ export class CreateWorkflowPin1700000000340 implements MigrationInterface {
 }
 
 /**
- * What a Task may be made on without having asked (see Premise): the newest revisions, each with what changes whenever it
- * does, also where a definition was changed by hand.
+ * The newest revisions, each with a version that changes with the row, even if the definition was changed by hand. A
+ * Task may be created under the condition that they still hold (see Premise).
  */
 export class ViewNewestWorkflow1700000000350 implements MigrationInterface {
   readonly name = 'ViewNewestWorkflow1700000000350';
@@ -153,7 +153,7 @@ export class ViewNewestWorkflow1700000000350 implements MigrationInterface {
   }
 }
 
-/** Which folder of files a workflow was last applied from: what is missing there may be deleted, and nothing else. */
+/** The folder of files from which a workflow was last applied. Only workflows of the same folder may be pruned. */
 export class CreateWorkflowMark1700000000360 implements MigrationInterface {
   readonly name = 'CreateWorkflowMark1700000000360';
 

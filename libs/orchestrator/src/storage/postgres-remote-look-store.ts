@@ -61,7 +61,7 @@ const PLACE = `
          EXISTS (SELECT FROM remote_moved_on WHERE run_id = $1 AND node_id = $2 AND asked = $3) AS "movedOn"
   FROM task WHERE task_id = $1`;
 
-// A job that takes the place of one under way takes its key first. The lock on the row decides which of both is seen.
+// A job that replaces a running one takes its key first. The lock on the row decides which of the two is seen.
 const CONTINUE = `
   WITH mine AS MATERIALIZED (
     SELECT id FROM graphile_worker._private_jobs

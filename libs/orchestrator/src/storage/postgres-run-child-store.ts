@@ -5,13 +5,13 @@ import { type MovedOnChild, type RunChild, RunChildStore } from '../run-child-st
 
 /** Runs whose children are read with one query. */
 const RUNS_TOGETHER = 100;
-/** Such queries under way. */
+/** Limit of concurrent queries. */
 const QUERIES_AT_ONCE = 4;
 
 /** RunChildStore on PostgreSQL. */
 @Injectable()
 export class PostgresRunChildStore extends RunChildStore {
-  /** A replica that takes over many runs asks for the children of all of them. */
+  /** A replica that adopts many runs reads the children of all of them. */
   private readonly children = new BatchLoader(
     (runIds: readonly string[]) => this.read(runIds),
     RUNS_TOGETHER,

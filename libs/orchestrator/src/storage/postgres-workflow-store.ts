@@ -38,9 +38,10 @@ import {
 } from './workflow-statements.js';
 
 /**
- * WorkflowStore on PostgreSQL. Every save and every delete is one statement, so any number of replicas may save at once.
- * A read asks the database which revision is the newest: one indexed statement, shared by the reads that come in
- * together. The revision itself comes from memory once it was read, as the same object.
+ * WorkflowStore on PostgreSQL.
+ * - Every save and every delete is one statement, so any number of replicas may save concurrently.
+ * - A read queries which revision is the newest, with one indexed statement that concurrent reads share.
+ * - The revision itself comes from the cache after its first read, as the same object.
  */
 @Injectable()
 export class PostgresWorkflowStore extends WorkflowStore {
@@ -55,7 +56,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private tenant = '';
   private cache = new RevisionCache();
   private summaries: WorkflowSummaries;
-  /** The session of a transaction; absent: any of the database. */
+  /** Session of a transaction; absent: any session of the pool. */
   private transaction: Sessions | undefined;
 
   constructor(private readonly database: Database) {
@@ -84,7 +85,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   async list(limit: number, afterName = ''): Promise<WorkflowRevision[]> {
-    // Planned anew each time: a plan that was made for few workflows is slow for many.
+    // Not a prepared statement: a plan made for few workflows is slow for many.
     return this.revisions(within(await this.page(limit, afterName), MOST_LISTED_BYTES));
   }
 
@@ -152,7 +153,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
 
   async atomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
     return inTransaction(this.database, async (client) => {
-      // Of its own: what it keeps in memory is not saved yet.
+      // The store has a cache of its own: its revisions are not committed yet.
       const store = PostgresWorkflowStore.of(this.database, this.tenant, new RevisionCache());
       store.transaction = client;
       await client.query(LOCK_TENANT, [this.tenant]);
@@ -175,7 +176,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
     await this.sessions.query(MARK, [this.tenant, name, mark]);
   }
 
-  /** One after the other in a tenant: what it keeps is counted before. */
+  /** Saves a definition. Saves of one tenant are serialized, because its total is counted first. */
   private async save(
     statement: string,
     definition: WorkflowDefinition,
@@ -201,7 +202,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
       if (held[0]) refuseBeyondTenant(bytes, held[0]);
       return (await session.query<Head>(statement, values)).rows;
     });
-    // Read back from its text: what is kept shares nothing with what the caller may still change.
+    // Parse the text again: the cached revision must not share objects with the caller.
     return row && this.keep({ ...row, bytes, definition: JSON.parse(text) as WorkflowDefinition });
   }
 
@@ -214,7 +215,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   private async page(limit: number, afterName: string): Promise<SizedHead[]> {
-    // Planned anew each time: a plan that was made for few workflows is slow for many.
+    // Not a prepared statement: a plan made for few workflows is slow for many.
     return (await this.sessions.query<SizedHead>(HEADS, [this.tenant, afterName, limit])).rows;
   }
 
@@ -249,7 +250,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return rows;
   }
 
-  /** The definitions of what was found, from memory where they were read before. */
+  /** Returns the definitions of workflows, from the cache if possible. */
   private async revisions(heads: readonly Head[]): Promise<WorkflowRevision[]> {
     const found = new Map(heads.map((head) => [head.name, this.kept(head)]));
     const unread = heads.filter((head) => !found.get(head.name));
@@ -273,7 +274,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return this.unread.get(`${name}/${revision}`);
   }
 
-  /** Runs of one revision that are taken over together ask for it together. */
+  /** Reads revisions together. Runs of one revision that are adopted together request it together. */
   private async readSaved(keys: readonly string[]): Promise<Map<string, WorkflowRevision>> {
     const pairs = keys.map((key) => key.split('/'));
     const values = [this.tenant, pairs.map(([name]) => name), pairs.map(([, revision]) => revision)];
@@ -288,7 +289,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return found;
   }
 
-  /** What was read from that very row; without a version: whatever was read last. */
+  /** Returns the revision if it was read from this row; without a version, the one that was read last. */
   private kept({ name, revision, version }: KeptHead): WorkflowRevision | undefined {
     return this.cache.get({ tenant: this.tenant, name, revision }, version);
   }
@@ -317,13 +318,13 @@ interface Saved {
 }
 
 const MOST_TENANTS = 1_000;
-/** Bytes of the definitions of one page that are in memory at once. */
+/** Limit of the definitions of one page in memory, in bytes. */
 const MOST_LISTED_BYTES = 4 * 1024 * 1024;
-/** Revisions that are read with one query, of 256 KiB at most each. */
+/** Revisions per query, of at most 256 KiB each. */
 const READ_AT_ONCE = 32;
 const REVISION_NUMBER = /^[1-9]\d{0,17}$/;
 
-/** The first ones, as far as their definitions fit; one at least. */
+/** Returns the first workflows whose definitions fit; at least one. */
 function within(heads: readonly SizedHead[], most: number): SizedHead[] {
   let bytes = 0;
   return heads.filter((head, index) => {

@@ -9,8 +9,8 @@ interface AskingEvent {
 }
 
 /**
- * The questions of runs that waited before there was an inbox, as far as their logs tell. Read here and not by the
- * database, whose functions refuse a text with \u0000.
+ * Fills in the questions of runs that waited before the inbox existed, as far as their logs have them. They are read
+ * here and not in the database, whose functions reject a text with \u0000.
  */
 export class FillRunQuestions1700000000330 implements MigrationInterface {
   readonly name = 'FillRunQuestions1700000000330';
@@ -19,7 +19,7 @@ export class FillRunQuestions1700000000330 implements MigrationInterface {
     const [tables] = (await runner.query(`SELECT to_regclass('task_question') AS questions`)) as {
       questions: unknown;
     }[];
-    // Nobody asks where there are no Tasks.
+    // Without the table there are no Tasks, and no questions.
     if (!tables?.questions) return;
     for (let after: string | undefined = ''; after !== undefined;) {
       const runs = (await runner.query(WAITING_RUNS, [after, AT_ONCE])) as { task_id: string }[];
@@ -28,7 +28,7 @@ export class FillRunQuestions1700000000330 implements MigrationInterface {
     }
   }
 
-  /** What it wrote goes with its table. */
+  /** Does nothing: the rows are dropped with their table. */
   async down(): Promise<void> {}
 
   private async fill(runner: QueryRunner, runId: string): Promise<void> {
@@ -53,7 +53,7 @@ const WAITING_RUNS = `
     AND parent_task_id IS NULL AND agent ~ '^workflows/[^/]+$'
   ORDER BY task_id LIMIT $2`;
 
-/** What happened since the run took an answer for the last time. */
+/** Events since the run last accepted an answer. */
 const LAST_WAIT = `
   SELECT task_id, payload FROM task_event
   WHERE task_id = $1 AND sequence > (

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The contexts that agents elsewhere gave, by a digest of who talks with which of them (see RemoteContexts). */
+/** Context ids of remote agents, by a digest of the caller and the agent (see RemoteContexts). */
 export class CreateRemoteContext1700000000381 implements MigrationInterface {
   readonly name = 'CreateRemoteContext1700000000381';
 

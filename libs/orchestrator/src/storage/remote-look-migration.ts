@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Questions of agents elsewhere whose Tasks have moved on without the run, and when each agent is looked at next. */
+/**
+ * Questions of remote agents whose Tasks have moved on without the run, and the time of the next poll of each agent.
+ */
 export class CreateRemoteLook1700000000450 implements MigrationInterface {
   readonly name = 'CreateRemoteLook1700000000450';
 

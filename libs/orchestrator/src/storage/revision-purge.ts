@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import { firstTaskIdOf, TaskRetention } from '#libs/tasks';
 
-/** A Task's id has its time from another clock than a revision has its own. */
+/** Tolerance between the clock of a Task's id and the clock of a revision, in milliseconds. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Deletes revisions of workflows that were replaced, or whose workflow was deleted, longer ago than Tasks are kept, and
- * that no Task needs:
- * - all Tasks of the workflow and its nodes are younger than the replacement, so they began with newer ones,
- * - no run was noted to have begun with it (`WorkflowStore.keepFor`): reruns begin with older ones,
- * - no saved workflow runs it.
+ * Deletes revisions that were replaced, or whose workflow was deleted, longer ago than Tasks are kept. A deleted
+ * revision meets all conditions:
+ * - All Tasks of the workflow and its nodes are younger than the replacement, so they began with newer revisions.
+ * - No run was noted to have begun with it (`WorkflowStore.keepFor`): reruns begin with older revisions.
+ * - No saved workflow runs it.
  */
 @Injectable()
 export class RevisionPurge {
@@ -29,8 +29,8 @@ export class RevisionPurge {
   }
 }
 
-// After a purge few Tasks of that age are left: those that have not ended, or are still needed, with their children. Ids
-// from 'g' on say no time, and neither do those that are random in all their digits (the index task_untimed).
+// After a purge few Tasks of that age are left: those that have not ended or are still needed, and their children. Ids
+// from 'g' on contain no time, and neither do ids with random digits only (the index task_untimed).
 const PURGE = `
   WITH kept AS MATERIALIZED (
     SELECT tenant, split_part(agent, '/', 2) AS name, min(created_at) AS oldest FROM (
@@ -53,7 +53,7 @@ const PURGE = `
     AND NOT EXISTS (SELECT FROM run_revision AS used WHERE (used.tenant, used.name, used.revision) = (saved.tenant, saved.name, saved.revision))
     AND NOT EXISTS (SELECT FROM kept WHERE kept.tenant = saved.tenant AND kept.name = saved.name AND kept.oldest < replaced.at + interval '1 minute')`;
 
-/** Runs that were noted, and not made. */
+/** Deletes notes of runs that were never created. */
 const FORGET_UNMADE = `
   DELETE FROM run_revision AS used WHERE noted_at < now() - interval '1 hour'
     AND NOT EXISTS (SELECT FROM task WHERE task.task_id = used.run_id)`;

@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * The revisions that runs began with though there may have been newer ones: they are kept as long as those runs. Reruns
- * that go on are noted; a replica of an earlier version notes none.
+ * Revisions that runs began with, although there may have been newer ones: they are kept as long as those runs.
+ * Unfinished reruns are noted; a replica of an earlier version notes none.
  */
 export class CreateRunRevision1700000000342 implements MigrationInterface {
   readonly name = 'CreateRunRevision1700000000342';

@@ -6,7 +6,7 @@ import { RERUN_KEY } from '../rerun/rerun-request.js';
 import { readRunMetadata } from '../run-metadata.js';
 import { WorkflowStore } from '../workflow-store.js';
 
-/** Those of the TaskStore and of the WorkflowStore. A run is kept as long as one that began with it goes on. */
+/** RerunOrigins on the TaskStore and the WorkflowStore. A run is kept as long as an unfinished rerun began with it. */
 @Injectable()
 export class StoredRerunOrigins extends RerunOrigins {
   constructor(
@@ -35,9 +35,9 @@ const ENDED = TASK_STATES.filter(isTerminalState)
   .join(', ');
 
 /**
- * Each context is looked through once, whatever number of its Tasks would go. The Task of a rerun is searched as a text:
- * PostgreSQL reads no JSON that says \u0000, and callers may. What the text says in other places keeps a run too long, at
- * most, and of the same caller.
+ * Visits each context once, however many of its Tasks would be deleted. The Task of a rerun is searched as a text:
+ * PostgreSQL cannot parse JSON with \u0000, which callers may send. A match elsewhere in the text only keeps a run of
+ * the same caller for too long.
  */
 const STILL_NEEDED = `
   WITH rerun AS MATERIALIZED (

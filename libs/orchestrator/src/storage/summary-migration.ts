@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What cards, directories and limits need to know of a workflow's newest revision, so that none of them reads whole
- * definitions. A replica of an earlier version saves without it: a row of another revision, and a missing one, count as
- * none, and are made by whoever reads them next.
+ * Columns for cards, directories and limits of a workflow's newest revision, so that none of them reads whole
+ * definitions. A replica of an earlier version saves no summary: a missing row, or one of another revision, counts as
+ * none, and the next reader creates it.
  */
 export class CreateWorkflowSummary1700000000341 implements MigrationInterface {
   readonly name = 'CreateWorkflowSummary1700000000341';
@@ -34,7 +34,7 @@ export class CreateWorkflowSummary1700000000341 implements MigrationInterface {
     await runner.query(`
       CREATE TRIGGER workflow_revision_changed AFTER UPDATE OF definition ON workflow_revision
       FOR EACH ROW EXECUTE FUNCTION forget_workflow_summary()`);
-    // The rest of a summary is made when it is first read.
+    // The rest of a summary is created when it is first read.
     await runner.query(`
       INSERT INTO workflow_summary (tenant, name, revision, bytes)
       SELECT tenant, name, revision, octet_length(saved.definition::text)

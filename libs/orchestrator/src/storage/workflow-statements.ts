@@ -1,24 +1,28 @@
-// The version (the transaction that wrote the row) tells a definition that was changed by hand from the one in memory.
+// The version (the transaction that wrote the row) distinguishes a definition that was changed by hand from the cached
+// one.
 const SELECT_HEADS = `
   SELECT workflow.name, workflow.revision::text, workflow.created_at, workflow.updated_at, saved.xmin::text AS version
   FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)`;
 
-// Counted where no summary says it: of a revision that was saved by a replica of an earlier version.
+// Computed without a summary: for a revision that a replica of an earlier version saved.
 const BYTES = 'coalesce(summary.bytes, octet_length(saved.definition::text))';
 const SUMMARIZED = `
   FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)
     LEFT JOIN workflow_summary AS summary USING (tenant, name, revision)`;
 
-/** The newest revisions of workflows that are not deleted. $1 tenant, $2 names. */
+/** Newest revisions of workflows that are not deleted. $1 tenant, $2 names. */
 export const HEADS_OF = `${SELECT_HEADS} WHERE tenant = $1 AND name = ANY($2::text[]) AND deleted_at IS NULL`;
 
-/** A page of them by name, each with the bytes of its definition. $1 tenant, $2 the name before the page, $3 how many. */
+/**
+ * Page of newest revisions by name, each with the bytes of its definition. $1 tenant, $2 name before the page, $3
+ * limit.
+ */
 export const HEADS = `
   SELECT workflow.name, workflow.revision::text, workflow.created_at, workflow.updated_at, saved.xmin::text AS version,
          ${BYTES} AS bytes
   ${SUMMARIZED} WHERE tenant = $1 AND name > $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
 
-/** Those whose newest revision has a node. $1 tenant, $2 node id, $3 how many. */
+/** Workflows whose newest revision has a node. $1 tenant, $2 node id, $3 limit. */
 export const HEADS_WITH_NODE = `${SELECT_HEADS} JOIN workflow_node AS node USING (tenant, name, revision)
   WHERE tenant = $1 AND node.node_id = $2 AND deleted_at IS NULL ORDER BY name LIMIT $3`;
 
@@ -31,10 +35,10 @@ const definitions = (definition: string): string => `
 /** Saved definitions. $1 tenant, $2 names, $3 revisions, pair by pair. */
 export const DEFINITIONS = definitions('saved.definition');
 
-/** The same as texts. */
+/** Saved definitions as texts, with the parameters of `DEFINITIONS`. */
 export const DEFINITION_TEXTS = definitions('saved.definition::text');
 
-/** Saved revisions, also of deleted workflows. $1 tenant, $2 names, $3 revisions, pair by pair. */
+/** Saved revisions, including those of deleted workflows. $1 tenant, $2 names, $3 revisions, pair by pair. */
 export const REVISIONS = `
   SELECT saved.name, saved.revision::text, saved.definition, octet_length(saved.definition::text) AS bytes,
          saved.xmin::text AS version,
@@ -44,15 +48,15 @@ export const REVISIONS = `
     ON saved.tenant = $1 AND saved.name = wanted.name AND saved.revision = wanted.revision
   JOIN workflow ON workflow.tenant = $1 AND workflow.name = wanted.name`;
 
-/** What was saved under a name, the newest first. $1 tenant, $2 name, $3 how many, $4 the revision after the first, or null. */
+/** Saves under a name, newest first. $1 tenant, $2 name, $3 limit, $4 the revision after the first, or null. */
 export const SAVES = `
   SELECT revision::text, created_at AS saved_at FROM workflow_revision
   WHERE tenant = $1 AND name = $2 AND ($4::bigint IS NULL OR revision < $4) ORDER BY workflow_revision.revision DESC LIMIT $3`;
 
-/** $1 tenant. */
+/** Version of a tenant's workflows. $1 tenant. */
 export const VERSION = 'SELECT version::text FROM workflow_version WHERE tenant = $1';
 
-// Reads from what was saved, so that every statement locks the workflow first and the count second.
+// Reads from the saved row, so that every statement locks the workflow first and the count second.
 const count = (saved: string): string => `
   counted AS (
     INSERT INTO workflow_version AS held (tenant, version) SELECT tenant, 1 FROM ${saved}
@@ -80,7 +84,11 @@ const KEEP = `${count('saved')},
       description = EXCLUDED.description, interface = EXCLUDED.interface, nodes = EXCLUDED.nodes
   )`;
 
-/** Saves a new workflow, or one whose name was deleted; no row where the name is taken. $1 tenant, $2 name, $3 definition, $4 node ids, $5 and $6 names and revisions of workflows that its nodes run, pair by pair, $7 bytes of the definition, $8 to $10 its summary: description, interface, nodes. */
+/**
+ * Saves a new workflow, or one whose name was deleted; returns no row if the name is taken. $1 tenant, $2 name, $3
+ * definition, $4 node ids, $5 and $6 names and revisions of the workflows that its nodes run, pair by pair, $7 bytes of
+ * the definition, $8 to $10 its summary: description, interface, nodes.
+ */
 export const CREATE = `
   WITH saved AS (
     INSERT INTO workflow AS held (tenant, name, revision, created_at, updated_at)
@@ -93,7 +101,7 @@ export const CREATE = `
   SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
 
 /**
- * Saves the next revision; no row where there is no such workflow, or its revision is none of those given.
+ * Saves the next revision; returns no row if the workflow does not exist, or its revision is none of those given.
  * $1 to $10 as for `CREATE`, $11 revisions or null.
  */
 export const REPLACE = `
@@ -109,7 +117,9 @@ export const REPLACE = `
   )
   SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
 
-/** Marks a workflow as deleted; its revisions stay for the runs that use them. $1 tenant, $2 name, $3 revisions or null. */
+/**
+ * Marks a workflow as deleted; its revisions stay for the runs that use them. $1 tenant, $2 name, $3 revisions or null.
+ */
 export const DELETE = `
   WITH gone AS (
     UPDATE workflow SET deleted_at = statement_timestamp(), updated_at = statement_timestamp()
@@ -124,27 +134,33 @@ export const DELETE = `
   ),${count('gone')}
   SELECT name FROM gone`;
 
-/** Whoever changes these workflows waits. $1 tenant, $2 names. */
+/** Locks workflows against concurrent changes. $1 tenant, $2 names. */
 export const LOCK = `
   SELECT name FROM workflow WHERE tenant = $1 AND name = ANY($2::text[]) ORDER BY name FOR NO KEY UPDATE`;
 
-/** Whoever saves a workflow of the tenant waits, so that what was counted holds until the save is there. $1 tenant. */
+/**
+ * Locks the workflows of a tenant against concurrent saves, so that the counted total stays valid until the save
+ * commits. $1 tenant.
+ */
 export const LOCK_TENANT = `SELECT pg_advisory_xact_lock(hashtextextended('workflows of ' || $1, 0))`;
 
-/** Usage of the tenant beside a workflow, and the bytes of that workflow. $1 tenant, $2 name. */
+/** Usage of the tenant without a workflow, and the bytes of that workflow. $1 tenant, $2 name. */
 export const HELD = `
   SELECT count(*) FILTER (WHERE name <> $2)::integer AS others,
          coalesce(sum(${BYTES}) FILTER (WHERE name <> $2), 0)::float8 AS "otherBytes",
          coalesce(sum(${BYTES}) FILTER (WHERE name = $2), 0)::float8 AS "ownBytes"
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL`;
 
-/** The first workflow after a name whose newest revision has no summary. $1 tenant, $2 name. */
+/** First workflow after a name whose newest revision has no summary. $1 tenant, $2 name. */
 export const UNSUMMARIZED = `
   SELECT workflow.name, workflow.revision::text, saved.definition, octet_length(saved.definition::text) AS bytes
   ${SUMMARIZED} WHERE tenant = $1 AND name > $2 AND deleted_at IS NULL AND summary.interface IS NULL
   ORDER BY name LIMIT 1`;
 
-/** Adds the summary of a newest revision. $1 tenant, $2 name, $3 revision, $4 bytes, $5 description, $6 interface, $7 nodes. */
+/**
+ * Adds the summary of a newest revision. $1 tenant, $2 name, $3 revision, $4 bytes, $5 description, $6 interface, $7
+ * nodes.
+ */
 export const SUMMARIZE = `
   INSERT INTO workflow_summary AS held (tenant, name, revision, bytes, description, interface, nodes)
   SELECT tenant, name, revision, $4::integer, $5::json, $6::json, $7::json FROM workflow
@@ -153,39 +169,41 @@ export const SUMMARIZE = `
     description = EXCLUDED.description, interface = EXCLUDED.interface, nodes = EXCLUDED.nodes
     WHERE held.revision <= EXCLUDED.revision`;
 
-/** Columns of workflows for the card of the service, by name. $1 tenant, $2 bytes of descriptions in all. */
+/** Columns of workflows for the card of the service, by name. $1 tenant, $2 bytes of all descriptions. */
 export const PUBLISHED = `
   SELECT workflow.name, workflow.revision::text, workflow.updated_at AS "updatedAt", ${within('description', '$2')}
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;
 
-/** Inputs and outputs of workflows, by name. $1 tenant, $2 bytes in all. */
+/** Inputs and outputs of workflows, by name. $1 tenant, $2 bytes of all of them. */
 export const INTERFACES = `
   SELECT workflow.name, ${within('interface', '$2')}
   ${SUMMARIZED} WHERE tenant = $1 AND deleted_at IS NULL ORDER BY name`;
 
-/** A page of workflows with their nodes, by name. $1 tenant, $2 the name that the page begins with or after, $3 whether it does with it, $4 how many. */
+/**
+ * Page of workflows with their nodes, by name. $1 tenant, $2 name, $3 true if the page includes that name, $4 limit.
+ */
 export const LISTED = `
   SELECT workflow.name, summary.description, summary.nodes
   ${SUMMARIZED} WHERE tenant = $1 AND (name > $2 OR $3 AND name = $2) AND deleted_at IS NULL ORDER BY name LIMIT $4`;
 
-/** A column of the summary, null from the row on with which it comes to more bytes than allowed. */
+/** Returns a column of the summary that is null from the row on which exceeds the total of bytes. */
 function within(column: string, most: string): string {
   const bytes = `octet_length(summary.${column}::text)`;
   return `CASE WHEN sum(${bytes}) OVER (ORDER BY workflow.name) <= ${most} THEN summary.${column} END AS ${column}`;
 }
 
-/** Notes that a run needs a revision, which nobody deletes then. $1 run, $2 tenant, $3 name, $4 revision. */
+/** Notes that a run needs a revision, which is then not purged. $1 run, $2 tenant, $3 name, $4 revision. */
 export const KEEP_FOR = `
   INSERT INTO run_revision AS held (run_id, tenant, name, revision)
   SELECT $1, tenant, name, revision FROM workflow_revision WHERE tenant = $2 AND name = $3 AND revision = $4 FOR KEY SHARE
   RETURNING run_id`;
 
-/** $1 tenant, $2 mark. */
+/** Workflows applied under a mark. $1 tenant, $2 mark. */
 export const MARKED = `
   SELECT name FROM workflow_mark JOIN workflow USING (tenant, name)
   WHERE tenant = $1 AND mark = $2 AND deleted_at IS NULL ORDER BY name`;
 
-/** $1 tenant, $2 name, $3 mark. */
+/** Sets the mark of a workflow. $1 tenant, $2 name, $3 mark. */
 export const MARK = `
   INSERT INTO workflow_mark AS held (tenant, name, mark) VALUES ($1, $2, $3)
   ON CONFLICT (tenant, name) DO UPDATE SET mark = EXCLUDED.mark WHERE held.mark <> EXCLUDED.mark`;

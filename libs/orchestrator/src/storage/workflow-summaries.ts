@@ -5,17 +5,17 @@ import type { WorkflowInterface, WorkflowListing } from '../workflow-outline.js'
 import { summaryOf } from '../workflow-summary.js';
 import { INTERFACES, LISTED, PUBLISHED, SUMMARIZE, UNSUMMARIZED } from './workflow-statements.js';
 
-/** Bytes of descriptions that the card of the service has in all: as many as a tenant's workflows may have. */
+/** Bytes of all descriptions on the card of the service; the definitions of a tenant have no more. */
 const MOST_DESCRIPTION_BYTES = 8 * 1024 * 1024;
-/** Bytes of what workflows take and make that an answer has in all. */
+/** Bytes of all inputs and outputs in a response. */
 const MOST_INTERFACE_BYTES = 16 * 1024 * 1024;
 
-/** Of a workflow whose inputs are not told: those of more than an answer has room for. */
+/** Interface of a workflow beyond the limit of a response: its inputs are left out. */
 const UNTOLD: WorkflowInterface = { input: { type: 'object', properties: {} }, artifacts: [] };
 
 /**
- * What is said of the workflows of a tenant, from columns: whole definitions are read one at a time, and only where no
- * summary was made of one yet.
+ * Summaries of a tenant's workflows, read from columns. Whole definitions are read one at a time, and only if there is
+ * no summary yet.
  */
 export class WorkflowSummaries {
   private static line: Promise<unknown> = Promise.resolve();
@@ -50,7 +50,10 @@ export class WorkflowSummaries {
     return rows.map((row) => ({ ...withoutNull(row), nodes: row.nodes ?? [] }));
   }
 
-  /** Summarizes what replicas of earlier versions saved. One process does it for one definition at a time. */
+  /**
+   * Summarizes workflows that replicas of earlier versions have saved. A process does this for one definition at a
+   * time.
+   */
   private complete(): Promise<void> {
     const done = WorkflowSummaries.line.then(async () => {
       for (let after: string | undefined = ''; after !== undefined;) after = await this.completeOne(after);
@@ -59,7 +62,7 @@ export class WorkflowSummaries {
     return done;
   }
 
-  /** @returns the name of the workflow that was summarized; `undefined` where all are */
+  /** @returns the name of the summarized workflow; `undefined` if none is left */
   private async completeOne(after: string): Promise<string | undefined> {
     const { rows } = await this.sessions().query<Unsummarized>(UNSUMMARIZED, [this.tenant, after]);
     const [row] = rows;
@@ -70,7 +73,7 @@ export class WorkflowSummaries {
   }
 }
 
-/** The columns of a definition's summary: description, interface, nodes. */
+/** Returns the columns of a definition's summary: description, interface, nodes. */
 export function summaryColumns(definition: WorkflowDefinition): (string | null)[] {
   const never = new Date(0);
   const {
@@ -95,7 +98,7 @@ interface Unsummarized {
 
 type Nullable<T> = { [Member in keyof T]: T[Member] | null };
 
-/** A row whose optional members are absent where they are null. */
+/** Returns a row without the members that are null. */
 function withoutNull<T extends object>(row: Nullable<T>): T {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
 }
