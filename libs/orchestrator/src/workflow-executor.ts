@@ -19,10 +19,7 @@ import { WorkflowRun } from './workflow-run.js';
 
 /** A revision of a workflow as an agent: its Task is a run. Finished nodes are never run again. */
 export class WorkflowExecutor extends ProcessExecutor {
-  /**
-   * Milliseconds for a cancel. `onExit` nodes have ten seconds of it, the calls that are stopped before and after them
-   * the rest.
-   */
+  /** Milliseconds for a cancel, longer with `onExit` nodes: these alone have ten seconds. */
   override readonly cancelGrace: number;
   override readonly spanOperation = 'invoke_workflow';
   override readonly spanSteps = runSpanSteps;

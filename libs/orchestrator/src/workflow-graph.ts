@@ -26,7 +26,7 @@ interface Vertex {
  * stable. Back-edges are not edges of the graph, but `loops`.
  */
 export class WorkflowGraph {
-  /** Nodes in topological order, else in the order of the definition. Nodes on a cycle, or behind one, are missing. */
+  /** Nodes in topological order, which is stable. Nodes on a cycle, or behind one, are missing. */
   readonly order: readonly string[];
   /** First fault because of which no run can follow the graph. */
   readonly fault: InvalidWorkflow | undefined;

@@ -14,7 +14,7 @@ import { StoredRerunOrigins } from '../storage/stored-rerun-origins.js';
 import { WorkflowExecutors } from '../workflow-executors.js';
 import { WorkflowStore } from '../workflow-store.js';
 
-/** Provides the executors of runs, including runs of nodes. Needs the modules of the ground. */
+/** Provides the executors of runs, including runs of nodes. Needs the modules of the `ground` layer. */
 @Module({})
 export class RunAgentsModule {
   /** @param agents modules that export AgentDirectory, TaskStore and TaskRetention */

@@ -9,7 +9,7 @@ import { RevisionPurge } from '../storage/revision-purge.js';
 import { CatalogServices } from './catalog-services.js';
 import { WorkflowCatalog } from './workflow-catalog.js';
 
-/** Provides workflows and their agents. Needs the modules of the ground. */
+/** Provides workflows and their agents. Needs the modules of the `ground` layer. */
 @Module({})
 export class WorkflowModule {
   /** @param agents modules that export NodeTypes, RunAgentsModule's exports, and what these need */

@@ -89,7 +89,7 @@ export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // What was before it differs in nothing that a schema of before needs.
+    // The new function also works with the previous schema, so the old one is not restored.
   }
 }
 
@@ -124,6 +124,6 @@ export class WakeRunsOfCallers1700000001370 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    // What was before it differs in nothing that a schema of before needs.
+    // The new function also works with the previous schema, so the old one is not restored.
   }
 }

@@ -39,7 +39,7 @@ import {
 
 /**
  * WorkflowStore on PostgreSQL.
- * - Every save and every delete is one statement, so any number of replicas may save concurrently.
+ * - Every save and every delete changes the tables in one statement, so any number of replicas may save concurrently.
  * - A read queries which revision is the newest, with one indexed statement that concurrent reads share.
  * - The revision itself comes from the cache after its first read, as the same object.
  */
