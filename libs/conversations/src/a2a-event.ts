@@ -1,7 +1,7 @@
 import { derivedId } from '#libs/protocol';
 import type { Outcome } from './conversation.js';
 
-/** A turn that was made. Exactly these members. */
+/** Turn that was taken, with exactly these members. */
 export interface TurnData {
   conversationId: string;
   fromAgent: string;
@@ -12,7 +12,7 @@ export interface TurnData {
   phase: 'turn';
 }
 
-/** A turn that could not be made; the end follows. */
+/** Turn that failed; the end follows. */
 export interface ErrorData {
   conversationId: string;
   fromAgent: string;
@@ -24,7 +24,7 @@ export interface ErrorData {
   phase: 'error';
 }
 
-/** The end: once, after all turns and before the announcement. Exactly these members. */
+/** End of a conversation, once, after all turns and before the announcement. It has exactly these members. */
 export interface CompleteData {
   conversationId: string;
   fromAgent: string;
@@ -34,34 +34,34 @@ export interface CompleteData {
 
 export type A2aData = TurnData | ErrorData | CompleteData;
 
-/** What is to be emitted, before it is numbered. */
+/** Event before it is numbered. */
 export interface A2aDraft {
   data: A2aData;
-  /** On the complete event alone. */
+  /** Outcome, on the complete event alone. */
   outcome?: Outcome;
 }
 
-/** An event of the `a2a` stream. `data` has exactly the members of its phase; what is ours stands beside it. */
+/** Event of the `a2a` stream. `data` has exactly the members of its phase; our own members stand beside it. */
 export interface A2aEvent extends A2aDraft {
-  /** The step that the event tells of: one for each turn (the id of the Message that asked for it), one for the end. */
+  /** Step of the event: the messageId of the request for a turn, or the conversation's id for the end. */
   runId: string;
-  /** Counts the events of the step, from 1. There is no order between steps in it. */
+  /** Number of the event within its step, from 1. It defines no order between steps. */
   seq: number;
   /** Epoch milliseconds. */
   ts: number;
-  /** The session of the side that spoke; at the end that of the conversation. */
+  /** Session of the side that spoke; for the end the session of the conversation. */
   sessionKey: string;
   stream: 'a2a';
-  /** The conversation sequence: counts the events of the conversation, from 1 without a gap. The SSE id and the cursor. */
+  /** Number of the event within the conversation, from 1 without gaps. It is the SSE id and the cursor. */
   cseq: number;
 }
 
-/** The id of a turn's step: the same in every process, before and after a crash. */
+/** Returns the id of a turn's step: the same in every process, before and after a crash. */
 export function turnId(conversationId: string, turn: number | 'announce'): string {
   return derivedId(conversationId, turn);
 }
 
-/** Numbers what is to be emitted, after the events that were emitted before. */
+/** Numbers an event after the events that were emitted before. */
 export function a2aEvent(draft: A2aDraft, emitted: readonly Pick<A2aEvent, 'runId'>[], ts: number): A2aEvent {
   const { data, outcome } = draft;
   const conversationSequence = emitted.length + 1;

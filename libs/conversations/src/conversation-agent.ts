@@ -5,7 +5,7 @@ import { ConversationExecutor } from './conversation-executor.js';
 import { requestOf, settingsOf, wholeRequestProblems } from './conversation-request.js';
 import type { ConversationServices } from './conversation-services.js';
 
-/** Lets two agents talk, as the data Part of a Message asks. */
+/** Returns the agent that lets two agents talk, as the data Part of a Message requests. */
 export function conversationAgent(services: ConversationServices): ServedAgent {
   const name = 'conversations';
   const description = 'Lets two agents talk with each other, turn by turn, up to a limit';

@@ -1,28 +1,28 @@
 import { A2AError } from '#libs/protocol';
 
-/** Limits of all conversations and calls by agents that one outermost Task leads to. */
+/** Limits for all conversations and calls by agents below one outermost Task. */
 export interface Budget {
-  /** Turns that agents are asked for. */
+  /** Turns requested from agents. */
   turns: number;
-  /** Calls to agents: turns, announcements and calls as tools, also those that failed. */
+  /** Calls to agents: turns, announcements and calls as tools, failed ones included. */
   calls: number;
-  /** From the first call on, paused or not. */
+  /** Seconds since the first call, pauses included. */
   seconds: number;
 }
 
 export const BUDGET: Budget = { turns: 200, calls: 250, seconds: 24 * 60 * 60 };
 
-/** Kinds of calls that count: a step of a conversation, or the call of an agent as a tool. */
+/** Kinds of calls that count: steps of a conversation, and the call of an agent as a tool. */
 export type CountedCall = 'turn' | 'announcement' | 'call';
 
-/** Counts what the conversations of a root have used. */
+/** Counters of the calls below a root Task. */
 export abstract class ConversationBudgets {
-  /** Counts one call, and gives all that was used with it. */
+  /** Counts one call and returns the usage including it. */
   abstract spend(root: string, call: CountedCall): Promise<Budget>;
 }
 
 /**
- * Refuses a call that is beyond the budget.
+ * Refuses a call beyond the budget.
  * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
  */
 export function refuseBeyond(used: Budget, budget: Budget = BUDGET): void {

@@ -16,14 +16,14 @@ import { entryText } from './reply-prompt.js';
 
 const SIDES = ['requester', 'target'] as const;
 
-/** A Message to an agent, and the entry that goes with it. */
+/** Message to an agent, with its entry. */
 interface ConversationMessage {
   text: string;
   session?: SideSession;
   entry: ConversationEntry;
 }
 
-/** The calls of one execution of a conversation. */
+/** Calls of one execution of a conversation. */
 export class ConversationCalls {
   private readonly calls: ProcessCalls;
   private readonly entries: ConversationEntries;
@@ -53,7 +53,7 @@ export class ConversationCalls {
     });
   }
 
-  /** Says that what is told next decides on the call that follows from it. */
+  /** Announces the call that follows from the event to be emitted. */
   announceNext(): void {
     this.calls.announce(referenceOf(this.state.dialogue.pending()?.turn ?? 'announce'));
   }
@@ -68,19 +68,22 @@ export class ConversationCalls {
     if (asked) await this.calls.cancelTask(this.side(asked.turn, asked.side), asked.taskId);
   }
 
-  /** Cancels the Task of an announcer that asks, which gets no answer. Never throws. */
+  /** Cancels the Task of an announcer that asks a question, which gets no answer. Never throws. */
   async cancelAnnouncement(agent: string, taskId: string | undefined): Promise<void> {
     if (taskId !== undefined) await this.calls.cancelTask(this.announcer(agent), taskId);
   }
 
-  /** Cancels the Task that is at work, and those that wait for what will not come. */
+  /** Cancels the Task at work, and the Tasks that wait for input that will not come. */
   async cancel(): Promise<void> {
     const next = this.next();
     const atWork = next && (this.calls.taskIdOf(next.reference) ?? next.seen);
     await Promise.all([next && this.calls.cancel(next), this.cancelWaiting(atWork)]);
   }
 
-  /** Cancels the Tasks that wait for what will not come. Never throws. @param but one that is canceled anyway */
+  /**
+   * Cancels the Tasks that wait for input that will not come. Never throws. @param but a Task that is canceled
+   * elsewhere
+   */
   async cancelWaiting(but?: string): Promise<void> {
     const { sessions, asked } = this.state;
     const waiting = new Map(asked && [[asked.taskId, asked.side]]);
@@ -89,7 +92,7 @@ export class ConversationCalls {
     await Promise.all(others.map(([taskId, side]) => this.calls.cancelTask(this.side('announce', side), taskId)));
   }
 
-  /** Whom the conversation calls now, or would. */
+  /** Returns the current or next call of the conversation, if any. */
   private next(): CalledAgent | undefined {
     const { dialogue, settings, announcement } = this.state;
     const pending = dialogue.pending();
@@ -102,7 +105,7 @@ export class ConversationCalls {
     return this.called('announce', agent, 'announce');
   }
 
-  /** Sends a person's answer to the Task that has asked; what that says then is the turn. */
+  /** Sends a person's answer to the Task that asked; the answer of that Task is the turn. */
   private answer({ side, turn, taskId, contextId }: AskedQuestion, { messageId, parts }: Message): Promise<AgentCall> {
     const ids = { messageId: derivedId(this.start.context.taskId, turn, messageId), taskId };
     return this.calls.open({
@@ -125,12 +128,15 @@ export class ConversationCalls {
     });
   }
 
-  /** Forgets a call that is over. */
+  /** Forgets an ended call. */
   close(name: CallName): void {
     this.calls.close(referenceOf(name));
   }
 
-  /** Adds the entry for an agent that reads it; as a text of its own for another one, where the conversation says so. */
+  /**
+   * Adds the entry, signed, for an agent that reads entries; for any other agent as a text Part if the conversation
+   * asks for it.
+   */
   private complete(message: Message, entry: ConversationEntry, client: Pick<AgentClient, 'declares'>): Message {
     const isRead = this.services.references.isOwn(entry.self) || client.declares(CONVERSATION_ENTRY);
     if (isRead) return this.entries.signed(entry, message, this.start.context.call.scope);
@@ -138,7 +144,7 @@ export class ConversationCalls {
     return { ...message, parts: [textPart(entryText(entry)), ...message.parts] };
   }
 
-  /** An agent is not called beyond the budget; a call that was made before costs nothing again. */
+  /** Charges the budget before an agent is called. A call that an earlier execution made is not charged again. */
   private async spend(name: CallName): Promise<void> {
     const { chains, budgets } = this.services;
     const { context } = this.start;
@@ -152,8 +158,8 @@ export class ConversationCalls {
   }
 
   /**
-   * A credential is only for an agent elsewhere, whatever the request said; a caller may name any, so it has to say where
-   * it goes.
+   * Returns the agent of a call. A credential is only for an agent elsewhere, whatever the request said. A caller may
+   * name any credential, so the credential has to list its hosts.
    */
   private called(name: CallName, agent: string, as: CalledParty): CalledAgent {
     const { references } = this.services;
@@ -173,7 +179,7 @@ export class ConversationCalls {
   }
 }
 
-/** What a call's Task calls the call, where it is one of our own agents. */
+/** Returns the name of a call within the Task, by which the Task of an own agent is found. */
 function referenceOf(name: CallName): string {
   return `turn#${name}`;
 }

@@ -1,19 +1,19 @@
-/** What somebody wants of a conversation that goes on: it is done before the next turn. */
+/** Commands to a conversation; each is executed before the next turn. */
 export type CommandKind = 'pause' | 'resume' | 'stop' | 'inject';
 
 export interface ConversationCommand {
-  /** Counts the commands of a conversation, from 1 without a gap. */
+  /** Number of the command within its conversation, from 1 without gaps. */
   number: number;
   kind: CommandKind;
-  /** What an `inject` says. */
+  /** Text of an `inject` command. */
   text?: string;
 }
 
-/** Keeps the commands of conversations, for whichever replica goes on with them. */
+/** Stores the commands to conversations, for whichever replica executes them. */
 export abstract class ConversationCommands {
-  /** Resolves with the command's number when it is durable. */
+  /** Adds a command and resolves with its number when it is durable. */
   abstract add(conversationId: string, command: Omit<ConversationCommand, 'number'>): Promise<number>;
 
-  /** The commands after a number, in their order. */
+  /** Returns the commands after a number, in order. */
   abstract after(conversationId: string, number: number): Promise<ConversationCommand[]>;
 }

@@ -3,10 +3,10 @@ import type { TaskEvent } from '#libs/tasks';
 import type { Outcome } from './conversation.js';
 import type { Dialogue } from './dialogue.js';
 
-/** The name of the one Artifact: the last text, and a data Part with the outcome and the turns. */
+/** Name of the only Artifact: the last text, and a data Part with the outcome and the turns. */
 const RESULT = 'conversation';
 
-/** The end of a conversation's Task, after its complete event: the result, and the state that fits the outcome. */
+/** Returns the events that end a conversation's Task, after its complete event: the result, and the final state. */
 export function endingEvents(reference: TaskReference, dialogue: Dialogue): TaskEvent[] {
   const { outcome = 'error', error } = dialogue;
   if (outcome === 'canceled') return [statusUpdate(reference, 'TASK_STATE_CANCELED')];

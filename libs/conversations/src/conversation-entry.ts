@@ -6,13 +6,13 @@ import type { PendingTurn } from './dialogue.js';
 import { announcePrompt, replyPrompt } from './reply-prompt.js';
 import { ANNOUNCE_SKIP, REPLY_SKIP } from './reply-text.js';
 
-/** Characters of all texts that an entry repeats. */
+/** Maximum characters of all texts that an entry repeats. */
 export const MOST_SAID = 65_536;
 const CUT = '\n[There was more: this text was cut.]';
 
 type EntrySource = Pick<ConversationState, 'settings' | 'dialogue' | 'known' | 'before'>;
 
-/** Returns what the speaker of a turn is told beside the other side's text: the same whenever the turn is asked for. */
+/** Returns the entry for the speaker of a turn, beside the other side's text; the same for every attempt. */
 export function turnEntry({ settings, dialogue, known, before }: EntrySource, pending: PendingTurn): ConversationEntry {
   const { turn, speaker: role } = pending;
   const peerSide: Side = role === 'requester' ? 'target' : 'requester';
@@ -24,16 +24,16 @@ export function turnEntry({ settings, dialogue, known, before }: EntrySource, pe
     maxTurns: settings.maxTurns,
     skip: REPLY_SKIP,
   };
-  // The text of the turn before is the Message itself.
+  // The Message itself has the text of the turn before.
   const missed = dialogue.turns.filter((said) => said.turn > known[role] && said.turn < turn - 1);
   const said = missed.map(({ turn: at, text }): SaidText => ({ by: speakerOf(at) === role ? 'self' : 'peer', text }));
-  // An agent that has answered knows it from then on.
+  // An agent that has answered knows these texts.
   const own = role === 'requester' && known.requester < 0 ? before : [];
   const instructions = replyPrompt({ ...step, lastTurn: dialogue.lastTurn });
   return { instructions, ...step, ...limitedTexts([...own, ...said]) };
 }
 
-/** Returns what the announcer is told beside the last text: the whole transcript, and how the conversation ended. */
+/** Returns the entry for the announcer, beside the last text: the transcript, and the outcome. */
 export function announceEntry({ settings, dialogue }: EntrySource, announcer: string): ConversationEntry {
   const { outcome = 'error', turns } = dialogue;
   const sides = { requester: nameOf('requester', settings), target: nameOf('target', settings) };
@@ -47,7 +47,7 @@ function saidByName({ fromAgent: agent, text }: Turn): SaidText {
   return { by: 'peer', agent, text };
 }
 
-/** Keeps the newest texts; of the newest, if it is too long alone, the beginning. */
+/** Returns the newest texts within the limit; if the newest alone exceeds it, its start. */
 export function limitedTexts(said: readonly SaidText[]): Pick<ConversationEntry, 'said' | 'omitted'> {
   let room = MOST_SAID;
   const omitted = said.findLastIndex(({ text }) => (room -= text.length) < 0) + 1;

@@ -12,14 +12,14 @@ import { ConversationState, settingsIn } from './conversation-state.js';
 import { TalkEntries } from './talk-entry.js';
 
 /**
- * What a Message asks a conversation to be about.
+ * Reads the settings of a conversation from a Message.
  * @throws A2AError INVALID_PARAMS naming the fields
  */
 export type SettingsOf = (request: Pick<SendMessageRequest, 'message'>) => ConversationSettings;
 
 /**
- * A bounded talk of two agents as an agent: its Task is the conversation, and the events of the `a2a` stream are events
- * of the Task. No turn is asked for twice under another messageId.
+ * Bounded conversation of two agents as an agent. Its Task is the conversation, and the events of the `a2a` stream are
+ * events of the Task. No turn is requested under a second messageId.
  */
 export class ConversationExecutor extends ProcessExecutor {
   override readonly spanSteps = conversationSpanSteps;
@@ -33,7 +33,7 @@ export class ConversationExecutor extends ProcessExecutor {
     this.talks = new TalkEntries(services.chains);
   }
 
-  /** Random in all its digits: it is the conversation's id. */
+  /** Returns a random id in all its digits, since it is the conversation's id. */
   override newTaskId(): string {
     return randomUUID();
   }
@@ -55,7 +55,10 @@ export class ConversationExecutor extends ProcessExecutor {
     });
   }
 
-  /** Returns the requester's revision. Only a call of this service names one: its caller may repeat the signed Message. */
+  /**
+   * Returns the requester's revision. Only calls of this service may set it: another caller could replay the signed
+   * Message.
+   */
   private revisionOf({ message }: SendMessageRequest, call: AcceptingCall): string | undefined {
     if (call.parent === undefined && call.revisionClaim === undefined) return undefined;
     return this.talks.read(message, call.scope)?.revision;
@@ -65,13 +68,13 @@ export class ConversationExecutor extends ProcessExecutor {
     const { context, log } = start;
     const { requester, target } = settingsIn(log);
     const areSame = () => this.services.references.areSame(requester ?? '', target, context.call.scope.tenant);
-    // There is no loop then.
+    // An agent that talks with itself has no loop.
     const self = requester !== undefined && (await throughOutage(areSame, context.signal));
     const state = ConversationState.of(context.taskId, log, self, this.knownBefore(start));
     return new ConversationRun(this.services, start, state);
   }
 
-  /** Returns what the requester knows, where it has asked for the conversation by a tool. */
+  /** Returns the texts that the requester already knows, if it started the conversation by a tool. */
   private knownBefore({ context, log: [first] }: ProcessStart): readonly SaidText[] {
     const [message] = (first && 'task' in first && first.task.history) || [];
     return (message && this.talks.read(message, context.call.scope)?.before) ?? [];

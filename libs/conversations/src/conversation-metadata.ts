@@ -2,28 +2,28 @@ import { isJsonObject, type JsonObject } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { ConversationSettings } from './conversation.js';
 
-/** The metadata key under which a conversation's Task says what it is about. */
+/** Metadata key of a conversation's settings in its Task. */
 export const CONVERSATION_KEY = 'parley/conversation';
-/** The metadata key under which an event of the Task keeps what another process needs to go on. */
+/** Metadata key of the state that another execution needs, in events of the Task. */
 const STEP_KEY = 'parley/step';
 
-/** A call that a conversation makes: for a turn, or to announce the end. */
+/** Call of a conversation: a turn, or the announcement of the end. */
 export type CallName = number | 'announce';
 
-/** `silenced`: the agent answered with the token that says nothing. */
+/** Outcome of the announcement. `silenced`: the agent answered with the skip token. */
 export type Announcement = 'delivered' | 'silenced' | 'failed';
 
-/** What an event of a conversation's Task does to it, beside what the `a2a` stream shows. */
+/** Effect of an event on a conversation, beside what the `a2a` stream shows. */
 export interface ConversationStep {
-  /** The call that the ids below belong to. */
+  /** Call that the following ids belong to. */
   call?: CallName;
   taskId?: string;
   contextId?: string;
-  /** Whether that Task waits for what the other side says next. */
+  /** True if that Task waits for the other side's next text. */
   waiting?: boolean;
-  /** True if that Task asks what a person has to answer before there is a turn. */
+  /** True if that Task asks a question that a person must answer before the next turn. */
   asks?: boolean;
-  /** The command that was carried out. */
+  /** Number of the command that was executed. */
   command?: number;
   paused?: boolean;
   announcement?: Announcement;
@@ -33,7 +33,7 @@ export function settingsMetadata(settings: ConversationSettings): JsonObject {
   return { [CONVERSATION_KEY]: { ...settings } as unknown as JsonObject };
 }
 
-/** What a Task's metadata says the conversation is about; `undefined` where the Task is none. */
+/** Returns the settings in a Task's metadata, or `undefined` if the Task is no conversation. */
 export function readSettings(metadata: JsonObject | undefined): ConversationSettings | undefined {
   const settings = metadata?.[CONVERSATION_KEY];
   return isJsonObject(settings) ? (settings as unknown as ConversationSettings) : undefined;

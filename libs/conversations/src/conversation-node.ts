@@ -7,8 +7,8 @@ import { CONVERSATION_SCHEMA } from './conversation-schema.js';
 import type { ConversationServices } from './conversation-services.js';
 
 /**
- * `conversation`: two agents talk, and the node's output is the last text, with a data Part of the outcome and the turns.
- * Its Task is the conversation. The Message to it is what the requester says first.
+ * Node type `conversation`: two agents talk. The output is the last text, with a data Part of the outcome and the
+ * turns. The node's Task is the conversation, and the Message to it is the requester's first text.
  */
 export class ConversationNode implements NodeType {
   readonly name = 'conversation';
@@ -18,7 +18,7 @@ export class ConversationNode implements NodeType {
 
   problems(node: NodeSpec): NodeProblem[] {
     const { message } = node.config;
-    // Without a message of its own the node says what its parents said.
+    // Without its own message the node uses the output of its parents.
     const config = { ...node.config, message: message ?? 'any' };
     return requestProblems(config).map(({ field, description }) => {
       return { path: `config.${field}`, detail: `conversation node "${node.id}": ${field} ${description}` };
@@ -35,7 +35,7 @@ export class ConversationNode implements NodeType {
   }
 }
 
-/** A definition from before there was a longest limit for a turn keeps working with that one. */
+/** Caps the time limit of a turn, for definitions from before that limit had a maximum. */
 function longestTurn({ timeoutMs }: NodeSpec['config']): { timeoutMs?: number } {
   return typeof timeoutMs === 'number' && timeoutMs > LONGEST_TURN_MS ? { timeoutMs: LONGEST_TURN_MS } : {};
 }

@@ -24,7 +24,7 @@ import {
   WholeNumber,
 } from './conversation-rules.js';
 
-/** What is wrong with a field; `range`: it is of the right kind, but not an allowed one. */
+/** Problem of a field. `range`: the value has the right type and is not allowed. */
 export interface RequestProblem extends FieldViolation {
   range: boolean;
 }
@@ -37,7 +37,7 @@ const REFERENCE = 'The name of a workflow or a node, the path of one below `/a2a
 const CREDENTIALS = 'must be an object: the names of credentials by requester, target, announce';
 const NO_CREDENTIAL = { message: 'must be the name of a credential' };
 
-/** The names of credentials by agent. A secret is for an agent elsewhere: ours know the caller anyway. */
+/** Names of credentials by agent. They are only for agents elsewhere: own agents know the caller. */
 @ApiClosed()
 class ConversationCredentials {
   static readonly unknown = 'is none of requester, target, announce';
@@ -47,7 +47,7 @@ class ConversationCredentials {
   @CredentialName() announce?: string;
 }
 
-/** What a conversation is about, wherever it is asked for: at `/api`, over A2A, or by a node's config. */
+/** Request for a conversation, from `/api`, over A2A, or in a node's config. */
 export class ConversationRequest {
   static readonly unknown: string = 'is not a field of a conversation';
 
@@ -114,7 +114,7 @@ export class ConversationRequest {
   auth?: ConversationCredentials;
 }
 
-/** Returns what is wrong with a request that holds nothing else: as `requestProblems`, then the members that no rule knows. */
+/** Returns the problems of a request that may have no other members, unknown members last. */
 export function wholeRequestProblems(body: JsonObject): RequestProblem[] {
   const strange = unknownMembers(new ConversationRequest(), body);
   return [
@@ -123,12 +123,12 @@ export function wholeRequestProblems(body: JsonObject): RequestProblem[] {
   ];
 }
 
-/** What is wrong with a request for a conversation, one entry for each field, in the order of the fields. */
+/** Returns the problems of a request, one for each field, in the order of the fields. */
 export function requestProblems(body: JsonObject): RequestProblem[] {
   const request = withMembers(ConversationRequest, body);
   const { auth } = body;
   if (isJsonObject(auth)) request.auth = withMembers(ConversationCredentials, auth);
-  // What class-validator takes for a list of nested objects.
+  // Class-validator takes a list for a list of nested objects.
   else if (Array.isArray(auth)) request.auth = 'a list' as ConversationCredentials;
   const errors = validateSync(request, { forbidUnknownValues: false });
   const strange = unknownMembers(request.auth, auth, 'auth');
@@ -139,7 +139,7 @@ export function requestProblems(body: JsonObject): RequestProblem[] {
   ];
 }
 
-/** The settings that a request without problems asks for. */
+/** Returns the settings of a request without problems. */
 export function settingsOf(body: JsonObject): ConversationSettings {
   const { requester, target, message, announce, maxTurns, timeoutMs } = body as Partial<ConversationSettings>;
   const { instructions: words, auth } = body as Partial<ConversationSettings>;
@@ -159,12 +159,12 @@ function withoutNulls<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, it]) => it !== null)) as T;
 }
 
-/** The first data Part of a Message that is an object. */
+/** Returns the first data Part of a Message that is an object. */
 export function requestOf(parts: readonly { data?: unknown }[]): JsonObject | undefined {
   return parts.map(({ data }) => data).find((data) => isJsonObject(data));
 }
 
-/** Of several things that are wrong with a field the first is said. */
+/** Returns the first problem of a field, and those of its members. */
 function problemsOf(
   field: string,
   { constraints = {}, contexts, children = [] }: Partial<ValidationError>,
@@ -175,7 +175,7 @@ function problemsOf(
   return [...own.slice(0, 1), ...children.flatMap((child) => problemsOf(`${field}.${child.property}`, child))];
 }
 
-/** Credentials for agents that are no URLs. */
+/** Returns the problems of credentials for agents that are not given by URLs. */
 function misplacedCredentials(
   body: JsonObject,
   auth: object | undefined,

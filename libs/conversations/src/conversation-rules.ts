@@ -7,10 +7,10 @@ export const LONGEST_REFERENCE = LONGEST_URL;
 /** Pattern of a text that is not blank. */
 export const GIVEN = /\S/;
 
-/** What a rule carries whose breach is a value of the right kind that is not allowed. */
+/** Context of a rule that a value of the right type violates by being out of range. */
 const RANGE = { range: true };
 
-/** The name, the path or the URL of an agent. */
+/** Decorator: the name, the path or the URL of an agent. */
 export function AgentReference({ required = false } = {}): PropertyDecorator {
   return applyDecorators(
     ...(required ? [] : [IsOptional()]),
@@ -22,7 +22,7 @@ export function AgentReference({ required = false } = {}): PropertyDecorator {
   );
 }
 
-/** A text that says something. @param kind what it must be, for who sends something else */
+/** Decorator: a text that is not blank. @param kind message for a value of another type */
 export function GivenText(kind = 'must be a string'): PropertyDecorator {
   const message = ({ value }: ValidationArguments): string => {
     if (value === undefined || value === null) return 'is required';
@@ -31,7 +31,7 @@ export function GivenText(kind = 'must be a string'): PropertyDecorator {
   return Matches(GIVEN, { message });
 }
 
-/** A whole number within its range; of another one it is said what the range is. */
+/** Decorator: a whole number within a range. */
 export function WholeNumber(least: number, most: number): PropertyDecorator {
   const isWithin = (value: number): boolean => Number.isInteger(value) && value >= least && value <= most;
   return applyDecorators(
@@ -43,7 +43,7 @@ export function WholeNumber(least: number, most: number): PropertyDecorator {
   );
 }
 
-/** One of some words. Any other value is one that is not allowed, of whatever type it is. */
+/** Decorator: one of some words. Any other value is out of range, whatever its type. */
 export function OneOf(words: readonly string[]): PropertyDecorator {
   const isOne = (value: unknown): boolean => words.some((word) => word === value);
   return applyDecorators(
@@ -52,7 +52,7 @@ export function OneOf(words: readonly string[]): PropertyDecorator {
   );
 }
 
-/** Whether a rule says by its context that a value is outside its range. */
+/** True if the context of a rule marks a value as out of range. */
 export function isRange(context: unknown): boolean {
   return (context as { range?: boolean } | undefined)?.range === true;
 }

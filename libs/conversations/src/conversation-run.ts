@@ -25,7 +25,7 @@ import { ANNOUNCE_SKIP, isToken } from './reply-text.js';
 import { replyOf } from './turn-failure.js';
 import { wakeJob } from './wake-job.js';
 
-/** One execution of a conversation, or of the rest of one. */
+/** Execution of a conversation, or of the rest of it. */
 export class ConversationRun extends Process<ConversationState> {
   private readonly logger = new Logger(ConversationRun.name);
   protected override readonly calls: ConversationCalls;
@@ -39,7 +39,7 @@ export class ConversationRun extends Process<ConversationState> {
     this.calls = new ConversationCalls(services, start, state);
   }
 
-  /** Turn 0 is told; turn after turn follows; who announces the end is told it, and then the Task ends. */
+  /** Runs the next step: the first text, then turn after turn, then the announcement, then the end of the Task. */
   protected override next(): Steps {
     const { dialogue, settings, announcement } = this.state;
     if (dialogue.opening()) return this.open();
@@ -58,7 +58,7 @@ export class ConversationRun extends Process<ConversationState> {
     return this.calls.cancel();
   }
 
-  /** A fault of ours ends like one of an agent: with an error and the end. */
+  /** Ends the conversation after an internal fault, as after the failure of an agent: with an error and the end. */
   protected override async *fail(error: unknown): AsyncGenerator<TaskEvent> {
     this.logger.error({ err: error, conversationId: this.context.taskId }, 'A conversation failed');
     yield* this.open();
@@ -73,7 +73,7 @@ export class ConversationRun extends Process<ConversationState> {
     if (opening) yield this.emit(opening);
   }
 
-  /** What callers want comes before the next turn. */
+  /** Executes the callers' commands, then the next turn. */
   private async *converse(): AsyncGenerator<TaskEvent> {
     const { context, state, services } = this;
     const { dialogue } = state;
@@ -99,7 +99,7 @@ export class ConversationRun extends Process<ConversationState> {
     yield this.emit(this.state.dialogue.answered(pending, reply), { call: pending.turn, ...session });
   }
 
-  /** Notes the Task of a call as soon as it is seen. */
+  /** Runs a call to its end, and records its Task as soon as it is known. */
   private async *follow(name: CallName, call: AgentCall): AsyncGenerator<TaskEvent, Reply, undefined> {
     for await (const { seen } of call.run()) {
       if (seen?.first) yield this.note({ call: name, taskId: seen.taskId });
@@ -108,7 +108,10 @@ export class ConversationRun extends Process<ConversationState> {
     return replyOf(call.outcome, this.state.settings.timeoutMs);
   }
 
-  /** True if the agent asks what the other agent may not answer. A login is a question where a tool began this. */
+  /**
+   * True if the agent's question is not for the other agent to answer. A login is one if a tool started the
+   * conversation.
+   */
   private isForPerson({ outcome, answer }: AgentCall): boolean {
     if (outcome.kind !== 'waiting' || answer.taskId === undefined || !needsPerson(answer)) return false;
     return answer.state !== 'TASK_STATE_AUTH_REQUIRED' || this.state.settings.origin !== undefined;
@@ -122,7 +125,7 @@ export class ConversationRun extends Process<ConversationState> {
     return this.waitWith(state, message, { call: turn, ...ids, asks: true });
   }
 
-  /** Asks once more after a command that has not answered the question. */
+  /** Repeats the question after a command that has not answered it. */
   private repeatQuestion({ turn, taskId, contextId, state, message }: AskedQuestion): TaskEvent {
     const ids = { taskId, ...(contextId !== undefined && { contextId }) };
     return this.waitWith(state, message && { ...message, messageId: randomId() }, { call: turn, ...ids, asks: true });
@@ -138,8 +141,8 @@ export class ConversationRun extends Process<ConversationState> {
   }
 
   /**
-   * The Task waits, so that no replica holds it and whoever gets the next command goes on with it. A command that came
-   * before this is durable, and was not seen here, is found by the job of the same commit.
+   * Makes the Task wait, so that no replica holds it and the next command resumes it. A command that became durable
+   * before, and was not read here, is found by the job of the same commit.
    */
   private wait(): TaskEvent {
     return this.waitWith('TASK_STATE_INPUT_REQUIRED', agentMessage(this.context, 'The conversation is paused.'));
@@ -151,17 +154,17 @@ export class ConversationRun extends Process<ConversationState> {
     return this.record({ ...waiting, jobs: [wakeJob(this.context.taskId, this.state.command)] });
   }
 
-  /** The announcement comes after the end and is no event of the stream; its failure changes nothing. */
+  /** Announces the end. The announcement is no event of the stream, and its failure changes nothing. */
   private async *announce(agent: string): AsyncGenerator<TaskEvent> {
     const call = await this.calls.announcement(agent);
     const reply = yield* this.follow('announce', call);
     const isAsking = call.outcome.kind === 'waiting';
-    // Canceled before the note, so that an execution that is killed between the two leaves a Task that has failed.
+    // The cancel precedes the record, so that a crash between the two leaves no waiting Task.
     if (isAsking) await this.calls.cancelAnnouncement(agent, call.taskId);
     yield this.note({ announcement: isAsking ? 'failed' : announcementOf(reply) });
   }
 
-  /** An agent that asked last is not left asking. */
+  /** Ends the conversation. An agent that still asks a question is canceled. */
   private async *end(outcome?: Outcome): AsyncGenerator<TaskEvent> {
     const { dialogue } = this.state;
     if (dialogue.outcome === undefined) yield this.emit(dialogue.completed(outcome));
@@ -169,7 +172,7 @@ export class ConversationRun extends Process<ConversationState> {
     for (const event of endingEvents(this.context, dialogue)) yield this.record(event);
   }
 
-  /** What is told is durable before the next speaker hears of it, and says that it will. */
+  /** Records an event. It is durable before the next speaker is called, and it announces that call. */
   private emit(draft: A2aDraft, step: ConversationStep = {}): TaskEvent {
     const event = a2aEvent(draft, this.state.dialogue.emitted, Date.now());
     const emitted = this.step({ ...streamEventMetadata(event), ...stepMetadata(step) });

@@ -5,7 +5,7 @@ import { LONGEST_REFERENCE } from './conversation-rules.js';
 
 const REFERENCE = { type: ['string', 'null'], pattern: '\\S', maxLength: LONGEST_REFERENCE };
 
-/** The JSON Schema of a conversation's config; `requestProblems` refuses what it refuses. */
+/** JSON Schema of a conversation's config. The check of requests refuses what the schema refuses. */
 export const CONVERSATION_SCHEMA: ConfigSchema = {
   type: 'object',
   properties: {

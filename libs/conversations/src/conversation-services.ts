@@ -2,7 +2,7 @@ import type { AgentReferences, ProcessServices } from '#libs/process';
 import type { ConversationBudgets } from './conversation-budget.js';
 import type { ConversationCommands } from './conversation-command.js';
 
-/** What every conversation needs of the process that it runs in. */
+/** Services that every conversation uses. */
 export interface ConversationServices extends ProcessServices {
   references: Pick<AgentReferences, 'areSame' | 'called' | 'isOwn' | 'refuseUnknown'>;
   commands: ConversationCommands;

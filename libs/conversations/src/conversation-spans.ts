@@ -4,7 +4,10 @@ import type { TaskEvent } from '#libs/tasks';
 import { type A2aEvent, turnId } from './a2a-event.js';
 import { type CallName, readStep } from './conversation-metadata.js';
 
-/** What an event of a conversation's log says of its calls: one for each turn after the first text, and the announcement. */
+/**
+ * Returns the span steps of an event of a conversation's log: a call for each turn after the first text, and for the
+ * announcement.
+ */
 export function conversationSpanSteps(event: TaskEvent): readonly SpanStep[] {
   if (!('statusUpdate' in event)) return [];
   const { taskId, metadata } = event.statusUpdate;
@@ -17,14 +20,14 @@ export function conversationSpanSteps(event: TaskEvent): readonly SpanStep[] {
 }
 
 function turnSteps(taskId: string, data: A2aEvent['data']): readonly SpanStep[] {
-  // The first text is what the conversation was begun with.
+  // The first text comes from the request.
   if (data.phase === 'complete' || data.turn === 0) return [];
   const { turn, fromAgent } = data;
   const error = data.phase === 'error' ? data.code : undefined;
   return [begun(taskId, turn), ended(turn, error, fromAgent)];
 }
 
-/** The speaker is called as soon as what was said before is recorded. */
+/** Returns the begin of a call, which is when the preceding event is recorded. */
 function begun(taskId: string, name: CallName): SpanStep {
   const key = ['call', turnId(taskId, name)];
   const attributes = {

@@ -21,30 +21,30 @@ import {
 } from './conversation-metadata.js';
 import { Dialogue } from './dialogue.js';
 
-/** Where a side goes on with its agent. */
+/** Session of a side with its agent. */
 export interface SideSession {
   contextId?: string;
-  /** Its agent's Task, while that waits for the next Message. */
+  /** Task of its agent, while it waits for the next Message. */
   taskId?: string;
 }
 
-/** A question of the agent whose turn is next, for a person to answer. */
+/** Question of the agent whose turn is next, which a person must answer. */
 export interface AskedQuestion {
   side: Side;
-  /** The turn. */
+  /** Number of the turn. */
   turn: number;
   taskId: string;
   contextId?: string;
   /** State and Message with which the conversation asks. */
   state: TaskState;
   message: Message | undefined;
-  /** The answer, from when it is received. */
+  /** The person's answer, once received. */
   answer?: Message;
 }
 
 /**
- * The side's place after an answer of its agent: its Task only while that waits. A Task that a failed call has
- * received no word of may wait.
+ * Returns the session of a side after an answer of its agent. It has the Task only while the Task waits. After a failed
+ * call without any update, the Task may be waiting.
  */
 export function sessionAfter(before: SideSession, answer: CalledTask): SideSession & { waiting: boolean } {
   const { taskId, reply, state } = answer;
@@ -56,29 +56,29 @@ export function sessionAfter(before: SideSession, answer: CalledTask): SideSessi
   };
 }
 
-/** The metadata key of a Message that only wakes a paused conversation: what to do is a command. */
+/** Metadata key of a Message that only wakes a paused conversation, which then reads its commands. */
 export const WAKE_KEY = 'parley/wake';
 
-/** A conversation as its Task's log tells it. The same events always give the same state. */
+/** Conversation as its Task's log describes it. The same events always give the same state. */
 export class ConversationState {
   readonly dialogue: Dialogue;
   readonly sessions: Record<Side, SideSession> = { requester: {}, target: {} };
-  /** The last turn that the agent of each side has answered by itself, and so knows all turns up to; -1: none. */
+  /** Last turn that each side's agent answered itself, and up to which it knows all turns; -1 if none. */
   readonly known: Record<Side, number> = { requester: -1, target: -1 };
-  /** The Tasks that calls have made, as far as the log names them. */
+  /** Tasks of calls, as far as the log names them. */
   readonly calls = new Map<CallName, string>();
-  /** The number of the last command that was carried out. */
+  /** Number of the last executed command. */
   command = 0;
   paused = false;
-  /** What a caller said to the paused conversation: the next turn. */
+  /** Text of a caller to the paused conversation: the next turn. */
   injection: string | undefined;
-  /** The question before the pending turn; absent once there is a turn. */
+  /** Question before the pending turn; absent once the turn is taken. */
   asked: AskedQuestion | undefined;
   announcement: Announcement | undefined;
   taskState: TaskState = 'TASK_STATE_SUBMITTED';
-  /** When the Task reached its state; epoch milliseconds. */
+  /** Time at which the Task reached its state, in epoch milliseconds. */
   changedAt = 0;
-  /** Since when the call has been next, or under way, that is; epoch milliseconds. */
+  /** Time since which the current or next call is due, in epoch milliseconds. */
   callSince = 0;
 
   constructor(
@@ -91,7 +91,7 @@ export class ConversationState {
     this.dialogue = new Dialogue({ conversationId, settings, self });
   }
 
-  /** @throws Error where the log is not one of a conversation */
+  /** Folds a log. @throws Error if it is not the log of a conversation */
   static of(
     conversationId: string,
     log: readonly TaskEvent[],
@@ -103,17 +103,17 @@ export class ConversationState {
     return state;
   }
 
-  /** True if a question of an agent waits for the answer of a person. */
+  /** True if an agent's question waits for a person's answer. */
   get isAsking(): boolean {
     return this.asked !== undefined && this.asked.answer === undefined;
   }
 
-  /** Whether the Task has ended without a word about it: it was ended from outside. */
+  /** True if the Task was ended from outside, without a complete event. */
   get cut(): boolean {
     return isTerminalState(this.taskState) && this.dialogue.outcome === undefined;
   }
 
-  /** Takes in the next event of the log; gives the event of the `a2a` stream that it is, if it is one. */
+  /** Applies the next event of the log. Returns its event of the `a2a` stream, if it has one. */
   apply(event: TaskEvent): A2aEvent | undefined {
     if (!('statusUpdate' in event)) return undefined;
     const { statusUpdate, received } = event;
@@ -125,7 +125,7 @@ export class ConversationState {
     if (emitted?.data.phase === 'turn') this.endWaits();
     const step = readStep(event);
     if (emitted?.data.phase === 'turn' && step.call === emitted.data.turn) this.known[speakerOf(step.call)] = step.call;
-    // Only the Task of a call is noted while that is under way.
+    // During a call only its Task is recorded.
     if (emitted || step.call === undefined) this.callSince = this.changedAt;
     this.step(step);
     this.ask(step, statusUpdate.status);
@@ -139,7 +139,7 @@ export class ConversationState {
     else if (text?.trim()) this.injection = text;
   }
 
-  /** Forgets what the turn waited for. A Task whose question had no answer is not gone on with. */
+  /** Clears what the turn waited for. A Task whose question was not answered is not continued. */
   private endWaits(): void {
     const { asked } = this;
     this.injection = undefined;
@@ -169,7 +169,7 @@ export class ConversationState {
   }
 }
 
-/** @throws Error where the log is not one of a conversation */
+/** @throws Error if it is not the log of a conversation */
 export function settingsIn([first]: readonly TaskEvent[]): ConversationSettings {
   const settings = first && 'task' in first ? readSettings(first.task.metadata) : undefined;
   if (!settings) throw new Error('The log is not one of a conversation');

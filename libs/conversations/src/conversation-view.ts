@@ -13,36 +13,36 @@ import { ConversationState } from './conversation-state.js';
 
 export type ConversationStatus = 'active' | 'complete';
 
-/** A conversation as a list shows it. */
+/** Conversation in a list. */
 export interface ConversationSummary {
   conversationId: string;
   requester: string;
   target: string;
   status: ConversationStatus;
   outcome?: Outcome;
-  /** Present while somebody has paused it, and while a person has to answer a question of an agent. */
+  /** Present while it is paused, or a person must answer an agent's question. */
   paused?: true;
   maxTurns: number;
-  /** Milliseconds that an agent has for one turn. */
+  /** Milliseconds for one turn of an agent. */
   timeoutMs: number;
-  /** Present where an agent began it by a tool. */
+  /** Present if an agent started it by a tool. */
   origin?: ConversationOrigin;
   createdAt: string;
   updatedAt: string;
 }
 
-/** A conversation as `GET /api/conversations/{id}` shows it. */
+/** Conversation of `GET /api/conversations/{id}`. */
 export interface ConversationView extends ConversationSummary {
-  /** Text of the question that a person has to answer before the next turn. */
+  /** Question that a person must answer before the next turn. */
   question?: string;
   turns: Turn[];
-  /** Why the turn after the last one could not be made. */
+  /** Failure of the turn after the last one. */
   error?: TurnFailure & { turn: number };
-  /** What became of the announcement, once that is known. */
+  /** Outcome of the announcement, once known. */
   announcement?: Announcement;
 }
 
-/** Folds a conversation's log into what callers see of it. */
+/** Folds a conversation's log into the view for callers. */
 export function conversationView(header: TaskHeader, log: readonly TaskEvent[]): ConversationView {
   const state = ConversationState.of(header.taskId, log);
   const { dialogue, announcement, paused, isAsking, asked } = state;
@@ -60,13 +60,13 @@ export function conversationView(header: TaskHeader, log: readonly TaskEvent[]):
   };
 }
 
-/** The outcome, also of a conversation whose Task was ended from outside. */
+/** Returns the outcome, also if the Task was ended from outside. */
 export function outcomeOf({ dialogue, cut, taskState }: ConversationState): Outcome | undefined {
   if (dialogue.outcome !== undefined || !cut) return dialogue.outcome;
   return taskState === 'TASK_STATE_CANCELED' ? 'canceled' : 'error';
 }
 
-/** `undefined` where the Task is no conversation. */
+/** Returns the list entry of a Task, or `undefined` if it is no conversation. */
 export function conversationSummary({ header, task }: StoredTask): ConversationSummary | undefined {
   const settings = readSettings(task.metadata);
   if (!settings) return undefined;
@@ -90,7 +90,7 @@ const STATUS_OF: Record<TaskState, ConversationStatus> = {
   TASK_STATE_REJECTED: 'complete',
 };
 
-/** The states of a conversation's Task that a word for a conversation stands for. */
+/** Returns the Task states that a status stands for. */
 export function statesOf(status: ConversationStatus): TaskState[] {
   return (Object.keys(STATUS_OF) as TaskState[]).filter((state) => STATUS_OF[state] === status);
 }

@@ -1,70 +1,70 @@
 import { withoutUserinfo } from '#libs/protocol';
-/** Whose turn it is: the requester speaks in even turns, the target in odd ones. */
+/** Side of a conversation: the requester speaks in even turns, the target in odd ones. */
 export type Side = 'requester' | 'target';
 
-/** How a conversation came to its end. */
+/** Outcome of a conversation. */
 export type Outcome =
-  /** There was nothing more to say: no loop was asked for, or somebody stopped it between two turns. */
+  /** The conversation is complete: there is no loop, or a caller stopped it between two turns. */
   | 'done'
-  /** An agent answered with the skip token, or with nothing. */
+  /** An agent answered with the skip token, or with an empty text. */
   | 'skipped'
-  /** The limit of the loop was reached. */
+  /** The turn limit was reached. */
   | 'max_turns'
   | 'error'
   | 'canceled'
   | 'timeout';
 
-/** Who may be called: either side, or who is told the end. */
+/** Agents that a conversation may call: either side, or the announcer. */
 export type CalledParty = Side | 'announce';
 
-/** How agents elsewhere are told what a conversation wants of them. */
+/** Form in which agents elsewhere receive their instructions. */
 export type Instructions = (typeof INSTRUCTIONS)[number];
 export const INSTRUCTIONS = ['text', 'none'] as const;
 
-/** The call of a tool by which an agent began a conversation. */
+/** Tool call by which an agent started a conversation. */
 export interface ConversationOrigin {
   /** The agent's Task. */
   taskId: string;
-  /** Id of the call in that Task. */
+  /** Id of the call within that Task. */
   call: string;
 }
 
-/** What a conversation is about, as its caller asked for it. */
+/** Settings of a conversation, from its request. */
 export interface ConversationSettings {
-  /** An agent reference; absent: nobody answers the target, to whom the other side is `unknown`. */
+  /** Agent reference. If absent, the target gets no reply, and the other side is `unknown` to it. */
   requester?: string;
-  /** An agent reference. */
+  /** Agent reference. */
   target: string;
   message: string;
-  /** How many turns follow the first answer; 0 to 20. */
+  /** Number of turns after the first answer; 0 to 20. */
   maxTurns: number;
-  /** Milliseconds that an agent has for one turn. */
+  /** Milliseconds for one turn of an agent. */
   timeoutMs: number;
-  /** An agent reference: who is told the last text. */
+  /** Reference of the agent that announces the end. */
   announce?: string;
-  /** How an agent elsewhere that does not read entries gets the prompt of its step: as a text Part; not at all unless set. */
+  /** Form of the instructions for an agent elsewhere that reads no entries: a text Part, or none unless set. */
   instructions?: Instructions;
-  /** The names of the credentials for those of them that are URLs. */
+  /** Names of credentials for agents that are given by URLs. */
   auth?: Partial<Record<CalledParty, string>>;
-  /** Present where an agent began it by a tool. */
+  /** Present if an agent started the conversation by a tool. */
   origin?: ConversationOrigin;
-  /** Revision of such a requester; absent: the newest one at each turn. */
+  /** Revision of such a requester; the newest at each turn if absent. */
   requesterRevision?: string;
 }
 
 export const DEFAULT_MAX_TURNS = 5;
 export const MOST_TURNS = 20;
-/** Milliseconds that an agent has for one turn where its caller sets no limit. */
+/** Default milliseconds for one turn of an agent. */
 export const DEFAULT_TURN_MS = 60_000;
-/** The longest limit that a caller may set, in milliseconds: an hour, as for a brainstorm's agents. */
+/** Maximum milliseconds for one turn of an agent: an hour, as for the agents of a brainstorm. */
 export const LONGEST_TURN_MS = 3_600_000;
 
-/** The name of a requester that is not there, in `fromAgent` and `toAgent`. */
+/** Name of an absent requester in `fromAgent` and `toAgent`. */
 export const UNKNOWN_AGENT = 'unknown';
 
-/** One thing that was said. */
+/** Text of one turn. */
 export interface Turn {
-  /** From 0. */
+  /** Number of the turn, from 0. */
   turn: number;
   fromAgent: string;
   toAgent: string;
@@ -73,25 +73,25 @@ export interface Turn {
   ts: number;
 }
 
-/** Why a turn could not be made. `message` quotes the agent, never our internals. */
+/** Failure of a turn. `message` may quote the agent and never contains internals. */
 export interface TurnFailure {
   code: string;
   message: string;
-  /** Whether the same turn may well succeed later. */
+  /** True if the same turn may succeed later. */
   retryable: boolean;
 }
 
-/** What came of asking an agent for its turn. */
+/** Result of asking an agent for its turn. */
 export type Reply = { text: string } | { failure: TurnFailure };
 
-/** The failure of an agent that took too long. */
+/** Code of the failure of an agent that exceeded its time limit. */
 export const TIMEOUT = 'TIMEOUT';
 
 export function speakerOf(turn: number): Side {
   return turn % 2 === 0 ? 'requester' : 'target';
 }
 
-/** How a side was named, as it is shown. */
+/** Returns the displayed name of a side. */
 export function nameOf(side: Side, settings: Pick<ConversationSettings, 'requester' | 'target'>): string {
   return withoutUserinfo(side === 'target' ? settings.target : (settings.requester ?? UNKNOWN_AGENT));
 }

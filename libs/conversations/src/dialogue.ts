@@ -12,47 +12,47 @@ import {
 } from './conversation.js';
 import { isToken, REPLY_SKIP } from './reply-text.js';
 
-/** A turn that an agent is to be asked for. */
+/** Turn for which an agent is to be called. */
 export interface PendingTurn {
   turn: number;
   speaker: Side;
-  /** What the other side said: the one Part that the speaker is sent. */
+  /** Text of the other side: the only Part that the speaker receives. */
   text: string;
 }
 
 export interface DialogueStart {
   conversationId: string;
   settings: ConversationSettings;
-  /** Whether both sides are the same agent: there is no loop then. */
+  /** True if both sides are the same agent, for which there is no loop. */
   self: boolean;
 }
 
 /**
- * The rules of a conversation, without any I/O: who speaks next, what a reply means, what is emitted. It decides and
- * does not remember: `take` is given each event once it was emitted.
+ * Rules of a conversation, without I/O: the next speaker, the meaning of a reply, the next event. A draft changes no
+ * state; the event is applied once it is emitted.
  */
 export class Dialogue {
   readonly turns: Turn[] = [];
   readonly emitted: Pick<A2aEvent, 'runId'>[] = [];
   error: (TurnFailure & { turn: number }) | undefined;
   outcome: Outcome | undefined;
-  /** When the end was emitted; epoch milliseconds. */
+  /** Time of the end, in epoch milliseconds. */
   endedAt: number | undefined;
 
   constructor(private readonly start: DialogueStart) {}
 
-  /** The last text, which may be the first. */
+  /** Last text, or the first one before any turn. */
   get lastText(): string {
     return this.turns.at(-1)?.text ?? this.start.settings.message;
   }
 
-  /** The last turn that may come. */
+  /** Number of the last possible turn. */
   get lastTurn(): number {
     const { settings, self } = this.start;
     return self || settings.requester === undefined ? 1 : settings.maxTurns + 1;
   }
 
-  /** Takes in an event that was emitted. */
+  /** Applies an emitted event. */
   take({ runId, ts, data, outcome }: A2aEvent): void {
     this.emitted.push({ runId });
     const { phase } = data;
@@ -61,26 +61,26 @@ export class Dialogue {
     else this.turns.push({ turn: data.turn, fromAgent: data.fromAgent, toAgent: data.toAgent, text: data.text, ts });
   }
 
-  /** Turn 0, which nobody is asked for; `undefined` once it was emitted. */
+  /** Drafts turn 0, for which no agent is called; `undefined` once it is emitted. */
   opening(): A2aDraft | undefined {
     return this.turns.length === 0 ? this.turn(0, this.start.settings.message) : undefined;
   }
 
-  /** The turn to ask for; `undefined` where the conversation is to be completed. */
+  /** Returns the turn for which an agent is called next; `undefined` if the conversation is to be completed. */
   pending(): PendingTurn | undefined {
     const turn = this.turns.length;
     if (turn === 0 || turn > this.lastTurn || this.error || this.outcome) return undefined;
     return { turn, speaker: speakerOf(turn), text: this.lastText };
   }
 
-  /** What a reply to the pending turn makes known. */
+  /** Drafts the event that a reply to the pending turn leads to. */
   answered({ turn }: PendingTurn, reply: Reply): A2aDraft {
     if ('failure' in reply) return this.failed(turn, reply.failure);
     if (reply.text.trim() === '' || isToken(reply.text, REPLY_SKIP)) return this.completed('skipped');
     return this.turn(turn, reply.text);
   }
 
-  /** The end: for a reason from outside, or the one that follows from what was emitted. */
+  /** Drafts the end, with a given outcome or the one that follows from the emitted events. */
   completed(outcome: Outcome = this.natural): A2aDraft {
     return { data: { ...this.names(0), phase: 'complete' }, outcome };
   }

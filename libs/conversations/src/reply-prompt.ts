@@ -1,20 +1,20 @@
 import type { ConversationEntry } from '#libs/executor';
 import type { Outcome, Side } from './conversation.js';
 
-/** Whom a prompt is for, and of which turn. */
+/** Recipient and turn of a prompt. */
 export interface PromptedTurn {
   role: Side;
   self: string;
   peer: string;
-  /** From 1. */
+  /** Number of the turn, from 1. */
   turn: number;
   maxTurns: number;
-  /** The last turn that may come. */
+  /** Number of the last possible turn. */
   lastTurn: number;
   skip: string;
 }
 
-/** Whom the prompt of an announcement is for, and of which conversation. */
+/** Conversation that the prompt of an announcement is about. */
 export interface PromptedAnnouncement {
   requester: string;
   target: string;
@@ -62,7 +62,7 @@ export function announcePrompt({ requester, target, outcome, skip, omitted }: Pr
   ].join('\n');
 }
 
-/** Returns an entry as a text, for an agent that does not read entries. */
+/** Returns an entry as a text, for an agent that reads no entries. */
 export function entryText({ instructions, said = [] }: Pick<ConversationEntry, 'instructions' | 'said'>): string {
   if (said.length === 0) return instructions;
   const texts = said.map(({ by, agent, text }) => {
@@ -72,7 +72,7 @@ export function entryText({ instructions, said = [] }: Pick<ConversationEntry, '
   return [instructions, 'What was said before this message, oldest first:', ...texts].join('\n\n');
 }
 
-/** A name is what a caller wrote: quoted, it cannot be read as anything else. */
+/** Quotes a name, so that a caller's text cannot be mistaken for instructions. */
 function named(agent: string): string {
   return JSON.stringify(agent);
 }

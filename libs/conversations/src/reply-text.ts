@@ -1,19 +1,19 @@
 import type { CalledTask } from '#libs/a2a-client';
 import { type Artifact, type Part, spokenParts } from '#libs/protocol';
 
-/** What an agent answers to end the loop. */
+/** Answer of an agent that ends the loop. */
 export const REPLY_SKIP = 'REPLY_SKIP';
-/** What an announcing agent answers to say nothing. */
+/** Answer of an announcer that says nothing. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
 
-/** Whether a text is the token and nothing else; a text that contains it is a text. */
+/** True if a text is the token alone; a text that contains the token is an ordinary text. */
 export function isToken(text: string, token: string): boolean {
   return text.trim() === token;
 }
 
 /**
- * What an agent said: the direct Message, else its Artifacts, else its status Message; so also the question of one that
- * waits. The Parts of one of them are pieces of one text. Where there is no text, its data as JSON.
+ * Returns the text of an agent's answer: of the direct Message, else of its Artifacts, else of its status Message, and
+ * of the question if it waits. The Parts of one source form one text. Without a text, it is the data as JSON.
  */
 export function replyText({ reply, artifacts, status }: Pick<CalledTask, 'reply' | 'artifacts' | 'status'>): string {
   const waiting = status?.state === 'TASK_STATE_INPUT_REQUIRED';

@@ -2,7 +2,7 @@ import { type SaidText, SignedEntries } from '#libs/executor';
 import { canonicalJson, firstData, type JsonValue, type Message } from '#libs/protocol';
 import type { ConversationOrigin } from './conversation.js';
 
-/** The extension, and the metadata key, under which a Message says where the request for a conversation comes from. */
+/** Extension and metadata key for the origin of a request for a conversation. */
 export const TALK_ENTRY = 'urn:parley:extension:talk:v1';
 
 /** Origin of a request for a conversation. */
@@ -16,7 +16,7 @@ export interface TalkEntry {
   revision?: string;
 }
 
-/** Signs and reads what agents say that ask for conversations by a tool. An entry is bound to the request. */
+/** Signs and reads the origins of conversations that agents start by a tool. An entry is bound to its request. */
 export class TalkEntries extends SignedEntries<TalkEntry> {
   protected override readonly extension = TALK_ENTRY;
 

@@ -17,7 +17,7 @@ import { outcomeOf } from './conversation-view.js';
 import { TalkEntries } from './talk-entry.js';
 import { CREDENTIAL_UNUSABLE } from './turn-failure.js';
 
-/** Parts of the service that talks use. */
+/** Services that talks use. */
 export interface TalkServices {
   references: Pick<AgentReferences, 'builtIn'>;
   chains: Pick<CallChains, 'sign' | 'hasSigned'>;
@@ -63,7 +63,7 @@ export class TaskTalks extends AgentTalks {
       signal.throwIfAborted();
       const header = await throughOutage(() => tasks.header(conversationId), signal);
       if (!header || !state) return { error: 'the conversation is gone' };
-      // What ended the reading may be a pause that somebody has ended since.
+      // The reading may have ended at a pause that is over by now.
       if (header.lastSequence > last) continue;
       const asked = state.isAsking ? state.asked?.message : undefined;
       return { question: { state: state.taskState, ...(asked && { asked }) } };
@@ -75,7 +75,7 @@ function stateFrom(conversationId: string, first: TaskEvent): ConversationState 
   return new ConversationState(conversationId, settingsIn([first]), false);
 }
 
-/** Returns what a requester waits for, once the log says it. */
+/** Returns the result for the requester, once the log has it. */
 function resultOf(state: ConversationState, wait: boolean): JsonObject | undefined {
   const { conversationId, dialogue } = state;
   const reply = dialogue.turns[1]?.text;
@@ -88,7 +88,7 @@ function resultOf(state: ConversationState, wait: boolean): JsonObject | undefin
   return { conversationId, outcome, turns: said, ...(failure && { error: failure }) };
 }
 
-/** Returns what the model that began the conversation reads of a failure: no name of a credential. */
+/** Returns the failure as the model that started the conversation reads it, without the name of a credential. */
 function textForModel({ code, message }: TurnFailure): string {
   return code === CREDENTIAL_UNUSABLE ? 'the agent cannot be called now: its credential cannot be used' : message;
 }

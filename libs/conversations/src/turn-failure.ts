@@ -29,9 +29,9 @@ const CODES: Record<CallFailureKind, string> = {
 };
 
 /**
- * What an agent was heard to say: also what it asks for. Why there is no turn, for callers to read.
- * @param timeoutMs the time that it had
- * @throws what is our own fault and nobody's business
+ * Returns the reply of an agent, which may be its question, or the failure of the turn for callers.
+ * @param timeoutMs time limit of the turn
+ * @throws the cause of an internal fault
  */
 export function replyOf(outcome: CallOutcome, timeoutMs: number): Reply {
   if (outcome.kind === 'failed') return { failure: failureOf(outcome.failure, timeoutMs) };
@@ -55,7 +55,7 @@ function wantsAuth(answer: CalledTask): TurnFailure {
   return { code: 'AUTH_REQUIRED', message, retryable: false };
 }
 
-/** The refusal of an agent of this process, which comes with its own reason. */
+/** Returns the refusal by an agent of this process, which has its own reason. */
 function refusalOf(error: unknown): A2AError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof A2AError) return cause;
   return undefined;

@@ -1,9 +1,9 @@
 import type { Job } from '#libs/jobs';
 
-/** The job that goes on with a conversation which somebody wanted to go on while it began to wait. */
+/** Name of the job that resumes a conversation for a command that arrived while it began to wait. */
 export const WAKE = 'conversations.wake';
 
-/** Which conversation, and the last command that it knew when it began to wait. */
+/** Conversation, and the last command that it knew when it began to wait. */
 export interface WakePayload {
   conversationId: string;
   command: number;

@@ -14,9 +14,9 @@ import { IsObject, ValidateBy } from 'class-validator';
 
 const NO_URL = `must be an http or https URL of at most ${LONGEST_URL} characters`;
 
-/** A Message for an agent that a browser cannot call itself. */
+/** Message to an agent that a browser cannot call itself. */
 export class AgentMessageBody {
-  /** Makes the error of what is wrong; what is no object has no URL. */
+  /** Creates the error of a malformed body; a body that is no object lacks the URL. */
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
     malformed(...entries.map((it) => (it.path === '' ? { path: 'url', detail: NO_URL } : it)));
 
@@ -37,13 +37,13 @@ export class AgentMessageBody {
   @IsObject({ message: 'must be a Message' })
   message!: JsonObject;
 
-  /** Returns what the agent is sent. @throws ProblemError 400 where it is no Message of A2A 1.0 */
+  /** Message to the agent. @throws ProblemError 400 if it is no Message of A2A 1.0 */
   get received(): Message {
     return readMessage(this.message);
   }
 }
 
-/** A URL that an agent may be called by. */
+/** Decorator: a URL at which an agent may be called. */
 function AgentUrl(): PropertyDecorator {
   const validate = (value: unknown): boolean => urlFault(value) === undefined;
   return ValidateBy({ name: 'agentUrl', validator: { validate } }, { message: ({ value }) => urlFault(value) ?? '' });
@@ -65,7 +65,7 @@ function readMessage(json: JsonObject): Message {
   throw malformed({ path: 'message', detail: 'must have a messageId, the role ROLE_USER and a Part' });
 }
 
-/** An agent of this service is sent the Message as it is. @throws ProblemError 400 */
+/** Checks the identifiers of a Message, which an agent of this service receives unchanged. @throws ProblemError 400 */
 function withIds(message: Message): Message {
   const { messageId, contextId, taskId, referenceTaskIds = [] } = message;
   const ids = { messageId, contextId, taskId, ...Object.fromEntries(referenceTaskIds.map(referenced)) };

@@ -13,8 +13,8 @@ import { AgentMessageBody } from './agent-message-body.js';
 const EVENT = 'data: {"message":{"messageId":"m2","role":"ROLE_AGENT","parts":[{"text":"Hello"}]}}\n\n';
 
 /**
- * Sends a person's Message to an agent elsewhere. A browser cannot: other origins do not let it, and only this service
- * knows which addresses may be called. Nothing is kept: the Task is the agent's, and goes on when the reader leaves.
+ * Sends a person's Message to an agent elsewhere. A browser cannot: other origins forbid it, and only this service
+ * knows which addresses may be called. Nothing is stored: the agent owns the Task, and continues if the reader leaves.
  */
 @ApiTags('agents')
 @Controller('api/agent-messages')
@@ -63,7 +63,7 @@ export class AgentMessagesController {
   }
 }
 
-/** What an agent answers; an error where it was the call that failed, and not the agent. */
+/** Yields the responses of an agent, and an error event if the call failed rather than the agent. */
 async function* frames(call: AgentCall): AsyncGenerator<SseFrame> {
   for await (const { response } of call.run()) yield { data: JSON.stringify(response) };
   const { outcome } = call;

@@ -10,9 +10,9 @@ import { WAKE_KEY } from '../conversation-state.js';
 import { readWakePayload, WAKE, wakeJob, type WakePayload } from '../wake-job.js';
 
 /**
- * Goes on with conversations that wait. A command may come while its conversation is about to wait, after that has
- * looked for commands for the last time: whoever took the command sees a conversation at work. The job in the commit of
- * the waiting looks once more, so a command that was acknowledged is carried out, whichever process dies.
+ * Resumes conversations that wait. A command may arrive after a conversation has checked for commands and before it
+ * waits. Its caller then sees an active conversation and does not wake it. The job in the commit of the wait checks
+ * again, so an acknowledged command is executed even if a process dies.
  */
 @Injectable()
 export class ConversationWaking {
@@ -26,22 +26,22 @@ export class ConversationWaking {
     jobs.register(WAKE, { read: readWakePayload, run: (payload) => this.lookOnceMore(payload) });
   }
 
-  /** Has a conversation that waits carry out a durable command; a job does, where another request holds its Task. */
+  /** Wakes a waiting conversation for a durable command. If another request holds its Task, a job does it. */
   async wakeFor(command: number, conversationId: string, call: ProcessCall): Promise<void> {
     try {
       await this.wake(conversationId, call);
     } catch (error) {
-      // Its caller would send the command a second time.
+      // With an error its caller would send the command a second time.
       if (!isTaskBusy(error)) throw error;
       await this.jobs.enqueue([{ ...wakeJob(conversationId, command - 1), caller: call.scope }]);
     }
   }
 
-  /** Has a conversation that waits go on; leaves one alone that does not. */
+  /** Resumes a conversation if it waits. */
   private async wake(conversationId: string, call: ProcessCall): Promise<void> {
     const stored = await this.tasks.load(conversationId, call.scope);
     if (!stored || !isWaitingState(stored.header.state)) return;
-    // Where somebody else woke it, whoever executes it finds the command.
+    // If another caller was first, the executing replica finds the command.
     await this.processes.resume(stored, userMessage('Go on.', { metadata: { [WAKE_KEY]: true } }), call);
   }
 

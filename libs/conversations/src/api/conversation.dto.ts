@@ -12,20 +12,20 @@ const STATUSES: ConversationStatus[] = ['active', 'complete'];
 const OUTCOMES = ['done', 'skipped', 'max_turns', 'error', 'canceled', 'timeout'];
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
 
-/** Of workflows that there are once the examples of `/api/apply` were sent. */
+/** Examples. Their workflows exist once the examples of `/api/apply` are saved. */
 export const CONVERSATION_EXAMPLES = {
   'two agents': {
     value: { requester: 'poet', target: 'critic', message: 'What do you think of this verse?', maxTurns: 5 },
   },
 };
 
-/** What a conversation is about, as the management API is sent it. */
+/** Body of a request to start a conversation. */
 @ApiClosed()
 export class ConversationBody extends ConversationRequest {
-  /** The very body that was sent: it is the conversation's first Message. */
+  /** Body as it was sent; it becomes the conversation's first Message. */
   sent!: JsonObject;
 
-  /** @throws ProblemError 400 and 422 naming the fields, by the rules that any such Message is read by */
+  /** Validates a body by the rules for any such Message. @throws ProblemError 400 or 422, naming the fields */
   static from(sent: JsonObject): ConversationBody {
     const body = Object.assign(new ConversationBody(), { sent });
     const problems = wholeRequestProblems(sent);
@@ -36,7 +36,7 @@ export class ConversationBody extends ConversationRequest {
   }
 }
 
-/** What is said in place of the agent whose turn is next. */
+/** Text in place of the agent whose turn is next. */
 export class TurnBody {
   @ApiProperty({ pattern: GIVEN.source, example: 'Make it rhyme.' })
   @Matches(GIVEN, {
@@ -48,7 +48,7 @@ export class TurnBody {
   text!: string;
 }
 
-/** Which conversations are asked for. */
+/** Query for conversations. */
 export class ConversationQuery extends PageQuery {
   @QueryWord(STATUSES)
   status?: ConversationStatus;
@@ -62,7 +62,7 @@ export class ConversationId {
   conversationId!: string;
 }
 
-/** The call of a tool that began a conversation. */
+/** Tool call that started a conversation. */
 class ConversationOrigin implements Origin {
   @ApiProperty({ description: 'The A2A taskId of the agent.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' })
   taskId!: string;
@@ -74,7 +74,7 @@ class ConversationOrigin implements Origin {
   call!: string;
 }
 
-/** A conversation as a list shows it. */
+/** Conversation in a list. */
 export class ConversationSummary extends ConversationId implements Summary {
   @ApiProperty({ example: 'poet' }) requester!: string;
   @ApiProperty({ example: 'critic' }) target!: string;
@@ -113,7 +113,7 @@ class ConversationFailure implements TurnFailure {
   @ApiProperty({ description: 'Whether the same turn may well succeed later.' }) retryable!: boolean;
 }
 
-/** A conversation with its turns. */
+/** Conversation with its turns. */
 export class ConversationDetail extends ConversationSummary implements ConversationView {
   @ApiPropertyOptional({
     description: 'Question of an agent that a person has to answer before the next turn, by a Message to the Task.',

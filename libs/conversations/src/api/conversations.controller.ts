@@ -121,7 +121,7 @@ export class ConversationsController {
   }
 }
 
-/** A command is accepted: it is carried out between two turns. */
+/** Decorator of a command, which is accepted here and executed between two turns. */
 function ApiCommand(summary: string): MethodDecorator {
   return applyDecorators(
     HttpCode(202),

@@ -23,14 +23,14 @@ import { ConversationWaking } from './conversation-waking.js';
 import { Conversations } from './conversations.js';
 import { ConversationsController } from './conversations.controller.js';
 
-/** The token of ConversationServices. */
+/** Injection token of ConversationServices. */
 const SERVICES = Symbol('ConversationServices');
 const AGENT = Symbol('ConversationAgent');
 
-/** What conversations are made of. Needs the ground's modules, and an AgentCatalog in the application. */
+/** Conversations as an agent and a node type. Requires the ground's modules, and an AgentCatalog in the application. */
 @Module({})
 export class ConversationAgentModule {
-  /** @param agents a module that exports AgentDirectory */
+  /** @param agents module that exports AgentDirectory */
   static withAgents(agents: Type | DynamicModule): DynamicModule {
     return {
       module: ConversationAgentModule,
@@ -65,7 +65,7 @@ function servicesOf(
   return { directory, references, tasks, commands, chains, budgets };
 }
 
-/** Calls that agents make by themselves count with those of conversations. */
+/** Returns the budgets for calls of agents as tools, which count together with those of conversations. */
 function callBudgetsOf(budgets: ConversationBudgets): CallBudgets {
   return { spend: async (root) => refuseBeyond(await budgets.spend(root, 'call')) };
 }
@@ -84,13 +84,13 @@ function publish(own: BuiltInAgents, services: ConversationServices): ServedAgen
   return agent;
 }
 
-/** The management API of conversations, and of a person's own talk with an agent elsewhere. */
+/** Management API of conversations, and of a person's messages to an agent elsewhere. */
 @Module({})
 export class ConversationsModule {
   /**
-   * @param executor the ExecutorModule over the catalog
-   * @param agent the ConversationAgentModule
-   * @param agents a module that exports AgentDirectory
+   * @param executor ExecutorModule over the catalog
+   * @param agent ConversationAgentModule
+   * @param agents module that exports AgentDirectory
    */
   static with(executor: DynamicModule, agent: DynamicModule, agents: Type | DynamicModule): DynamicModule {
     return {

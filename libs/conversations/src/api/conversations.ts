@@ -26,17 +26,19 @@ import {
 import type { ConversationBody, ConversationPage, ConversationQuery, ConversationSummary } from './conversation.dto.js';
 import { ConversationWaking } from './conversation-waking.js';
 
-/** Its Task says that it is one, and not its header: those of workflows are Tasks of other agents. */
+/**
+ * Kind of conversations. Only the Task shows that it is one, not its header: those of workflows belong to other agents.
+ */
 const CONVERSATION: ProcessKind = { noun: 'conversation', includes: () => true };
 
-/** Those that were asked for by themselves; not those of workflows. */
+/** Rules for listing conversations that were started directly, not by workflows. */
 const LISTING: ProcessListing<ConversationStatus, ConversationSummary> = {
   agent: CONVERSATIONS_PATH,
   states: { active: statesOf('active'), complete: statesOf('complete') },
   summary: conversationSummary,
 };
 
-/** Starts, shows and steers conversations. One is the Task of its agent; beside its log only commands are kept. */
+/** Starts, shows and controls conversations. Each is the Task of its agent; only commands are stored beside its log. */
 @Injectable()
 export class Conversations {
   constructor(
@@ -47,21 +49,21 @@ export class Conversations {
   ) {}
 
   /**
-   * Resolves with the conversation's id when it is durable; it goes on whatever becomes of the caller.
-   * @throws A2AError 422 for agents that are not known, 409 for another body under a known `Idempotency-Key`
+   * Starts a conversation and resolves with its id when it is durable. It continues if the caller leaves.
+   * @throws A2AError 422 for unknown agents, 409 for another body under a known `Idempotency-Key`
    */
   start({ sent }: ConversationBody, call: ApiCall, idempotencyKey?: string): Promise<string> {
     return this.processes.start({ agent: CONVERSATIONS_PATH, data: sent }, call, idempotencyKey);
   }
 
-  /** The one that changed last first. */
+  /** Lists conversations, most recently updated first. */
   async page(query: ConversationQuery, call: ApiCall): Promise<ConversationPage> {
     const { found, nextPageToken } = await this.processes.page(LISTING, query, call.scope, this.processes.room(call));
     return { conversations: found, nextPageToken };
   }
 
   /**
-   * The conversation with its Task as that began.
+   * Returns a conversation with its Task in its initial state.
    * @throws ProblemError 404
    */
   async find(conversationId: string, scope: TaskScope): Promise<StoredTask> {
@@ -76,7 +78,7 @@ export class Conversations {
   }
 
   /**
-   * Its events until the complete one, by their numbers in the conversation.
+   * Returns the events of a conversation until the complete one, by their numbers in the conversation.
    * @throws ProblemError 404
    */
   async events(conversationId: string, call: ApiCall): Promise<ProcessEvents> {
@@ -90,8 +92,8 @@ export class Conversations {
   }
 
   /**
-   * Cancels a conversation and the Task of the agent that is at work for it. Canceling a canceled one answers the same.
-   * @throws ProblemError 404; 409 for one that has ended otherwise
+   * Cancels a conversation and the Task of its agent at work. A repeated cancel returns the same.
+   * @throws ProblemError 404; 409 if it has ended otherwise
    */
   async cancel(conversationId: string, call: ApiCall): Promise<ConversationView> {
     await this.processes.cancel(await this.find(conversationId, call.scope), call);
@@ -101,18 +103,17 @@ export class Conversations {
   }
 
   /**
-   * Wants something of a conversation: it is done before the next turn, wherever the conversation goes on. Resolves when
-   * that is durable.
-   * @throws ProblemError 404; 409 for a conversation that has ended
+   * Adds a command, which the executing replica handles before the next turn. Resolves when the command is durable.
+   * @throws ProblemError 404; 409 if the conversation has ended
    */
   async command(conversationId: string, kind: CommandKind, call: ApiCall, text?: string): Promise<void> {
     await this.assertOpen(conversationId, call);
     const number = await this.commands.add(conversationId, { kind, ...(text !== undefined && { text }) });
-    // One that is at work carries it out; one that is about to wait looks once more when it does (ConversationWaking).
+    // An active conversation executes it; one that is about to wait checks again when it does (ConversationWaking).
     if (kind !== 'pause') await this.waking.wakeFor(number, conversationId, call);
   }
 
-  /** @throws ProblemError 404; 409 for a conversation that has ended */
+  /** @throws ProblemError 404; 409 if the conversation has ended */
   private async assertOpen(conversationId: string, call: ApiCall): Promise<void> {
     using room = this.processes.room(call);
     const { status, outcome } = await this.shown(conversationId, call.scope, room);
@@ -131,7 +132,7 @@ export class Conversations {
     }
   }
 
-  /** The whole log is read: how the events are numbered is known only from the first one on. */
+  /** Follows the log from its start: the numbers of the events depend on all events before. */
   private async *emitted({ header, task }: StoredTask, signal: AbortSignal): AsyncGenerator<A2aEvent> {
     const settings = readSettings(task.metadata);
     if (!settings) return;

@@ -16,7 +16,7 @@ export class PostgresConversationCommands extends ConversationCommands {
     retention.purgeWith('DELETE FROM conversation_command WHERE conversation_id = ANY($1::text[])');
   }
 
-  /** Of two that want the same number the second finds it taken and takes the next: there is never a gap to wait for. */
+  /** Adds a command. If two writers take the same number, the second retries with the next, so there are no gaps. */
   async add(conversationId: string, { kind, text }: Omit<ConversationCommand, 'number'>): Promise<number> {
     for (;;) {
       try {
