@@ -3,7 +3,7 @@ import type { Work, WorkContext } from './work-context.js';
 const AGENT = Symbol.for('parley-a2a/agent');
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
-/** One thing that an agent can do, as its card says it (A2A 1.0, section 4.4.5). */
+/** Skill of an agent on its card (A2A 1.0, section 4.4.5). */
 export interface Skill {
   id: string;
   name: string;
@@ -14,51 +14,51 @@ export interface Skill {
   outputModes?: string[];
 }
 
-/** An agent, as its author says it. */
+/** Definition of an agent by its author. */
 export interface AgentDefinition {
   /** 1 to 64 letters, digits, underscores or hyphens. */
   name: string;
-  /** One sentence for its card. */
+  /** Sentence that describes it on its card. */
   description?: string;
-  /** Of the agent; `0.1.0` unless said otherwise. */
+  /** Version of the agent; default `0.1.0`. */
   version?: string;
-  /** One that is named as the agent is, unless said otherwise. */
+  /** Skills; default: one named like the agent. */
   skills?: Skill[];
-  /** Media types that it takes: text and JSON, unless said otherwise. */
+  /** Accepted media types; default: text and JSON. */
   inputModes?: string[];
   outputModes?: string[];
-  /** Works on one Task. Executed from the beginning after a crash and after an answer (see WorkContext). */
+  /** Works on one Task. It runs from the beginning after a crash and after an answer (see WorkContext). */
   run(ctx: WorkContext): Work;
 }
 
-/** An agent that can be served. */
+/** Defined agent, which can be served. */
 export interface DefinedAgent extends AgentDefinition {
   readonly [AGENT]: true;
 }
 
-/** How an agent is served; what is left out comes from the environment, as for the service itself. */
+/** Options for serving an agent; the environment supplies defaults, as for the service itself. */
 export interface ServeOptions {
-  /** 4001 unless said otherwise; 0 takes any free one. */
+  /** Port; default 4001. 0 picks a free one. */
   port?: number;
-  /** 127.0.0.1 unless said otherwise. */
+  /** Host; default 127.0.0.1. */
   host?: string;
-  /** Of the embedded database; `.data/agents/<name>` unless said otherwise. */
+  /** Folder of the embedded database; default `.data/agents/<name>`. */
   dataDir?: string;
-  /** A database of the agent's own in place of the embedded one. */
+  /** URL of a database for this agent alone, in place of the embedded one. */
   databaseUrl?: string;
 }
 
-/** An agent that is served. */
+/** Served agent. */
 export interface Serving {
-  /** The URL that it listens on; the agent is at `/a2a` there. */
+  /** URL on which it listens; the agent is at `/a2a` below it. */
   readonly url: string;
-  /** Ends what is under way in order; another process goes on with it. */
+  /** Stops work in progress in order; another process resumes it. */
   close(): Promise<void>;
 }
 
 export type Serve = (agent: DefinedAgent, options?: ServeOptions) => Promise<Serving>;
 
-/** @throws TypeError naming the member that is wrong */
+/** Defines an agent. @throws TypeError naming the invalid member */
 export function defineAgent(definition: AgentDefinition): DefinedAgent {
   if (typeof definition.name !== 'string' || !NAME.test(definition.name)) {
     throw new TypeError('defineAgent: name must be 1 to 64 letters, digits, underscores or hyphens');

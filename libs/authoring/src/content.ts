@@ -1,10 +1,10 @@
-/** What JSON can say. */
+/** JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json };
 
-/** A JSON object, a JSON Schema for example. */
+/** JSON object, such as a JSON Schema. */
 export type JsonMembers = { [member: string]: Json };
 
-/** A piece of content (A2A 1.0, section 4.1.6): exactly one of `text`, `raw` (base64), `url` and `data` is present. */
+/** Piece of content (A2A 1.0, section 4.1.6): exactly one of `text`, `raw` (base64), `url` and `data` is present. */
 export interface ContentPart {
   text?: string;
   raw?: string;
@@ -15,7 +15,7 @@ export interface ContentPart {
   metadata?: JsonMembers;
 }
 
-/** A Message as its sender wrote it (A2A 1.0, section 4.1.4). */
+/** Message as its sender wrote it (A2A 1.0, section 4.1.4). */
 export interface ReceivedMessage {
   messageId: string;
   contextId?: string;
@@ -27,13 +27,13 @@ export interface ReceivedMessage {
   referenceTaskIds?: string[];
 }
 
-/** What an Artifact holds: one text, one piece of data, or Parts. */
+/** Content of an Artifact: one text, one data value, or Parts. */
 export type ArtifactContent =
   | { text: string; description?: string }
   | { data: Json; description?: string }
   | { parts: ContentPart[]; description?: string };
 
-/** An Artifact, to be yielded or returned. */
+/** Artifact to yield or return. */
 export interface ArtifactOutput {
   readonly artifact: string;
   readonly content: ArtifactContent;

@@ -1,79 +1,79 @@
 import { PLUGIN } from './plugin-mark.js';
 
-/** A Task has reached a state that is final. */
+/** Fact: a Task has reached a final state. */
 export interface TaskSettled {
   taskId: string;
   contextId: string;
-  /** The path of the agent, for example `workflows/translate`; `''` is the service. */
+  /** Path of the agent, for example `workflows/translate`; `''` is the service. */
   agent: string;
   tenant: string;
   owner: string;
-  /** The A2A state, for example `TASK_STATE_COMPLETED`. */
+  /** A2A state, for example `TASK_STATE_COMPLETED`. */
   state: string;
-  /** The Task that called for this one, if any. */
+  /** Task that called this one, if any. */
   parentTaskId?: string;
   createdAt: Date;
   settledAt: Date;
 }
 
-/** A run has failed. */
+/** Fact: a run has failed. */
 export interface RunFailed {
   runId: string;
   workflow: string;
   tenant: string;
-  /** The node whose failure ended the run, if one did. */
+  /** Node whose failure ended the run, if any. */
   node?: string;
-  /** The kind of that failure, as in `failure.kind` of run events. */
+  /** Kind of that failure, as in `failure.kind` of run events. */
   kind?: string;
-  /** The beginning of the failure's message, which may quote what agents said. */
+  /** Start of the failure's message, which may quote agents. */
   cause: string;
-  /** The trace that the run belongs to, if any. */
+  /** Trace that the run belongs to, if any. */
   traceId?: string;
 }
 
-/** A Task waits for an answer, or for a login. */
+/** Fact: a Task waits for an answer, or for a login. */
 export interface QuestionAsked {
   taskId: string;
   contextId: string;
   agent: string;
   tenant: string;
   owner: string;
-  /** The node that asks, if the Task is one of a node. */
+  /** Node that asks, if the Task belongs to a node. */
   node?: string;
   /** `TASK_STATE_INPUT_REQUIRED` or `TASK_STATE_AUTH_REQUIRED`. */
   state: string;
 }
 
-/** The card of an agent elsewhere says something else than before. */
+/** Fact: the card of an agent elsewhere has changed. */
 export interface CardChanged {
-  /** The agent's URL, without credentials and query. */
+  /** URL of the agent, without credentials and query. */
   url: string;
   tenant: string;
-  /** The members of the card that changed. */
+  /** Changed members of the card. */
   paths: readonly string[];
-  /** `CARD_CHANGE_POLICY`. */
+  /** Value of `CARD_CHANGE_POLICY`. */
   policy: string;
-  /** True if the change concerns more than words and pictures. */
+  /** True if the change affects more than texts and pictures. */
   significant: boolean;
-  /** True if calls are refused until somebody accepts the change. */
+  /** True if calls are refused until the change is accepted. */
   blocked: boolean;
 }
 
-/** An API key was revoked, or replaced by another one. */
+/** Fact: an API key was revoked or replaced. */
 export interface KeyRevoked {
-  /** The key's name; never the key. */
+  /** Name of the key, never the key itself. */
   name: string;
   tenant: string;
 }
 
-/** A replica has left or died, and its work was taken over. */
+/** Fact: a replica has left or died, and its work was taken over. */
 export interface ReplicaLeft {
   replicaId: string;
-  /** Tasks that the telling replica took over since the last replica left. */
+  /** Tasks that the reporting replica took over since the last replica left. */
   takenOver: number;
 }
 
-/** Payloads of the facts that parts of the service emit, by the facts' names. */
+/** Payloads of the facts that the service emits, by name. */
 export interface FactPayloads {
   'task.settled': TaskSettled;
   'run.failed': RunFailed;
@@ -85,10 +85,10 @@ export interface FactPayloads {
 
 export type FactName = keyof FactPayloads;
 
-/** A fact with its name. */
+/** Fact with its name. */
 export type Fact = { [Name in FactName]: { name: Name; payload: FactPayloads[Name] } }[FactName];
 
-/** The names of all facts. */
+/** Names of all facts. */
 export const FACT_NAMES: readonly FactName[] = [
   'task.settled',
   'run.failed',
@@ -100,7 +100,7 @@ export const FACT_NAMES: readonly FactName[] = [
 
 export type FactHandler<Name extends FactName> = (fact: FactPayloads[Name]) => unknown;
 
-/** A handler that a plugin module exports. */
+/** Handler that a plugin module exports. */
 export interface DefinedHandler<Name extends FactName = FactName> {
   readonly fact: Name;
   readonly handle: FactHandler<Name>;
@@ -108,12 +108,10 @@ export interface DefinedHandler<Name extends FactName = FactName> {
 }
 
 /**
- * Has a function called with every fact of a name that this replica makes durable.
- *
- * - A fact is a hint: it comes once, after its commit, and is lost with the process.
- * - What the function throws, or rejects with, is logged and changes nothing.
- *
- * @throws TypeError naming the argument that is wrong
+ * Registers a function for every fact of a name that this replica makes durable.
+ * - A fact is a hint: it is delivered once, after its commit, and lost with the process.
+ * - An error or a rejection of the function is logged and has no other effect.
+ * @throws TypeError naming the invalid argument
  */
 export function onFact<Name extends FactName>(name: Name, handle: FactHandler<Name>): DefinedHandler<Name> {
   if (!FACT_NAMES.includes(name)) throw new TypeError(`onFact: name must be one of ${FACT_NAMES.join(', ')}`);

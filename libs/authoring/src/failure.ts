@@ -1,21 +1,21 @@
 const FAILURE = Symbol.for('parley-a2a/failure');
 
-/** Ends work as failed with a sentence that callers may read. What any other error says stays with the operator. */
+/** Error that fails the work with a sentence for callers. The message of any other error is for the operator alone. */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
   readonly [FAILURE] = true;
 }
 
-/** Whether an error is a Failure, whichever copy of the package it was made with. */
+/** True if an error is a Failure, from any copy of the package. */
 export function isFailure(error: unknown): error is Failure {
   return error instanceof Error && FAILURE in error;
 }
 
-/** A step failed, now or when it was recorded; `message` is that of the error that it threw. */
+/** Error of a step that failed, now or when it was recorded; `message` is that of the thrown error. */
 export class StepError extends Error {
   override readonly name = 'StepError';
 
-  /** The step's key. */
+  /** Key of the step. */
   readonly key: string;
 
   constructor(key: string, message: string, options?: ErrorOptions) {

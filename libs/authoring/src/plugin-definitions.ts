@@ -5,7 +5,7 @@ import type { Work, WorkContext } from './work-context.js';
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
-/** The JSON Schema of an object. */
+/** JSON Schema of an object. */
 export interface ObjectSchema {
   type?: 'object';
   properties?: { [member: string]: JsonMembers };
@@ -13,51 +13,51 @@ export interface ObjectSchema {
   [keyword: string]: Json | undefined;
 }
 
-/** What the function of a node works with. */
+/** Context of the function of a node. */
 export interface NodeContext<Config extends JsonMembers = JsonMembers> extends WorkContext {
-  /** The node's config as its workflow says it, which fits `configSchema`. */
+  /** Config of the node in its workflow; it fits `configSchema`. */
   readonly config: Config;
-  /** The node's id. */
+  /** Id of the node. */
   readonly node: string;
 }
 
-/** A type of node that workflows may have. */
+/** Definition of a node type for workflows. */
 export interface NodeDefinition<Config extends JsonMembers = JsonMembers> {
-  /** 1 to 64 letters, digits, underscores or hyphens; none that there is already. */
+  /** Name: 1 to 64 letters, digits, underscores or hyphens, unlike any existing type. */
   type: string;
-  /** One sentence for the cards of such nodes, and for the console. */
+  /** Sentence for the cards of such nodes, and for the console. */
   description?: string;
-  /** The JSON Schema (2020-12) of a node's config; it is checked when a workflow is saved, and described in the console. */
+  /** JSON Schema (2020-12) of a node's config. It is checked when a workflow is saved, and described in the console. */
   configSchema: ObjectSchema;
-  /** After a crash: `restart` executes `run` again, without the steps that were recorded; `fail` ends the Task FAILED. */
+  /** Behavior after a crash: `restart` runs `run` again, without the recorded steps; `fail` ends the Task FAILED. */
   recovery: 'restart' | 'fail';
   /** Works on one Message to such a node. */
   run(ctx: NodeContext<Config>): Work;
 }
 
-/** What the function of a tool is given beside its arguments. */
+/** Context of a tool call, beside its arguments. */
 export interface ToolCall {
-  /** Aborts when the call's Task is canceled or the process stops. */
+  /** Signal that aborts when the call's Task is canceled or the process stops. */
   readonly signal: AbortSignal;
 }
 
-/** A tool that `tool` nodes and agents may name. */
+/** Definition of a tool that `tool` nodes and agents may name. */
 export interface ToolDefinition<Args extends JsonMembers = JsonMembers> {
-  /** 1 to 64 letters, digits, underscores or hyphens; none that there is already. */
+  /** Name: 1 to 64 letters, digits, underscores or hyphens, unlike any existing tool. */
   name: string;
-  /** What it does: a model decides by it. */
+  /** Description by which a model decides to call it. */
   description: string;
-  /** The JSON Schema (2020-12) of its arguments, which are held to it before `run`. */
+  /** JSON Schema (2020-12) of its arguments, which are validated before `run`. */
   inputSchema: ObjectSchema;
-  /** Whether it changes nothing: then a call that a crash cut is made again. */
+  /** True if the tool changes nothing. A call that a crash interrupted is then repeated. */
   readOnly?: boolean;
-  /** Whether calling it twice does what calling it once does: then a call that a crash cut is made again. */
+  /** True if two calls have the effect of one. A call that a crash interrupted is then repeated. */
   idempotent?: boolean;
-  /** @throws Failure with a sentence that callers and models may read */
+  /** Runs the tool. @throws Failure with a sentence for callers and models */
   run(args: Args, call: ToolCall): Json | Promise<Json>;
 }
 
-/** A node type, a tool or a handler of facts that a plugin module exports, alone or in a list, as its default. */
+/** Node type, tool or fact handler that a plugin module exports as its default, alone or in a list. */
 export type Plugin = DefinedNode | DefinedTool | { [Name in FactName]: DefinedHandler<Name> }[FactName];
 
 export interface DefinedNode extends NodeDefinition {
@@ -68,7 +68,7 @@ export interface DefinedTool extends ToolDefinition {
   readonly [PLUGIN]: 'tool';
 }
 
-/** @throws TypeError naming the member that is wrong */
+/** Defines a node type. @throws TypeError naming the invalid member */
 export function defineNode<Config extends JsonMembers = JsonMembers>(definition: NodeDefinition<Config>): DefinedNode {
   const { type, configSchema, recovery } = definition;
   refuseUnless(isName(type), 'defineNode: type must be 1 to 64 letters, digits, underscores or hyphens');
@@ -79,7 +79,7 @@ export function defineNode<Config extends JsonMembers = JsonMembers>(definition:
   return { ...whole, run: (ctx) => whole.run(ctx), [PLUGIN]: 'node' };
 }
 
-/** @throws TypeError naming the member that is wrong */
+/** Defines a tool. @throws TypeError naming the invalid member */
 export function defineTool<Args extends JsonMembers = JsonMembers>(definition: ToolDefinition<Args>): DefinedTool {
   const { name, description, inputSchema } = definition;
   refuseUnless(isName(name), 'defineTool: name must be 1 to 64 letters, digits, underscores or hyphens');
@@ -90,7 +90,7 @@ export function defineTool<Args extends JsonMembers = JsonMembers>(definition: T
   return { ...whole, run: (args, call) => whole.run(args, call), [PLUGIN]: 'tool' };
 }
 
-/** What a value was defined as; `undefined` where it is no plugin. */
+/** Returns the kind of a definition, or `undefined` if the value is no plugin. */
 export function pluginKind(value: unknown): PluginKind | undefined {
   if (typeof value !== 'object' || value === null || !(PLUGIN in value)) return undefined;
   return PLUGIN_KINDS.find((kind) => kind === value[PLUGIN]);

@@ -1,2 +1,2 @@
-/** Marks what a plugin module exports with its kind, also where the module has a copy of this package. */
+/** Symbol that marks exports of a plugin module with their kind, even across copies of this package. */
 export const PLUGIN: unique symbol = Symbol.for('parley-a2a/plugin');

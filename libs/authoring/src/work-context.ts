@@ -1,46 +1,54 @@
 import type { ArtifactContent, ArtifactOutput, Json, JsonMembers, ReceivedMessage } from './content.js';
 
-/** What a step's function is given. */
+/** Context of a step's function. */
 export interface Step {
   /**
-   * The same each time this step of this Task is made. A receiver that takes it as an idempotency key does the work once
-   * even where a crash cut the step in its middle.
+   * Key that is the same each time this step of this Task runs. A receiver that uses it as an idempotency key does the
+   * work once, even if a crash interrupted the step.
    */
   readonly idempotencyKey: string;
-  /** As that of the context. */
+  /** Signal of the context. */
   readonly signal: AbortSignal;
 }
 
 /**
- * One Task, as the function that works on it sees it. The function is executed from its beginning after a crash and after
- * an answer: what its steps gave and what was answered is then given again, and what it said is not said twice.
+ * Task, as the function that works on it sees it. The function runs from its beginning after a crash and after an
+ * answer: results of recorded steps and received answers are returned again, and its output is not sent twice.
  */
 export interface WorkContext {
   readonly taskId: string;
   readonly contextId: string;
-  /** The Message that the Task began with. */
+  /** First Message of the Task. */
   readonly message: ReceivedMessage;
-  /** Its text; `''` where it has none. */
+  /** Text of that Message; `''` if it has none. */
   readonly text: string;
-  /** The value of its first data Part; `undefined` where it has none. */
+  /** Value of its first data Part, if any. */
   readonly data: Json | undefined;
-  /** Aborts when the Task is canceled, the process stops, or this execution has ended, a question that waits included. */
+  /**
+   * Signal that aborts when the Task is canceled, the process stops, or this execution ends, a pending question
+   * included.
+   */
   readonly signal: AbortSignal;
 
   /**
-   * What the function gives, as JSON: recorded before it is returned, and not done again once it is. A step that a crash
-   * cuts is done again. Steps and questions come in the same order, with the same keys, whenever the work is executed;
-   * where they do not, the Task fails. They do not nest.
-   * @throws StepError where the function threw: recorded as well; Failure where that was one
+   * Runs a step and returns its result, as JSON.
+   * - The result is recorded before it is returned, and the step is not repeated after that.
+   * - A step that a crash interrupted runs again.
+   * - Steps and questions must come in the same order, with the same keys, in every execution; otherwise the Task
+   *   fails.
+   * - Steps do not nest.
+   * @throws StepError if the function threw, which is recorded as well; Failure if it threw one
    */
   step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T>;
 
-  /** Asks whoever called, and waits however long it takes (INPUT_REQUIRED). The answer is text. */
+  /** Asks the caller, and waits as long as it takes (INPUT_REQUIRED). The answer is text. */
   ask(text: string): Promise<string>;
-  /** The same; the answer is data that fits the form, a JSON Schema (draft 7). One that does not is asked for again. */
+  /**
+   * Asks the caller for data that fits a form, a JSON Schema (draft 7). An answer that does not fit is requested again.
+   */
   ask<T extends Json = Json>(text: string, form: JsonMembers): Promise<T>;
 
-  /** An Artifact, to be yielded. A later one of the same name replaces it. */
+  /** Returns an Artifact to yield. A later one of the same name replaces it. */
   artifact(name: string, content: ArtifactContent): ArtifactOutput;
 
   /** Ends the Task as REJECTED: `return ctx.reject('…')`. */
@@ -49,8 +57,8 @@ export interface WorkContext {
   fail(reason: string): never;
 }
 
-/** What work says on its way: text, which goes on where the last text ended, and Artifacts. */
+/** Output while work runs: text, which continues the previous text, and Artifacts. */
 export type Output = string | ArtifactOutput;
 
-/** What work comes to: what it yields, and what it returns, which may be any JSON. */
+/** Result of work: what it yields, and what it returns, which may be any JSON. */
 export type Work = AsyncIterable<Output> | Promise<Output | Json | undefined | void>;

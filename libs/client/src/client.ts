@@ -9,31 +9,34 @@ type Run = Schemas['RunDetail'];
 
 export type ClientOptions = ServiceOptions;
 
-/** One request's own options. */
+/** Options of one request. */
 interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
 interface KeyOptions extends CallOptions {
-  /** The same key and body: the same run, however often it is asked for. A new one for each call unless given. */
+  /**
+   * Idempotency key. The same key and body give the same run, however often it is requested. Default: a new key per
+   * call.
+   */
   idempotencyKey?: string | undefined;
 }
 
 interface EventsOptions extends CallOptions {
-  /** The number of the last one that was seen. */
+  /** Number of the last event that was seen. */
   since?: number;
-  /** `false`: those so far, and none that come. */
+  /** `false` ends the stream after the events so far. */
   live?: boolean;
 }
 
 export interface AnswerOptions {
-  /** The node that asks, or the instance of it. */
+  /** Node that asks, or its instance. */
   node: string;
-  /** What is answered, as A2A Parts. */
+  /** Answer as A2A Parts. */
   parts: readonly Record<string, unknown>[];
 }
 
-/** Which runs are listed. */
+/** Filter for listing runs. */
 interface RunFilter {
   workflow?: string;
   status?: string;
@@ -44,34 +47,36 @@ interface RunFilter {
 }
 
 /**
- * Talks with one service. Whatever may be said twice is said again while the service is away or busy; what was started
- * is started once. Works wherever there is a `fetch`. Every method throws ParleyError where the service refuses, and
- * ParleyUnreachable where it does not answer.
+ * Client of one service.
+ * - Requests that may be repeated are retried while the service is away or busy; what was started is started once.
+ * - It works wherever there is a `fetch`.
+ * - Every method throws ParleyError if the service refuses, and ParleyUnreachable if it does not answer.
  */
 export interface ParleyClient {
-  /** Starts a run; it goes on whoever listens. */
+  /** Starts a run, which continues if the client leaves. */
   run(workflow: string, inputs?: Record<string, unknown>, options?: KeyOptions): Promise<{ runId: string }>;
   /**
-   * The events of a run from the first one, or after `since`, each once and in order, until the run has ended. A stream
-   * that breaks is taken up where it broke.
+   * Yields the events of a run from the first one, or after `since`, each once and in order, until the run has ended. A
+   * broken stream is resumed where it broke.
    */
   events(runId: string, options?: EventsOptions): AsyncGenerator<RunEvent, void, void>;
-  /** Waits until a run has ended, and gives it. */
+  /** Waits until a run has ended, and returns it. */
   wait(runId: string, options?: CallOptions): Promise<Run>;
   get(runId: string, options?: CallOptions): Promise<Run>;
   list(filter?: RunFilter, options?: CallOptions): Promise<Schemas['RunPage']>;
-  /** Answers what a run asks; it goes on then. */
+  /** Answers a question of a run, which then continues. */
   answer(runId: string, answer: AnswerOptions, options?: CallOptions): Promise<void>;
   cancel(runId: string, options?: CallOptions): Promise<Schemas['CanceledRun']>;
-  /** Starts a new run that takes over results of one that has ended. */
+  /** Starts a new run that reuses results of an ended one. */
   rerun(runId: string, body?: Schemas['RerunBody'], options?: KeyOptions): Promise<Schemas['StartedRerun']>;
-  /** Any other operation of the management API, by its path; the answer is JSON. */
+  /** Calls any other operation of the management API by its path; the answer is JSON. */
   call<T>(path: `/${string}`, request?: ServiceRequest): Promise<T>;
 }
 
 /**
- * @param options the service's URL, and a key where it asks for one
- * @throws ParleyError with the reason `MALFORMED` where no service can have the URL, or no header carries the key
+ * Creates a client.
+ * @param options URL of the service, and a key if it requires one
+ * @throws ParleyError with the reason `MALFORMED` for an invalid URL, or a key that no header can carry
  */
 export function createClient(options: ClientOptions): ParleyClient {
   return new HttpClient(new ServiceCalls(options));
@@ -113,7 +118,7 @@ class HttpClient implements ParleyClient {
     await this.#calls.json(`${path(runId)}/answers`, { method: 'POST', body: answer, signal });
   }
 
-  /** Said again where it was lost: a run that is canceled already answers as it did. */
+  /** Retried if the answer was lost: canceling a canceled run returns the same. */
   async cancel(runId: string, { signal }: CallOptions = {}): Promise<Schemas['CanceledRun']> {
     return this.#calls.json(`${path(runId)}/cancel`, { method: 'POST', repeatable: true, signal });
   }

@@ -1,4 +1,4 @@
-/** One frame of a stream of server-sent events (WHATWG HTML, section 9.2.6). */
+/** Frame of a stream of server-sent events (WHATWG HTML, section 9.2.6). */
 export interface EventFrame {
   id: string;
   event: string;
@@ -8,8 +8,8 @@ export interface EventFrame {
 const LINE_END = /\r\n|\n|\r(?!$)/;
 
 /**
- * The frames of a body, as they come; a frame that is cut off at the end is none.
- * @param onBytes called whenever something has come, be it a comment
+ * Yields the frames of a body as they arrive. A frame that is cut off at the end is dropped.
+ * @param onBytes called whenever bytes arrive, comments included
  */
 export async function* eventFrames(
   body: ReadableStream<Uint8Array>,
@@ -44,7 +44,7 @@ export async function* eventFrames(
       }
     }
   } finally {
-    // Who stops reading in the middle closes the connection.
+    // A reader that stops in the middle closes the connection.
     await reader.cancel().catch(() => undefined);
   }
 }

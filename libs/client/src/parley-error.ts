@@ -1,12 +1,12 @@
-/** One thing that is wrong with a request. */
+/** Problem of a request. */
 export interface ParleyProblemEntry {
-  /** The field at fault; `''` where it is the whole. */
+  /** Field at fault; `''` for the whole request. */
   path: string;
   detail: string;
   code?: string;
 }
 
-/** What an answer of the service says where it is an error. */
+/** Contents of an error answer of the service. */
 export interface ParleyProblem {
   status: number;
   reason: string;
@@ -16,15 +16,15 @@ export interface ParleyProblem {
   cause?: unknown;
 }
 
-/** The service refused a request: `reason` is for programs (`MISSING_INPUT`, `NOT_FOUND`, …), `message` for people. */
+/** Error answer of the service: `reason` is for programs (`MISSING_INPUT`, `NOT_FOUND`, …), `message` for people. */
 export class ParleyError extends Error {
   override readonly name: string = 'ParleyError';
-  /** The HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 if there was no answer. */
   readonly status: number;
   readonly reason: string;
-  /** One entry for each thing that is wrong. */
+  /** Problems of the request, one entry each. */
   readonly errors: readonly ParleyProblemEntry[];
-  /** Names the request; the service's log names it too. */
+  /** Id of the request, which is also in the service's log. */
   readonly requestId: string | undefined;
 
   constructor({ status, reason, message, errors = [], requestId, cause }: ParleyProblem) {
@@ -35,13 +35,13 @@ export class ParleyError extends Error {
     this.requestId = requestId;
   }
 
-  /** An answer that no Parley gives: something else is at the URL. */
+  /** Returns the error for an answer that no Parley gives: another server is at the URL. */
   static foreign({ status }: Response, expected: string): ParleyError {
     const message = `the service answered ${status} with something else than ${expected}: is there a Parley at this URL?`;
     return new ParleyError({ status, reason: 'UNKNOWN', message });
   }
 
-  /** The error that an answer of `/api` is, whatever stands before the service and answers in its place. */
+  /** Returns the error of an answer of `/api`, also if a proxy in front of the service answered. */
   static async of(response: Response): Promise<ParleyError> {
     const text = await response.text().catch(() => '');
     const { detail, reason, errors, requestId } = problemOf(text);
@@ -55,7 +55,7 @@ export class ParleyError extends Error {
   }
 }
 
-/** The service did not answer, however often it was asked. Whether it took the request is not known. */
+/** Error of a service that did not answer, retries included. It is unknown whether the service received the request. */
 export class ParleyUnreachable extends ParleyError {
   override readonly name = 'ParleyUnreachable';
 
@@ -64,7 +64,7 @@ export class ParleyUnreachable extends ParleyError {
   }
 }
 
-/** Why `fetch` failed, where it says so: browsers do not. */
+/** Returns why `fetch` failed, if it reports that; browsers do not. */
 function codeOf(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
   return typeof cause?.code === 'string' ? ` (${cause.code})` : '';

@@ -3,29 +3,29 @@ import { ParleyError, ParleyUnreachable } from './parley-error.js';
 import type { RunEvent } from './run-event.js';
 import { PASSING, pause, type ServiceCalls } from './service-calls.js';
 
-/** Milliseconds until a stream is opened again that broke before it told anything new; doubled each time. */
+/** Milliseconds before a stream that broke without a new event is opened again; doubled each time. */
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
 const LONGEST_SILENCE = 60_000;
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
 
-/** Reads the stream of one run to its end, over as many connections as it takes. */
+/** Reads the stream of one run to its end, over as many connections as necessary. */
 export class RunFollower {
   readonly #calls: ServiceCalls;
   readonly #run: `/${string}`;
   readonly #path: `/${string}`;
-  /** Whether the last connection was ended by the service, and not cut. */
+  /** True if the service ended the last connection, and it did not break. */
   #isWhole = false;
 
-  /** @param run its path in the API */
+  /** @param run path of the run in the API */
   constructor(calls: ServiceCalls, run: `/${string}`) {
     this.#calls = calls;
     this.#run = run;
     this.#path = `${run}/events`;
   }
 
-  /** The events after `since`, each once. @throws ParleyError where the run is not there; what aborts the signal */
+  /** Yields the events after `since`, each once. @throws ParleyError for an unknown run; the signal's reason */
   async *events(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
     let last = since;
     let wait = FIRST_PAUSE;
@@ -38,20 +38,20 @@ export class RunFollower {
         yield event;
         if (event.type === 'done') return;
       }
-      // Whoever has seen the end is sent nothing more.
+      // A reader that has seen the end receives nothing more.
       if (last === before && this.#isWhole && (await this.#isOver(last, signal))) return;
       await pause(wait, signal);
       wait = Math.min(wait * 2, LONGEST_PAUSE);
     }
   }
 
-  /** The events after `since` that there are by now. @throws as `events`, and where the connection breaks */
+  /** Yields the events after `since` that exist by now. @throws also if the connection breaks */
   async *known(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
     const body = bodyOf(await this.#calls.answer(this.#path, { query: { since, live: false }, signal }));
     for await (const { data } of eventFrames(body, () => undefined)) yield JSON.parse(data) as RunEvent;
   }
 
-  /** Whether the run has ended, and no event of it is after this one. */
+  /** True if the run has ended, and has no further events. */
   async #isOver(last: number, signal?: AbortSignal): Promise<boolean> {
     try {
       const { status } = await this.#calls.json<{ status: string }>(this.#run, { signal });
@@ -66,14 +66,14 @@ export class RunFollower {
     }
   }
 
-  /** @throws what is no passing fault of the service or the way to it */
+  /** @throws the error unless it is a transient fault of the service or the network */
   #refuse(error: unknown, signal?: AbortSignal): void {
     signal?.throwIfAborted();
-    // Who follows a run waits for a service that is away: the run does too.
+    // The follower of a run waits while the service is away, as the run does.
     if (!isAway(error) && !cut(error)) throw error;
   }
 
-  /** What one connection tells; it ends where the stream does, or breaks, or is silent for too long. */
+  /** Yields the events of one connection until the stream ends, breaks, or stays silent for too long. */
   async *#connection(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
     const silence = new Silence();
     const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
@@ -92,7 +92,7 @@ export class RunFollower {
   }
 }
 
-/** Gives up a connection on which nothing comes any more: the service says something every few seconds. */
+/** Closes a silent connection: the service sends something every few seconds. */
 class Silence {
   readonly #control = new AbortController();
   #timer = this.#start();
@@ -119,14 +119,16 @@ function isAway(error: unknown): boolean {
   return error instanceof ParleyUnreachable || (error instanceof ParleyError && PASSING.has(error.status));
 }
 
-/** @throws ParleyError where the answer is no stream of events */
+/** Returns the body of a stream. @throws ParleyError for an answer that is no stream of events */
 function bodyOf(response: Response): ReadableStream<Uint8Array> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!isStream || !response.body) throw ParleyError.foreign(response, 'a stream of events');
   return response.body;
 }
 
-/** What `fetch` throws while it reads a body whose connection is gone: a TypeError, in Node and in browsers. */
+/**
+ * True for the error of `fetch` when a connection breaks while its body is read: a TypeError, in Node and in browsers.
+ */
 function cut(error: unknown): boolean {
   return (error as Error).name === 'TypeError';
 }

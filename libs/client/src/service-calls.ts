@@ -1,39 +1,39 @@
 import { ParleyError, ParleyUnreachable } from './parley-error.js';
 
-/** A service, and who calls it. */
+/** Service to call, and the credentials. */
 export interface ServiceOptions {
-  /** The service's base URL, with or without a slash at the end. */
+  /** Base URL of the service, with or without a trailing slash. */
   url: string;
-  /** A key of the service; sent as `Authorization: Bearer`. A token of an identity provider goes here as well. */
+  /** Key of the service, or a token of an identity provider, sent as `Authorization: Bearer`. */
   apiKey?: string | undefined;
-  /** Called in place of the global `fetch`. */
+  /** Replacement for the global `fetch`. */
   fetch?: typeof fetch | undefined;
 }
 
 export interface ServiceRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /** Sent as JSON; a form as it is. */
+  /** Body, sent as JSON; FormData is sent as it is. */
   body?: unknown;
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Whether a POST changes nothing when it is said twice; one with an `idempotency-key` does not. */
+  /** True if repeating a POST has no further effect. A POST with an `idempotency-key` is repeatable anyway. */
   repeatable?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** How long it waits before it asks again, in milliseconds. What the service asks for itself is waited, up to a limit. */
+/** Milliseconds before each retry, unless the service asks for another delay, up to the limit. */
 const PAUSES = [200, 500, 1_000, 2_000, 4_000];
 const LONGEST_PAUSE = 30_000;
-/** Statuses of a service that is away for a moment, or has too much to do. */
+/** Statuses of a service that is temporarily away or overloaded. */
 export const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Calls one service. What may be said twice is said again while the service is away or has too much to do. */
+/** Calls one service. Repeatable requests are retried while the service is away or overloaded. */
 export class ServiceCalls {
   readonly #base: string;
   readonly #fetch: typeof fetch;
   readonly #headers: Record<string, string>;
 
-  /** @throws ParleyError for a URL that cannot be called, and a key that cannot be sent, however often */
+  /** @throws ParleyError for an invalid URL, and for a key that no header can carry */
   constructor({ url, apiKey, fetch: call = fetch }: ServiceOptions) {
     if (!isServiceUrl(url)) throw new ParleyError({ status: 0, reason: 'MALFORMED', message: NO_URL });
     if (apiKey !== undefined && !isCarried(apiKey))
@@ -44,8 +44,8 @@ export class ServiceCalls {
   }
 
   /**
-   * The answer's JSON, `undefined` where it has none.
-   * @throws ParleyError where the service refuses; ParleyUnreachable where it does not answer
+   * Returns the answer's JSON, or `undefined` if it has none.
+   * @throws ParleyError if the service refuses; ParleyUnreachable if it does not answer
    */
   async json<T>(path: string, request: ServiceRequest = {}): Promise<T> {
     const response = await this.answer(path, request);
@@ -60,7 +60,10 @@ export class ServiceCalls {
     }
   }
 
-  /** An answer whose status is no error. @throws as `json` does */
+  /**
+   * Returns an answer whose status is no error. @throws ParleyError if the service refuses; ParleyUnreachable if it
+   * does not answer
+   */
   async answer(path: string, request: ServiceRequest = {}): Promise<Response> {
     for (let tries = 0; ; tries += 1) {
       const last = tries >= PAUSES.length || !isRepeatable(request);
@@ -96,7 +99,7 @@ export class ServiceCalls {
 
 const NO_URL = "the service's URL must begin with http:// or https://, and have no user name or password";
 
-/** In a page an address may be one of the page's own host. */
+/** True for a URL that can be called. In a page it may be relative to the page. */
 function isServiceUrl(text: string): boolean {
   const { location } = globalThis as { location?: { href: string } };
   if (!URL.canParse(text, location?.href)) return false;
@@ -114,18 +117,18 @@ function isCarried(key: string): boolean {
   }
 }
 
-/** Whether it changes nothing to say it twice: what starts something carries a key under which it is the same. */
+/** True if repeating a request has no further effect. A request that starts something has a key for that. */
 function isRepeatable({ method = 'GET', headers = {}, repeatable = false }: ServiceRequest): boolean {
   return method !== 'POST' || repeatable || 'idempotency-key' in headers;
 }
 
-/** `Retry-After`, in milliseconds. */
+/** Returns `Retry-After` in milliseconds, up to the limit, if present. */
 function waitOf(response: Response | undefined): number | undefined {
   const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_PAUSE) : undefined;
 }
 
-/** Resolves after a time. @throws what the signal was aborted with */
+/** Resolves after a delay. @throws the signal's reason */
 export async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {

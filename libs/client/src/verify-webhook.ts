@@ -1,27 +1,30 @@
-/** Where a notification says that it is from, and what it says. */
+/** Verified notification. */
 export interface VerifiedWebhook {
-  /** The same whenever the notification is sent again. */
+  /** Id, which is the same for every delivery of the notification. */
   id: string;
-  /** The A2A StreamResponse that it carries. */
+  /** A2A StreamResponse of the notification. */
   body: unknown;
 }
 
 export interface WebhookOptions {
-  /** The service's keys: `https://parley.example/.well-known/jwks.json`. Taken from your configuration, never a request. */
+  /**
+   * URL of the service's keys: `https://parley.example/.well-known/jwks.json`. Take it from your configuration, never
+   * from a request.
+   */
   jwksUrl: string;
-  /** The webhook's URL, letter by letter as the push notification config names it; the request's own unless given. */
+  /** URL of the webhook, exactly as in the push notification config; the request's URL unless set. */
   receiverUrl?: string;
-  /** How old it may be; 300 unless told otherwise. */
+  /** Maximum age in seconds; default 300. */
   maxAgeSeconds?: number;
   fetch?: typeof fetch;
 }
 
-/** The same key signs agent cards, which anybody can fetch: the type says that this is a notification. */
+/** Type of a notification's signature. The same key signs public agent cards, which have another type. */
 const TYPE = 'parley-notification+jws';
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 const KEYS_KEPT_MS = 300_000;
 
-/** A public key of the curve P-256 (RFC 7517). */
+/** Public key on the curve P-256 (RFC 7517). */
 interface NamedKey {
   kid?: string;
   kty: 'EC';
@@ -35,8 +38,8 @@ type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 const known = new Map<string, { keys: readonly NamedKey[]; until: number }>();
 
 /**
- * Whether a request is a notification that the service sent to this webhook, and what it says.
- * @throws Error saying why it is not genuine
+ * Verifies that the service sent a request to this webhook, and returns its contents.
+ * @throws Error with the reason why it is not genuine
  */
 export async function verifyWebhook(request: Request, options: WebhookOptions): Promise<VerifiedWebhook> {
   const content = new Uint8Array(await request.arrayBuffer());
@@ -70,7 +73,7 @@ function checked(
   return jti;
 }
 
-/** The key of this name; asked for anew where it is not among those that are known. */
+/** Returns the key of this id. Unknown ids cause a new request for the keys. */
 async function keyOf(kid: unknown, { jwksUrl, fetch: call = fetch }: WebhookOptions): Promise<VerifyKey> {
   const kept = known.get(jwksUrl);
   const found = kept && kept.until > Date.now() ? named(kept.keys, kid) : undefined;

@@ -1,13 +1,13 @@
 import type { JsonValue } from '#libs/protocol';
 
-/** Values of nodes that the answers to one request have compared with nodes that are gone; a node beyond them counts as new. */
+/** Maximum values of nodes that the answers to one request may compare with removed nodes; beyond it a node is new. */
 const MOST_COMPARED = 200_000;
 
-/** Bounds the comparisons of nodes with new ids: each of them may be any of those that are gone. */
+/** Limits the comparisons of nodes with new ids, each of which may be any removed node. */
 export class ComparedValues {
   private left = MOST_COMPARED;
 
-  /** Takes so many values. @returns false where fewer are left */
+  /** Charges this many values. @returns false if fewer are left */
   take(values: number): boolean {
     this.left -= values;
     return this.left >= 0;

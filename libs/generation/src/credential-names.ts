@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
-/** Members of a config, or of an agent in it, that name credentials. */
+/** Members that name credentials, in a config or in an agent of it. */
 const NAMING: ReadonlySet<string> = new Set(['auth', 'credential_ref']);
 /** Members of a config whose entries are agents. */
 const LISTS = ['agents', 'tools'];
-/** Members of a config that may have names of credentials inside. */
+/** Members of a config whose values may name credentials. */
 const INNER: ReadonlySet<string> = new Set([...LISTS, 'llmConfig', 'body']);
 
 /** Returns the members of a value that name credentials. */
@@ -36,8 +36,8 @@ export function withoutInnerNames(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns a config without the names of credentials: of the node, of each agent in it, and of its models. An inner workflow
- * stays as it is.
+ * Returns a config without the names of credentials of the node, of its agents, and of its models. An inner workflow is
+ * returned unchanged.
  */
 export function withoutCredentials(config: JsonValue): JsonValue {
   if (!isJsonObject(config)) return withoutInnerNames(config);

@@ -5,40 +5,42 @@ import { hasInnerNames, withoutCredentials, withoutInnerNames, withoutNames } fr
 import { type CallingNode, keptCredentials } from './kept-credentials.js';
 import { ComparedValues, valuesIn } from './compared-values.js';
 
-/** Members that the service shows beside a definition. */
+/** Members that the service adds to a definition. */
 const SHOWN = new Set(['revision', 'createdAt', 'updatedAt', 'problems', '$schema']);
-/** The member of a node that stands for the node of the same id. */
+/** Member of a node that stands for the node with the same id. */
 const UNCHANGED = 'unchanged';
 
-/** A changed definition, and warnings of the credentials that it has lost. */
+/** Changed definition, with warnings about credentials that it lost. */
 export interface ChangedDefinition {
   workflow: JsonObject;
   lost: WorkflowProblem[];
 }
 
-/** A node of a changed definition, and the credentials that it has lost. */
+/** Node of a changed definition, with the credentials that it lost. */
 interface ChangedNode {
   node: JsonValue;
   lost: LostInNode[];
 }
 
-/** A node that the answer has no more, and its size. */
+/** Node that the answer no longer has, and its size in values. */
 interface GoneNode {
   known: JsonObject;
   values: number;
 }
 
-/** A loss; `path` begins in the node, and `detail` without naming it. */
+/** Lost credential; `path` begins in the node, and `detail` does not name the node. */
 type LostInNode = Pick<WorkflowProblem, 'path' | 'detail'>;
 
 /**
- * A definition that a model changes. No model sees its credentials and positions. A node that the model repeats, or says to
- * be unchanged, is the very node that was sent. A changed node has the credentials of the agents that it still calls.
+ * Definition that a model changes.
+ * - No model sees its credentials and positions.
+ * - A node that the model repeats, or marks as unchanged, stays exactly the node that was sent.
+ * - A changed node keeps the credentials of the agents that it still calls.
  */
 export class CurrentDefinition {
   private readonly nodes: ReadonlyMap<string, JsonObject>;
 
-  /** @param compared shared with the definitions inside of another one */
+  /** @param compared limit that inner definitions share with the outer one */
   constructor(
     private readonly sent: JsonObject,
     private readonly compared = new ComparedValues(),
@@ -47,7 +49,7 @@ export class CurrentDefinition {
     this.nodes = new Map(nodes.map((node) => [node['id'] as string, node]));
   }
 
-  /** Returns what a model sees. */
+  /** Definition as a model sees it. */
   get visible(): JsonObject {
     const { nodes, ...rest } = this.sent;
     const members = Object.entries(rest).filter(([name]) => !SHOWN.has(name));
@@ -55,7 +57,7 @@ export class CurrentDefinition {
     return { ...Object.fromEntries(members), ...(visible !== undefined && { nodes: visible }) };
   }
 
-  /** Returns an answer with the nodes that stay, and the name and the schema of the current definition. */
+  /** Merges an answer with the unchanged nodes, and with the name and the schema of the current definition. */
   apply(answer: JsonObject): ChangedDefinition {
     const { name, $schema } = this.sent;
     const nodes = Array.isArray(answer['nodes']) ? this.changedNodes(answer['nodes']) : undefined;
@@ -68,7 +70,7 @@ export class CurrentDefinition {
     return { workflow, lost: nodes?.flatMap(({ node, lost }, index) => warnings(node, index, lost)) ?? [] };
   }
 
-  /** Matches nodes by their ids. Of several with one id, which no definition may have, only the first is that node. */
+  /** Matches nodes by their ids. If several have the same id, which no definition may have, the first one matches. */
   private changedNodes(nodes: JsonValue[]): ChangedNode[] {
     const ids = new Set(objectsIn(nodes).map(({ id }) => id));
     const gone = [...this.nodes.values()].filter(({ id, config }) => !ids.has(id) && hasInnerNames(config));
@@ -92,7 +94,7 @@ export class CurrentDefinition {
     return { node: { ...written, ...(config && { config }), ...(position !== undefined && { position }) }, lost };
   }
 
-  /** Returns a node of a new id with the credentials of a node that is gone, if it calls an agent of that one. */
+  /** Returns a node with a new id. If it calls an agent of a removed node, it keeps the credentials of that node. */
   private renamedNode(node: JsonObject, gone: readonly GoneNode[]): ChangedNode {
     const own = gone.length > 0 ? valuesIn(node) : 0;
     for (const { known, values } of gone) {
@@ -124,14 +126,14 @@ function typed({ type }: JsonObject, config: JsonObject): CallingNode {
   return { type: typeof type === 'string' ? type : '', config };
 }
 
-/** Returns the workflow that stands in a node. */
+/** Returns the workflow inside a node, if any. */
 function innerDefinition({ type, config }: JsonObject, compared?: ComparedValues): CurrentDefinition | undefined {
   const body = isJsonObject(config) ? config['body'] : undefined;
   const isDefinition = isJsonObject(body) && (type === 'workflow' || Array.isArray(body['nodes']));
   return isDefinition ? new CurrentDefinition(body, compared) : undefined;
 }
 
-/** Returns the losses of a node as problems of its definition. */
+/** Returns the lost credentials of a node as problems of its definition. */
 function warnings(node: JsonValue, index: number, lost: readonly LostInNode[]): WorkflowProblem[] {
   const { id, type } = isJsonObject(node) ? node : {};
   const [typeName = '', idName = ''] = [type, id].map((it) => (typeof it === 'string' ? it : ''));
@@ -153,7 +155,7 @@ function visibleNode(node: JsonValue): JsonValue {
   return { ...rest, config: isJsonObject(visible) && body ? { ...visible, body } : visible };
 }
 
-/** A node without a config is one with an empty config. */
+/** Returns a node with a config: a missing config equals an empty one. */
 function plainNode(node: JsonValue): JsonValue {
   return isJsonObject(node) ? { ...node, config: node['config'] ?? {} } : node;
 }

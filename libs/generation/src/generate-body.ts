@@ -52,12 +52,12 @@ export class GenerateBody {
   static readonly unknown = 'is none of description, model, current, name';
 }
 
-/** Bodies for who tries the API in its documentation. */
+/** Example bodies for the API documentation. */
 export const GENERATE_EXAMPLES = {
   'a new workflow': { value: { description: 'Summarize a text, then let a person approve the summary.' } },
 };
 
-/** Counts of tokens, as far as the provider tells them. */
+/** Token counts, as far as the provider reports them. */
 export class TokenUsage {
   @ApiProperty({ type: 'integer', example: 9120 })
   inputTokens!: number;
@@ -66,7 +66,7 @@ export class TokenUsage {
   outputTokens!: number;
 }
 
-/** A workflow that a model wrote; it is not saved. */
+/** Workflow that a model wrote. It is not saved. */
 export class GeneratedWorkflow {
   @ApiProperty({
     type: 'object',
@@ -90,7 +90,7 @@ export class GeneratedWorkflow {
 }
 
 /**
- * Refuses a description without words, and one that is too long.
+ * Refuses a blank description, and one that is too long.
  * @throws ProblemError 422, 413
  */
 export function checkDescription({ description }: GenerateBody): void {

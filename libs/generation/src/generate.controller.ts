@@ -74,7 +74,7 @@ export class GenerateController {
       else await answer(generation, reply);
     } catch (error) {
       if (!left.signal.aborted) throw reported(error);
-      // Nobody reads an answer any more.
+      // The client has left, so no answer is sent.
       reply.hijack();
     } finally {
       reply.raw.off('close', onClose);
@@ -102,7 +102,7 @@ export class GenerateController {
     await sendEvents(reply, this.shutdown, () => frames(generation, reported));
   }
 
-  /** Returns the error for the caller: a limit of the request ends its work with another one. */
+  /** Returns the error for the caller. A time limit or a shutdown replaces the error that it caused. */
   private reported(error: unknown, timer: AbortSignal): unknown {
     if (error instanceof ProblemError) return error;
     if (timer.aborted) return tooSlow();
@@ -110,7 +110,7 @@ export class GenerateController {
   }
 }
 
-/** Sends the last event as the answer; those before it are for readers of a stream. */
+/** Sends the last event as the answer. Earlier events are for streams alone. */
 async function answer(generation: Generation, reply: FastifyReply): Promise<void> {
   for await (const event of generation.events()) {
     if (event.type === 'done') void reply.status(200).send(event.data);
@@ -123,7 +123,7 @@ async function* frames(generation: Generation, reported: (error: unknown) => unk
   } catch (error) {
     const shown = reported(error);
     yield { event: 'error', data: JSON.stringify(problemOf(shown)) };
-    // Logged by the filter, which knows that the answer has begun.
+    // The filter logs it, since it knows that the answer has begun.
     if (!(shown instanceof ProblemError)) throw shown;
   }
 }

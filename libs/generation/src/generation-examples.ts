@@ -5,7 +5,7 @@ interface GenerationExample {
   workflow: JsonObject;
 }
 
-/** Definitions that a model is shown: a chain, and one that decides and repeats. */
+/** Example definitions for a model: a chain, and a workflow with a decision and a loop. */
 export const GENERATION_EXAMPLES: readonly GenerationExample[] = [
   {
     description: 'Summarize a text and translate the summary into French.',

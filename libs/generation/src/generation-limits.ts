@@ -1,23 +1,23 @@
-/** Characters of a description. */
+/** Maximum characters of a description. */
 export const MOST_DESCRIPTION_CHARACTERS = 20_000;
 
-/** Tokens of one request: of its prompts and answers together. */
+/** Maximum tokens of one request, in its prompts and answers together. */
 export const MOST_TOKENS = 100_000;
 
-/** Answers of the model that are asked for: the first one, and two repairs. */
+/** Maximum answers of the model: the first one, and two repairs. */
 export const MOST_ATTEMPTS = 3;
 
-/** Requests of one caller that are answered at a time, by each replica. */
+/** Maximum concurrent requests of one caller, for each replica. */
 export const MOST_AT_A_TIME = 2;
 
-/** Requests of all callers of one tenant that are answered at a time, by each replica. */
+/** Maximum concurrent requests of all callers of one tenant, for each replica. */
 export const MOST_OF_TENANT = 12;
 
-/** Requests of all callers that are answered at a time, by each replica. */
+/** Maximum concurrent requests of all callers, for each replica. */
 export const MOST_IN_PROCESS = 16;
 
-/** Milliseconds that a request may take. */
+/** Maximum milliseconds of a request. */
 export const LONGEST_MS = 120_000;
 
-/** Characters that count as a token where a provider does not count them. */
+/** Characters that count as one token if a provider does not count tokens. */
 export const TOKEN_CHARACTERS = 4;

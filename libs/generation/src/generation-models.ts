@@ -3,12 +3,12 @@ import { ECHO_MODEL, type Model, ModelError, Models, ModelStore } from '#libs/mo
 import { AppConfig } from '#libs/service';
 import { noModel, refusedModel } from './generation-error.js';
 
-/** Models that an error names. */
+/** Maximum models that an error names. */
 const MOST_NAMED = 20;
 
 export interface WantedModel {
   tenant: string;
-  /** The name that the caller gave, if any. */
+  /** Name that the caller gave, if any. */
   name: string | undefined;
   signal: AbortSignal;
 }
@@ -23,10 +23,10 @@ export class GenerationModels {
   ) {}
 
   /**
-   * Returns the model that the caller names, else that of `GENERATE_MODEL`, else the default model, else the only one of the
-   * tenant.
-   * @throws ProblemError 422: with the path `model` for a name that stands for nothing, or one that is needed; with the
-   * reason `NO_MODEL` where only the built-in model is there
+   * Returns the model that the caller names, else the model of `GENERATE_MODEL`, else the default model, else the
+   * tenant's only model.
+   * @throws ProblemError 422: with the path `model` for an unknown name, or a name that is required; with the reason
+   * `NO_MODEL` if only the built-in model exists
    */
   async find({ tenant, name, signal }: WantedModel): Promise<Model> {
     const wanted = name ?? this.config.llm.generateModel ?? (await this.usualName(tenant));
@@ -40,7 +40,7 @@ export class GenerationModels {
     }
   }
 
-  /** Returns the name of the tenant's only model where no model is the default; `undefined` for the default model. */
+  /** Returns the name of the tenant's only model if there is no default model; `undefined` for the default model. */
   private async usualName(tenant: string): Promise<string | undefined> {
     if (this.models.defaultModel.name !== ECHO_MODEL) return undefined;
     const names = (await this.store.list(tenant, { limit: MOST_NAMED, after: '' })).map((it) => it.name);

@@ -6,7 +6,7 @@ import { GENERATION_EXAMPLES } from './generation-examples.js';
 import type { NameableThings } from './nameable.js';
 import { nodeSentence } from './node-sentences.js';
 
-/** Problems that a model is told of at once. */
+/** Maximum problems in one prompt. */
 const MOST_PROBLEMS = 30;
 
 const TASK = `You write workflow definitions for Parley, a service that runs graphs of agents.
@@ -25,15 +25,15 @@ const CHANGE = `The user message has a current definition. Change only what the 
 For a node that stays as it is, write {"id": "its id", "unchanged": true}; the service puts the node in that place.
 Repeat every other member of the current definition, such as "language", "edges" and "onExit", unless it changes.`;
 
-/** What a prompt is about. */
+/** Subject of a prompt. */
 export interface PromptSubject {
   description: string;
-  /** The definition to change, without what no model may see. */
+  /** Definition to change, as models may see it. */
   current: JsonObject | undefined;
   names: NameableThings;
 }
 
-/** Writes the prompts of one service: the rules of its definitions are the same for every request. */
+/** Prompts of one service. The rules of its definitions are the same for every request. */
 export class GenerationPrompt {
   private readonly rules: string;
 
@@ -47,7 +47,7 @@ export class GenerationPrompt {
     ].join('\n\n');
   }
 
-  /** Returns the messages of the first call. What others wrote stands in the user message, as data. */
+  /** Returns the messages of the first call. Texts of callers stand in the user message, as data. */
   messages({ description, current, names }: PromptSubject): ModelMessage[] {
     const rules = current ? `${this.rules}\n\n${CHANGE}` : this.rules;
     const said = [
@@ -62,7 +62,7 @@ export class GenerationPrompt {
   }
 }
 
-/** Returns what a model is told of an answer with errors. */
+/** Returns the messages that ask a model to repair an answer. */
 export function repairMessages(answer: string, problems: readonly WorkflowProblem[]): ModelMessage[] {
   const lines = problems
     .slice(0, MOST_PROBLEMS)

@@ -7,7 +7,7 @@ import { GenerationSlots } from './generation-slots.js';
 import { WorkflowGenerator } from './generation.js';
 import { Nameable } from './nameable.js';
 
-/** Workflows that a model writes. Needs the ground's modules and McpClientModule. */
+/** Workflow generation by models. Requires the ground's modules and McpClientModule. */
 @Module({})
 export class GenerationModule {
   /** @param imports modules that export WorkflowStore, NodeTypes, ToolRegistry, Models and ModelStore */

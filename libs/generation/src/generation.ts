@@ -18,7 +18,7 @@ import { writtenDefinition } from './written-definition.js';
 /** Milliseconds for which text of a model is held. */
 const PROGRESS_MS = 250;
 
-/** One step of a generation; the last one is `done`. */
+/** Event of a generation; the last one is `done`. */
 export type GenerationEvent =
   | { type: 'generate.started'; data: { model: string } }
   | { type: 'generate.progress'; data: { text: string } }
@@ -26,22 +26,22 @@ export type GenerationEvent =
   | { type: 'generate.repair'; data: { attempt: number; problems: WorkflowProblem[] } }
   | { type: 'done'; data: GeneratedWorkflow };
 
-/** Whose request it is, and for how long its answer is wanted. */
+/** Tenant of a request, and the signal that ends it. */
 export interface GenerationCall {
   tenant: string;
   signal: AbortSignal;
 }
 
-/** Work of one request that may begin. */
+/** Prepared generation. */
 export interface Generation {
   /**
    * Calls the model, checks its answer, and lets it repair errors at most twice. Saves nothing.
-   * @throws ProblemError 502 where the model fails, or its answer has no JSON object; what the signal was aborted with
+   * @throws ProblemError 502 if the model fails, or its answer has no JSON object; the signal's reason
    */
   events(): AsyncGenerator<GenerationEvent, void, void>;
 }
 
-/** Has a model write definitions. */
+/** Lets models write definitions. */
 @Injectable()
 export class WorkflowGenerator {
   private prompt: GenerationPrompt | undefined;
@@ -56,8 +56,8 @@ export class WorkflowGenerator {
   ) {}
 
   /**
-   * Prepares a generation; no model is called before its events are read.
-   * @throws ProblemError 422 where there is no such model; 413 where the prompt alone has too many tokens
+   * Prepares a generation. No model is called before its events are read.
+   * @throws ProblemError 422 for an unknown model; 413 if the prompt alone has too many tokens
    */
   async begin(body: GenerateBody, { tenant, signal }: GenerationCall): Promise<Generation> {
     const name = body.model || undefined;
@@ -94,7 +94,7 @@ export class WorkflowGenerator {
       const problems = [...found, ...lost];
       signal.throwIfAborted();
       yield { type: 'generate.draft', data: { workflow, problems, attempt } };
-      // A model can do nothing for a lost credential.
+      // A model cannot restore a lost credential.
       const repair = repairMessages(answer, found);
       const isLast =
         !problems.some(({ severity }) => severity === 'error') ||
@@ -110,7 +110,7 @@ export class WorkflowGenerator {
   }
 }
 
-/** A model that is asked, and what one request may use of it. */
+/** Model to call, and the limits of one request. */
 interface DraftCall {
   model: Model;
   /** True if the caller named the model. */
@@ -119,7 +119,7 @@ interface DraftCall {
   signal: AbortSignal;
 }
 
-/** Asks a model once. @returns its whole text @throws ProblemError 502 */
+/** Calls a model once. @returns its whole text @throws ProblemError 502 */
 async function* draft(
   call: DraftCall,
   messages: readonly ModelMessage[],
@@ -148,7 +148,7 @@ async function* draft(
   return answer;
 }
 
-/** Passes events on until their text has more characters than allowed, and ends the stream then. */
+/** Passes events on until their text exceeds the maximum, and then fails the stream. */
 async function* bounded(events: AsyncIterable<ModelEvent>, most: number, tooLong: Error): AsyncGenerator<ModelEvent> {
   let characters = 0;
   for await (const event of events) {

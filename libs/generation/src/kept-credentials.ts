@@ -3,20 +3,20 @@ import { agentToolEntries } from '#libs/executor';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, shownUrl, textStart } from '#libs/protocol';
 import { hasNames, namesIn, withoutCredentials, withoutNames } from './credential-names.js';
 
-/** Members of the config of a conversation that are agents; `auth` has their credentials by the same names. */
+/** Members of a conversation's config that name agents; `auth` has their credentials under the same names. */
 const PARTIES = ['requester', 'target', 'announce'];
-/** Characters of an agent's name in a text. */
+/** Maximum characters of an agent's name in a text. */
 const LONGEST_AGENT = 200;
 
-/** A credential that a changed config has lost. */
+/** Credential that a changed config lost. */
 export interface LostCredential {
-  /** Place in the config; empty: the config. */
+  /** Path in the config; empty for the config itself. */
   member: string;
   /** End of the sentence that begins with "the credential". */
   detail: string;
 }
 
-/** Members of a changed config that have credentials again, and the credentials that it has lost. */
+/** Members of a changed config with restored credentials, and the credentials that it lost. */
 export interface KeptCredentials {
   members: JsonObject;
   lost: LostCredential[];
@@ -29,7 +29,7 @@ export interface CallingNode {
 }
 
 /**
- * Finds the credentials of a node in the changed node, each for the agent that it belongs to: no credential reaches another
+ * Restores the credentials of a node in the changed node. Each stays with its agent: no credential reaches another
  * agent.
  */
 export function keptCredentials(before: CallingNode, { type, config: after }: CallingNode): KeptCredentials {
@@ -69,7 +69,7 @@ function partyCredentials({ auth, ...before }: JsonObject, after: JsonObject): K
   };
 }
 
-/** Finds the credentials of the agents in a list. */
+/** Restores the credentials of the agents in a list. */
 function listedCredentials(list: string, before: JsonObject, after: JsonObject): KeptCredentials {
   const [known, written] = [before[list], after[list]];
   if (!Array.isArray(known) || !Array.isArray(written)) return { members: {}, lost: [] };
@@ -86,23 +86,23 @@ function listedCredentials(list: string, before: JsonObject, after: JsonObject):
   return { members: { [list]: found.map(({ entry }) => entry) }, lost: [...unclear, ...left] };
 }
 
-/** An entry of a changed list, and how its agent stood in the list before; absent: it is no agent. */
+/** Entry of a changed list, and how its agent stood in the list before; `source` is absent if it is no agent. */
 interface FoundEntry {
   entry: JsonValue;
   source?: 'known' | 'unclear' | 'new';
 }
 
-/** The first of the entries that are alike, and whether all of them have its credentials. */
+/** First of several alike entries; `isClear` if all of them have its credentials. */
 interface AlikeEntries {
   first: JsonValue;
   isClear: boolean;
 }
 
-/** Agents of a list, found by what entries have in common: a list may have tens of thousands. */
+/** Agents of a list, indexed by what entries have in common: a list may have tens of thousands. */
 class KnownAgents {
   private static readonly kept = new WeakMap<readonly JsonValue[], KnownAgents>();
   readonly haveNames: boolean;
-  /** Likenesses of the entry at each place. */
+  /** Likenesses of the entry at each position. */
   private readonly places: readonly (readonly string[])[];
   private readonly alike = new Map<string, AlikeEntries>();
 
@@ -120,8 +120,9 @@ class KnownAgents {
   }
 
   /**
-   * Returns an entry with the credentials of the same agent in the list before: of the one that is like it in all, else in
-   * its name, else of any. It is unclear where those have different credentials, and none of them stood in the same place.
+   * Returns an entry with the credentials of the same agent in the list before. The match is the entry that is alike in
+   * everything, else in its name, else in its agent. It is unclear if such entries have different credentials and none
+   * of them stood at the same position.
    */
   entryWith(entry: JsonValue, index: number): FoundEntry {
     const likenesses = likenessesOf(entry);
@@ -144,7 +145,9 @@ class KnownAgents {
   }
 }
 
-/** Returns what an entry has in common with those of the same agent: all, the name, the agent; nothing of what is none. */
+/**
+ * Returns what an entry shares with those of the same agent: everything, the name, the agent. Empty if it is no agent.
+ */
 function likenessesOf(entry: JsonValue): string[] {
   const agent = agentOf(entry);
   if (agent === undefined) return [];

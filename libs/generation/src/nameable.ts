@@ -5,18 +5,18 @@ import { ToolRegistry } from '#libs/nodes';
 import { WorkflowStore } from '#libs/orchestrator';
 import { RemoteAgentCards } from '#libs/remote-agents';
 
-/** Names of each kind that a prompt has. */
+/** Maximum names of each kind in a prompt. */
 const MOST_NAMES = 100;
-/** MCP servers that are asked for their tools. */
+/** Maximum MCP servers that are asked for their tools. */
 const MOST_SERVERS = 20;
-/** Milliseconds that MCP servers have to name their tools. */
+/** Milliseconds for MCP servers to list their tools. */
 const LISTING_MS = 5_000;
 
-/** Names that the nodes of a tenant's workflows may use. It has neither credentials nor definitions. */
+/** Names that the nodes of a tenant's workflows may use, without credentials and definitions. */
 export interface NameableThings {
   workflows: string[];
   models: string[];
-  /** Built-in ones by name, others as `server/tool`. */
+  /** Built-in tools by name, others as `server/tool`. */
   tools: string[];
   /** URLs of agents elsewhere that were called before. */
   agents: string[];
@@ -46,7 +46,7 @@ export class Nameable {
       workflows: workflows.map(({ name }) => name),
       models: models.map(({ name }) => name),
       tools: [...this.builtIn.names, ...tools].slice(0, MOST_NAMES),
-      // What stands in a query may be secret.
+      // A query may contain secrets.
       agents: cards.map(({ url }) => url).filter((url) => !url.includes('?')),
     };
   }

@@ -1,4 +1,4 @@
-/** What each type of node does, for a model that writes workflows. */
+/** Description of each node type, for a model that writes workflows. */
 export const NODE_SENTENCES: Readonly<Record<string, string>> = {
   input: 'Takes what a run is started with; its id is the name of the input.',
   agent: 'Lets a language model answer its prompt, with tools if it names some.',
@@ -14,7 +14,7 @@ export const NODE_SENTENCES: Readonly<Record<string, string>> = {
   workflow: 'Runs another workflow, which it names or contains.',
 };
 
-/** Returns the sentence of a type; those of plugins say what they do in the schema alone. */
+/** Returns the sentence for a type. Plugin types are described by their schema alone. */
 export function nodeSentence(type: string): string {
   return `${type}: ${NODE_SENTENCES[type] ?? 'A type of this service; the schema describes its config.'}`;
 }

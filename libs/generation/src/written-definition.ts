@@ -1,13 +1,13 @@
 import { hasMoreMembers } from '#libs/http';
 import { isJsonObject, jsonInText, type JsonObject, type JsonValue, tryParseJson } from '#libs/protocol';
 
-/** Levels of lists and objects in a definition. */
+/** Maximum nesting of a definition. */
 const DEEPEST = 100;
 
 /**
- * Returns the definition in the answer of a model, which may stand between words or in a fence; `undefined` where the
- * answer has no JSON object.
- * @param mostMembers members and elements that JSON may have
+ * Returns the definition in a model's answer, which may have text or a code fence around it; `undefined` if the answer
+ * has no JSON object.
+ * @param mostMembers maximum members and elements of JSON
  */
 export function writtenDefinition(answer: string, mostMembers: number): JsonObject | undefined {
   const found = jsonInText(answer, {
@@ -17,7 +17,7 @@ export function writtenDefinition(answer: string, mostMembers: number): JsonObje
   return isJsonObject(found) ? found : undefined;
 }
 
-/** True if a value has what every definition has; words around it may hold other JSON. */
+/** True if a value has what every definition has; the text around a definition may contain other JSON. */
 function isLikeDefinition(value: JsonValue): boolean {
   return isJsonObject(value) && Array.isArray(value['nodes']);
 }
