@@ -1,6 +1,6 @@
 import { briefText } from '#libs/protocol';
 
-/** Why a call to an agent failed. Whether to try again hangs on this alone, never on a text. */
+/** Kind of a failed call to an agent. Retry decisions depend on it, never on a text. */
 export type AgentCallFailure =
   | 'connect' // no connection
   | 'timeout' // one of the four limits passed
@@ -25,16 +25,16 @@ interface AgentCallErrorOptions {
   unsent?: boolean;
   status?: number | undefined;
   retryAfter?: number | undefined;
-  /** The details that the agent wrote beside the message of its error. */
+  /** Details that the agent wrote beside the message of its error. */
   data?: unknown;
-  /** True if the message names a stored credential; always so of the kind `credential`. */
+  /** True if the message names a stored credential; always true for the kind `credential`. */
   ofCredential?: boolean;
 }
 
-/** A call to an agent that did not succeed. `message` may be shown to callers: it quotes the remote, never our internals. */
+/** A failed call to an agent. `message` may be shown to callers: it quotes the remote agent, never internals. */
 export class AgentCallError extends Error {
   override readonly name = 'AgentCallError';
-  /** Neither shown nor logged. */
+  /** Details of the error, neither shown nor logged. */
   readonly #data: unknown;
 
   constructor(
@@ -50,33 +50,36 @@ export class AgentCallError extends Error {
     this.#data = options.data;
     this.ofCredential = kind === 'credential' || options.ofCredential === true;
   }
-  /** The JSON-RPC code or HTTP status, where there was one. */
+  /** JSON-RPC code or HTTP status, if there was one. */
   readonly code: number | undefined;
-  /** Whether it is certain that nothing reached anybody, as where a connection was refused. */
+  /** True if nothing can have reached the agent, for example because the connection was refused. */
   readonly unsent: boolean;
-  /** The HTTP status, where the agent answered with an error. */
+  /** HTTP status, if the agent answered with an error. */
   readonly status: number | undefined;
-  /** How many milliseconds the agent asks to wait before it is called again. */
+  /** Milliseconds that the agent asks to wait before the next call. */
   readonly retryAfter: number | undefined;
-  /** True if a stored credential is the reason, which the message names. */
+  /** True if a stored credential, named in the message, is the reason. */
   readonly ofCredential: boolean;
 
-  /** Whether the agent asks to be called less often, which passes and says nothing of what it was asked. */
+  /** True if the agent is rate limiting: a temporary failure that says nothing about the call itself. */
   get rateLimited(): boolean {
     return this.status === TOO_MANY_REQUESTS;
   }
 
-  /** Only 5xx and time-outs are tried again, and what is unsent for as long as a call may wait for its agent. */
+  /**
+   * True for a failure that is retried by itself: 5xx and time-outs. Unsent calls are retried separately, while a call
+   * may wait for its agent.
+   */
   get retryable(): boolean {
     return this.kind === 'server-error' || this.kind === 'timeout';
   }
 
-  /** True if the agent's words about the error, or the details beside them, match a pattern. */
+  /** True if the agent's error message or its details match a pattern. */
   mentions(pattern: RegExp): boolean {
     return pattern.test(this.message) || pattern.test(JSON.stringify(this.#data) ?? '');
   }
 
-  /** The same of a call that may have reached the agent before. */
+  /** Returns the failure for a call that may have reached the agent in an earlier attempt. */
   withDoubt(): AgentCallError {
     const { cause, code, ofCredential } = this;
     return new AgentCallError(this.kind, this.message, { cause, code, ofCredential });

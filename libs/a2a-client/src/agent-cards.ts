@@ -21,40 +21,42 @@ import { keepSecurity } from './card-security.js';
 import { once } from './exchange.js';
 import { heldBytes } from './held-bytes.js';
 
-/** Reads cards of the protocol's versions 0.2 and 0.3 too and gives them in the form of 1.0. */
+/** Reader that also accepts cards of 0.2 and 0.3 and converts them to 1.0. */
 const READER = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } });
 
 const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
-/** Bytes of a card, decoded. */
+/** Maximum number of bytes of a decoded card. */
 const MAX_CARD_BYTES = 2 * 1024 * 1024;
-/** Characters of a card that is kept, and its bytes in memory. A larger one is read again for each call. */
+/**
+ * Maximum number of characters of a cached card, and of its bytes in memory. A larger card is read again for each call.
+ */
 const MAX_KEPT_LENGTH = 64 * 1024;
 const MAX_KEPT_BYTES = 1024 * 1024;
-/** Characters of the tenant of an interface: each request to the agent has it. */
+/** Maximum number of characters of an interface's tenant, which is sent with each request. */
 const LONGEST_TENANT = 2_048;
-/** Bytes of all cards that are kept. */
+/** Maximum number of bytes of all cached cards. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 
-/** A card as it was read, from which text, and until when it may be used without asking. */
+/** Cached card, its text, and until when it is used without a request. */
 interface KeptCard {
   text: string;
   card: SdkAgentCard | undefined;
   freshUntil: number;
-  /** Bytes in memory. */
+  /** Size in memory, in bytes. */
   size: number;
 }
 
-/** Ways to read a card that differ from call to call. */
+/** Options for reading a card that differ from call to call. */
 export interface CardReading {
   credentials?: Readonly<Record<string, string>> | undefined;
-  /** Account of the bytes that are read. */
+  /** Account for the bytes read. */
   place?: AnswerPlace | undefined;
 }
 
 /**
- * Finds the card of an agent: at its URL if that names a card, else under the URL, else at the origin, else where A2A 0.2
- * had it, else where the pre-1.0 dialect has it. The same text always gives the same object, so that what was made of a
- * card can be kept with it.
+ * Finds the card of an agent: at its URL if that names a card, else below the URL, else at the origin, else at the
+ * place of A2A 0.2, else at that of the pre-1.0 dialect. Equal texts give the same object, so derived values can be
+ * cached by card.
  */
 export class AgentCards {
   readonly #request: AgentRequest;
@@ -73,29 +75,29 @@ export class AgentCards {
     this.#freshUntil = http.freshUntil ?? (() => 0);
   }
 
-  /** The card of an agent where the HTTP cache would give it without asking. */
+  /** Returns the cached card of an agent while it is fresh by HTTP caching rules. */
   fresh(url: string): SdkAgentCard | undefined {
     const kept = this.#kept.get(ownCardUrl(url));
     return kept !== undefined && Date.now() < kept.freshUntil ? kept.card : undefined;
   }
 
-  /** How a card came that was found here. */
+  /** Returns the URL and text from which a card was read. */
   received(card: SdkAgentCard): ReceivedCard | undefined {
     return this.#received.get(card);
   }
 
-  /** Returns the bytes in memory of a card that is kept; `undefined` for one that is read again for each call. */
+  /** Returns the size in memory of a cached card, in bytes; `undefined` if the card is read again for each call. */
   keptBytes(card: SdkAgentCard): number | undefined {
     return this.#sizes.get(card);
   }
 
-  /** True for a card that was found where the pre-1.0 dialect has it, and names no version of A2A. */
+  /** True for a card found at the place of the pre-1.0 dialect that names no version of A2A. */
   isPre10(card: SdkAgentCard): boolean {
     return this.#pre10.has(card);
   }
 
   /**
-   * @returns the card in the SDK's form; `undefined` where the agent has none and its URL is its endpoint
+   * @returns the card in the SDK's form; `undefined` if the agent has none and its URL is its endpoint
    * @throws AgentCallError
    */
   async find(url: string, limits: CallDeadlines, reading: CardReading = {}): Promise<SdkAgentCard | undefined> {
@@ -113,7 +115,7 @@ export class AgentCards {
     return legacy ?? this.#read(pre10CardUrl(url), limits, reading);
   }
 
-  /** Finds the card of an agent of A2A 0.2; one of 1.0 has no business where that would be. */
+  /** Finds the card of an agent of A2A 0.2. A card of 1.0 at that place is ignored. */
   async #findLegacy(url: string, limits: CallDeadlines, reading: CardReading): Promise<SdkAgentCard | undefined> {
     for (const place of legacyCardUrls(url)) {
       const card = await this.#read(place, limits, reading);
@@ -161,8 +163,8 @@ export class AgentCards {
 }
 
 /**
- * Reads a card of 1.0, or of 0.2 or 0.3 in the form of 1.0; `undefined` for what is no card.
- * @throws AgentCallError `invalid-response` for a card whose members are not those of a card
+ * Reads a card of 1.0, or converts one of 0.2 or 0.3; `undefined` if the text is not a card.
+ * @throws AgentCallError `invalid-response` for a card with invalid members
  */
 export function readAgentCard(text: string): SdkAgentCard | undefined {
   try {
@@ -174,8 +176,7 @@ export function readAgentCard(text: string): SdkAgentCard | undefined {
 }
 
 /**
- * True for a card of the pre-1.0 dialect: it is where that dialect has it, and has none of the members by which a card says
- * which version of A2A its agent speaks.
+ * True for a card of the pre-1.0 dialect: it is at that dialect's place and has no member that names a version of A2A.
  */
 export function isPre10Card(url: string, card: JsonObject): boolean {
   return isPre10CardUrl(url) && VERSION_MEMBERS.every((member) => card[member] === undefined);
@@ -192,7 +193,7 @@ function parsed(url: string): URL {
   return new URL(url);
 }
 
-/** An agent that answers 4xx or 501 where its card should be has no card; it may still answer at its URL. */
+/** True if the error means that there is no card: 4xx or 501. The agent may still answer at its URL. */
 function isAbsence({ kind, code, rateLimited }: AgentCallError): boolean {
   if (rateLimited) return false;
   return (
@@ -210,7 +211,7 @@ function readCard(body: string): SdkAgentCard | undefined {
   return keepSecurity(callable(READER.normalizeAgentCard(readableLegacyCard(json))), json);
 }
 
-/** Cards are shown and kept, and what they name is called: no place for passwords, nor for URLs without end. */
+/** Returns a card if its URLs may be shown, stored and called: they have no passwords and a limited length. */
 function callable(card: SdkAgentCard): SdkAgentCard {
   const problem = card.supportedInterfaces.map(({ url }) => urlProblem(url)).find((it) => it !== undefined);
   if (problem !== undefined)
@@ -229,7 +230,7 @@ function objectOf(body: string): JsonObject | undefined {
   }
 }
 
-/** Whether a URL lies below the endpoint of its host's card: it then names another agent of the same host. */
+/** True if a URL lies below the endpoint of its host's card: it then names another agent of the same host. */
 export function isAboveUrl(card: SdkAgentCard, url: string): boolean {
   return card.supportedInterfaces.some((it) => {
     const endpoint = withoutTrailing(it.url, '/');
@@ -238,8 +239,8 @@ export function isAboveUrl(card: SdkAgentCard, url: string): boolean {
 }
 
 /**
- * A card of A2A 0.2 or 0.3 as the SDK can read it. It refuses a card for a list that is missing and for a way to prove
- * who calls that it does not know; neither says that the agent cannot be called.
+ * Prepares a card of A2A 0.2 or 0.3 for the SDK, which rejects missing lists and unknown security schemes, although
+ * such agents can be called.
  */
 function readableLegacyCard(card: JsonObject): JsonObject {
   const { securitySchemes } = card;

@@ -11,123 +11,121 @@ import {
 import type { AgentCallError } from './agent-call-error.js';
 import type { CalledCard } from './called-card.js';
 
-/** The limits of an outbound call, in milliseconds; each of the first four is its own error. */
+/** Limits of an outbound call, in milliseconds; each of the first four has its own error. */
 export interface CallTimeouts {
   connect: number;
-  /** Until the first response event or, for a plain call, the response. */
+  /** Time until the first response event or, for a plain call, the response. */
   firstEvent: number;
-  /** Between two events of a stream. */
+  /** Time between two events of a stream. */
   idle: number;
-  /** The whole call. */
+  /** Time for the whole call. */
   total: number;
-  /** How long a call is made again while nobody listens where it goes; nothing was sent then. */
+  /** Time for which a refused connection is retried; nothing was sent then. */
   refused: number;
 }
 
-/** A protocol that a caller may name: the pre-1.0 dialect, under the word that workflows have for it. */
+/** Protocol that a caller may request: the pre-1.0 dialect, by its name in workflows. */
 export type CalledProtocol = 'founding';
 
 export interface CallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
-  /** True if the caller limits the whole call: a Task that its agent calls active is then looked at until that. */
+  /** True if the caller limits the whole call: an active Task is then polled until that limit. */
   isLimited?: boolean;
-  /** How often a Message is sent again after 5xx and time-outs: 3 unless set. */
+  /** Number of times a Message is sent again after 5xx and time-outs; default 3. */
   resends?: number;
-  /** Who calls, for in-process calls: recorded on the child Task, which is made only while the claim is that of `token`. */
+  /**
+   * Caller, for in-process calls: recorded on the child Task, which is created only while the claim belongs to `token`.
+   */
   parent?: { taskId: string; reference: string; token?: string };
-  /** The caller's owner and tenant, for agents of this service. */
+  /** Tenant and owner of the caller, for agents of this service. */
   scope?: { tenant: string; owner: string };
-  /** The revision that an agent of this service shall answer by; its newest unless set otherwise. */
+  /** Revision of an agent of this service that shall answer; default: the newest. */
   revision?: string;
   /**
-   * For an agent over the network that is known to make one Task for it, however often it is sent: the value of the
-   * `Idempotency-Key` header of a send.
+   * Value of the `Idempotency-Key` header, for a remote agent known to create one Task for it however often it is sent.
    */
   idempotencyKey?: string;
   /**
-   * Awaited right before a Message leaves this process, for every attempt to send it. What it throws is the failure of
-   * the call; an AgentCallError keeps its kind.
+   * Awaited right before each attempt to send a Message. An exception becomes the failure of the call; an
+   * AgentCallError keeps its kind.
    */
   fence?: () => Promise<void>;
-  /** Told why nothing has left, while nobody listens where the call goes; `undefined` when it is made again. */
+  /** Called with the failure while connections are refused, and with `undefined` when the call is retried. */
   onUnsent?: (failure: AgentCallError | undefined) => void;
-  /** Told while this service reads nothing of the answer, for want of room: that is not the agent's time. */
+  /** Called when reading of the answer pauses or resumes for lack of room, which does not count as the agent's time. */
   onPause?: (isPaused: boolean) => void;
-  /** Where the call stands in a trace. */
+  /** Trace context of the call. */
   trace?: TraceContext;
   /** Name of a stored credential. */
   credential?: string;
-  /** Protocol that the agent is known to speak; absent: what its card says, or what it is found to speak. */
+  /** Protocol that the agent is known to speak; absent: that of its card, or the one detected. */
   protocol?: CalledProtocol;
-  /** Whoever chose the URL is not trusted with the credential: it is used only where it names its hosts. */
+  /** True if the source of the URL is not trusted with the credential: it is used only for hosts that it names. */
   onlyToHosts?: boolean;
 }
 
-/** What came of CancelTask at an agent. */
+/** Outcome of CancelTask at an agent. */
 export type CancelOutcome = 'acknowledged' | 'refused' | 'unreachable';
 
-/** Calls one A2A agent. Made by AgentDirectory, which has resolved its card. */
+/** Client of one A2A agent, created by AgentDirectory, which has resolved the card. */
 export abstract class AgentClient {
-  /** The agent's URL, as events and errors name it. */
+  /** URL of the agent, as in events and errors. */
   abstract readonly agentUrl: string;
-  /** The part of the agent's card that calls need; `AgentDirectory.card` gives all of it. */
+  /** Part of the agent's card that calls need; `AgentDirectory` returns the whole card. */
   abstract readonly card: CalledCard | undefined;
 
-  /** Returns the media types that the agent takes; `undefined` where nobody says so. Never throws. */
+  /** Returns the media types that the agent accepts; `undefined` if unknown. Never throws. */
   async inputModes(_options?: CallOptions): Promise<readonly string[] | undefined> {
     return this.card?.defaultInputModes;
   }
 
-  /** True if the agent's card declares an extension; false where the card has something else in that place. */
+  /** True if the agent's card declares an extension; false if the card's extensions are invalid. */
   declares(uri: string): boolean {
     const extensions: unknown = (this.card as Partial<CalledCard> | undefined)?.capabilities?.extensions;
     return Array.isArray(extensions) && extensions.some((it: JsonValue) => isJsonObject(it) && it.uri === uri);
   }
 
   /**
-   * Sends a Message and gives what the agent answers, as it comes: streaming where the card says so, else the Task as
-   * soon as there is one, and again whenever it has changed. Ends after a terminal or waiting state of this turn, or a
-   * direct Message; the Task as the turn before left it may come first.
+   * Sends a Message and yields the agent's answers as they arrive: as a stream if the card declares streaming, else the
+   * Task as soon as there is one, and after each change. Ends after a terminal or waiting state of this turn, or a
+   * direct Message. The Task as the previous turn left it may come first.
    * @throws AgentCallError
    */
   abstract send(request: SendMessageRequest, options?: CallOptions): AsyncIterable<StreamResponse>;
 
   /**
-   * Follows a Task that was sent before: SubscribeToTask, or GetTask where it has ended or streaming is not offered.
-   * @throws AgentCallError; `kind` is `not-found` where the agent does not know the Task
+   * Follows an existing Task: by SubscribeToTask, or by GetTask if it has ended or the agent does not stream.
+   * @throws AgentCallError; `kind` is `not-found` if the agent does not know the Task
    */
   abstract follow(taskId: string, options?: CallOptions): AsyncIterable<StreamResponse>;
 
   /** @throws AgentCallError */
   abstract getTask(taskId: string, options?: CallOptions): Promise<Task>;
 
-  /** Never throws: an error is an outcome. */
+  /** Cancels a Task. Never throws: an error is an outcome. */
   abstract cancel(taskId: string, options?: CallOptions): Promise<CancelOutcome>;
 }
 
-/** Resolves an agent's card and gives a client for it. */
+/** Resolves agents' cards and creates clients for them. */
 export abstract class AgentDirectory {
   /**
-   * Resolves the AgentCard (again for every client, through an HTTP cache: with `max-age=0` it is asked for each time)
-   * and gives a client for it.
-   * @param url an agent's base or card URL; an own URL is answered in-process where so configured
+   * Resolves the AgentCard and returns a client. The card is resolved for each client, through an HTTP cache: with
+   * `max-age=0` it is requested each time.
+   * @param url an agent's base or card URL; a URL of this service is served in-process if so configured
    * @throws AgentCallError
    */
   abstract client(url: string, options?: CallOptions): Promise<AgentClient>;
 
   /**
-   * Reads the card of an agent elsewhere, as `client` does; `undefined` where there is none.
+   * Returns the card of a remote agent; `undefined` if there is none.
    * @throws AgentCallError
    */
   async card(_url: string, _options?: CallOptions): Promise<AgentCard | undefined> {
     return undefined;
   }
 
-  /**
-   * Returns the card of an agent elsewhere as it was seen first, or accepted since, without asking the agent; `undefined`
-   * where none is kept.
-   */
+  /** Returns the pinned card of a remote agent without a request to it; `undefined` if none is pinned. */
   async pinnedCard(_url: string, _options?: Pick<CallOptions, 'scope'>): Promise<JsonObject | undefined> {
     return undefined;
   }

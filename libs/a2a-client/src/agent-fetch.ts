@@ -11,28 +11,28 @@ import { objectOf, readableAnswer, readableFrame } from './legacy-frames.js';
 import { sseEvents } from './sse-events.js';
 import { tracing, type TransportOptions } from './agent-transport.js';
 
-/** A shorter answer that tells its length is given as it came. */
+/** Maximum declared length of an answer that is passed on unwatched, in bytes. */
 const UNWATCHED_BYTES = 64 * 1024;
-/** The limits of a call are those of its CallAttempt. */
+/** Disabled limits of the outbound client: those of the CallAttempt apply. */
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
-/** Watchers of the pieces of an answer, as they are read. */
+/** Watchers of the pieces of an answer as they are read. */
 type Watch = Partial<Pick<TransportOptions, 'alive' | 'place' | 'signal'>>;
 
-/** The SDK hands a `fetch` nothing of a call but its signal. */
+/** Options of calls, by signal: the SDK passes only the signal to `fetch`. */
 const CALLS = new WeakMap<
   AbortSignal,
   Pick<TransportOptions, 'alive' | 'auth' | 'fence' | 'place' | 'signal' | 'trace'>
 >();
 
-/** Has every call with this signal carry its proof, and `alive` told of every piece of its answer. */
+/** Binds options to every call with this signal: its proof, and `alive` for every piece of its answer. */
 export function bindCall({ signal, alive, auth, fence, place, trace }: TransportOptions): void {
   CALLS.set(signal, { signal, alive, auth, fence, ...(place && { place }), ...(trace && { trace }) });
 }
 
 /**
- * A `fetch` for the SDK that gives only successful responses. Everything else is an AgentCallError: 5xx, 4xx with the
- * error that the agent wrote in it, and whatever the network did, before the headers or in the middle of a body.
+ * Returns a `fetch` for the SDK that resolves only for successful responses. Anything else is an AgentCallError: 5xx,
+ * 4xx with the agent's error, and network failures before the headers or in the middle of a body.
  */
 export function agentFetch(
   send: AgentFetch,
@@ -72,7 +72,7 @@ function watch(response: Response, call: Watch): Response {
   return new Response(body, responseInit(response));
 }
 
-/** Of a stream the events are handed on one by one, so that neither one of them nor its JSON is too much to be read. */
+/** Checks that the JSON of a response can be parsed. Events of a stream are checked and passed on one by one. */
 async function parsableResponse(response: Response, mostMembers: number, place?: AnswerPlace): Promise<Response> {
   if (!response.body) return response;
   if (!isStream(response)) {
@@ -100,7 +100,7 @@ async function* framesOf(
   }
 }
 
-/** The error that an event of a stream over REST tells: the SDK reads it in one of its forms. */
+/** Reads the error in an event of a stream over REST; the SDK reads only one of its forms. */
 function restFailure(type: string, frame: string): AgentCallError | undefined {
   const body = objectOf(frame);
   if (body === undefined || 'jsonrpc' in body) return undefined;
@@ -116,7 +116,7 @@ function isStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
 
-/** The length is not that of the new body. */
+/** Returns the head of a replaced response, without its `content-length`. */
 function responseInit({ status, statusText, headers }: Response): ResponseInit {
   const kept = new Headers(headers);
   kept.delete('content-length');

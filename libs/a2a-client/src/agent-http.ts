@@ -1,29 +1,29 @@
 import { type OutboundAnswer, type OutboundRequester, OutboundTooLongError } from '#libs/outbound';
 
-/** A `fetch` whose own limits may be set; 0 turns one off. */
+/** `fetch` with its own limits; 0 turns one off. */
 export type AgentFetch = (
   input: string | URL | Request,
   init?: RequestInit & { firstByteMs?: number; idleMs?: number },
 ) => Promise<Response>;
 
-/** The outbound client, as far as agents need it; OutboundHttp is one. */
+/** Part of the outbound client that agents need; OutboundHttp implements it. */
 export interface AgentHttp {
   readonly fetch: AgentFetch;
-  /** A GET through an HTTP cache that honours `max-age` and `ETag`. */
+  /** GET through an HTTP cache that honors `max-age` and `ETag`. */
   readonly cachedFetch: AgentFetch;
-  /** The same calls without the objects of the web, which cost more than the call. Absent: `fetch` does their work. */
+  /** Calls without Fetch API objects, which cost more than the call. Absent: `fetch` is used. */
   readonly request?: OutboundRequester;
   readonly cachedRequest?: OutboundRequester;
-  /** Until when the cache alone answers a GET (`Date.now()`); 0, or absent, where it has to be asked at each call. */
+  /** Returns until when (`Date.now()`) the cache alone answers a GET; 0, or absent, if each call needs a request. */
   readonly freshUntil?: (url: URL, headers: Record<string, string>) => number;
 }
 
-/** The client's `request` where there is only a `fetch`. */
+/** Implements `request` with a `fetch`. */
 export function fetchRequester(send: AgentFetch): OutboundRequester {
   return async ({ url, ...init }) => new FetchedAnswer(await send(url.href, init));
 }
 
-/** A Response as an answer of the client's `request`. */
+/** Adapts a Response to an answer of `request`. */
 export class FetchedAnswer implements OutboundAnswer {
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 

@@ -9,35 +9,35 @@ import { parsable } from './parsable-json.js';
 import { type RequestAuth, sign } from './request-signers.js';
 import { type SseEvent, sseEvents } from './sse-events.js';
 
-/** Bytes of a plain answer, and of one event of a stream. */
+/** Maximum number of bytes of a plain answer, and of one event of a stream. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Bytes of an answer that is read without an account, where it tells its length. */
+/** Maximum declared length of an answer that is read without an account, in bytes. */
 const SHORT_ANSWER = 64 * 1024;
 
-/** A successful answer of an agent: its body is read once. Every failure is an AgentCallError. */
+/** Successful answer of an agent, whose body is read once. Every failure is an AgentCallError. */
 export interface AgentAnswer {
   readonly contentType: string;
   text(): Promise<string>;
   pieces(): AsyncIterable<Uint8Array>;
-  /** How many members its JSON, or that of one event, may have; `text` has seen to that. */
+  /** Maximum number of members of its JSON, or that of one event; the text is already checked. */
   readonly mostMembers: number;
-  /** Account of its bytes. */
+  /** Account for its bytes. */
   readonly place?: AnswerPlace | undefined;
 }
 
-/** A call to an agent. Its limits are those of its CallAttempt, whose signal it carries. */
+/** Call to an agent. Its limits are those of its CallAttempt, whose signal it carries. */
 export interface AgentCall extends Omit<OutboundCall, keyof OutboundTimes> {
-  /** Told of every piece of the answer's body. */
+  /** Called for every piece of the answer's body. */
   alive?: () => void;
   place?: AnswerPlace | undefined;
-  /** Bytes of an answer that is no stream; `MAX_ANSWER_BYTES` unless set. */
+  /** Maximum number of bytes of an answer that is no stream; default `MAX_ANSWER_BYTES`. */
   maxBytes?: number;
   auth?: RequestAuth;
   fence?: CallOptions['fence'];
 }
 
-/** Watchers of the pieces of an answer, as they are read. */
+/** Watchers of the pieces of an answer as they are read. */
 interface Watch {
   alive: (() => void) | undefined;
   place: AnswerPlace | undefined;
@@ -47,8 +47,8 @@ interface Watch {
 export type AgentRequest = (call: AgentCall) => Promise<AgentAnswer>;
 
 /**
- * Sends calls to agents and gives only successful answers. Everything else is an AgentCallError: 5xx, 4xx with the
- * error that the agent wrote in it, and whatever the network did, before the head or in the middle of a body.
+ * Returns a function that calls agents and resolves only for successful answers. Anything else is an AgentCallError:
+ * 5xx, 4xx with the agent's error, and network failures before the head or in the middle of a body.
  */
 export function agentRequest(
   send: OutboundRequester,
@@ -83,7 +83,7 @@ function rethrow(error: unknown): never {
   throw networkFailure(error);
 }
 
-/** Reads an answer that is no stream. */
+/** Reads the text of an answer that is no stream. */
 async function textOf(answer: OutboundAnswer, watch: Watch, maxBytes: number): Promise<string> {
   watch.place?.pending(0);
   const length = Number(answer.header('content-length') ?? Infinity);
@@ -99,7 +99,7 @@ async function textOf(answer: OutboundAnswer, watch: Watch, maxBytes: number): P
   return Buffer.concat(pieces, bytes).toString();
 }
 
-/** Every piece is a sign of life, be it only a heartbeat, and waits until there is room for it. */
+/** Yields pieces, reports each as a sign of life, even a heartbeat, and waits for room for it. */
 async function* watched(pieces: AsyncIterable<Uint8Array>, { alive, place, signal }: Watch): AsyncIterable<Uint8Array> {
   try {
     for await (const piece of pieces) {
@@ -113,7 +113,7 @@ async function* watched(pieces: AsyncIterable<Uint8Array>, { alive, place, signa
   }
 }
 
-/** @throws InvalidProtocolValue */
+/** Parses a JSON object. @throws InvalidProtocolValue */
 export function jsonObjectOf(text: string): JsonObject {
   let json: unknown;
   try {
@@ -126,9 +126,9 @@ export function jsonObjectOf(text: string): JsonObject {
 }
 
 /**
- * The events of an answer.
- * @param refuse throws the error that stands in an answer which is no stream, if one does
- * @throws InvalidProtocolValue where the answer is no stream of events
+ * Yields the events of an answer.
+ * @param refuse throws the error in an answer that is no stream, if it has one
+ * @throws InvalidProtocolValue if the answer is no stream of events
  */
 export async function* eventsOf(answer: AgentAnswer, refuse: (body: string) => unknown): AsyncIterable<SseEvent> {
   if (!/^text\/event-stream\b/i.test(answer.contentType)) {

@@ -3,28 +3,28 @@ import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 import type { CallOptions, CallTimeouts } from './agent-client.js';
 import type { RequestAuth } from './request-signers.js';
 
-/** A call's options and what ties its transport to the attempt. */
+/** Options of a call, and what ties its transport to the attempt. */
 export interface TransportOptions extends CallOptions {
-  /** Ends the attempt: the transport stops and closes its connection on abort. */
+  /** Signal that ends the attempt: the transport stops and closes its connection. */
   signal: AbortSignal;
-  /** Told of every sign of life, be it only a heartbeat. */
+  /** Called for every sign of life, even a heartbeat. */
   alive: () => void;
-  /** Account of the bytes of the call's answer. */
+  /** Account for the bytes of the call's answer. */
   place?: AnswerPlace;
-  /** What the call carries where it names a credential. */
+  /** Proof that the call carries if it names a credential. */
   auth?: RequestAuth;
 }
 
-/** One way to reach one agent. Each method is a single exchange: no limits, no retry, no resumption. */
+/** Transport to one agent. Each method is a single exchange: no limits, no retry, no resumption. */
 export interface AgentTransport {
-  /** Whether SubscribeToTask may be called. */
+  /** True if SubscribeToTask may be called. */
   readonly streaming: boolean;
-  /** Limits that suit this transport better than the usual ones. */
+  /** Limits that replace the defaults for this transport. */
   readonly timeouts: Partial<CallTimeouts>;
   send(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse>;
   /**
-   * Sends a Message and returns the agent's first answer: its Task, which may still work, or a direct Message. Absent
-   * where every Message is to be streamed.
+   * Sends a Message and returns the agent's first answer: its Task, which may still be active, or a direct Message.
+   * Absent if every Message is streamed.
    */
   post?(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse>;
   subscribe(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse>;
@@ -32,21 +32,21 @@ export interface AgentTransport {
   cancelTask(taskId: string, options: TransportOptions): Promise<Task>;
 }
 
-/** Gives the headers by which an agent knows who calls; asked at each call. */
+/** Returns the headers that identify the caller to an agent; called for each call. */
 export type CallCredentials = (options: CallOptions) => Readonly<Record<string, string>> | undefined;
 
 /**
- * The credentials for an agent by the URL that its caller named, whatever its card says of where it is; `undefined` for
- * one that has no business with any.
+ * Returns the credentials for an agent by the URL that its caller named, whatever its card says; `undefined` for an
+ * agent that gets none.
  */
 export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 
-/** What Parley accepts where a caller names nothing: texts and JSON. */
+/** Default accepted output modes: texts and JSON. */
 const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
 
 /**
- * Returns a request as every transport sends it.
- * @param returnImmediately asks for an answer as soon as there is a Task, instead of at the end of the turn
+ * Completes a request as every transport sends it.
+ * @param returnImmediately requests an answer as soon as there is a Task instead of at the end of the turn
  */
 export function completedRequest(request: SendMessageRequest, returnImmediately: boolean): SendMessageRequest {
   const configuration = {
@@ -58,19 +58,19 @@ export function completedRequest(request: SendMessageRequest, returnImmediately:
 }
 
 /**
- * True if an agent that does not stream is to answer as soon as there is a Task: only a Task whose id is known can be
- * followed after a crash, and canceled. Of a follow-up it is known before.
+ * True if an agent that does not stream shall answer as soon as there is a Task: only a Task with a known id can be
+ * canceled, or followed after a crash. The id of a follow-up's Task is already known.
  */
 export function isAnsweredAtOnce(request: SendMessageRequest, streaming: boolean): boolean {
   return !streaming && request.message.taskId === undefined;
 }
 
-/** The headers that tell an agent which trace the call belongs to. */
+/** Returns the trace headers of a call. */
 export function tracing({ trace }: { trace?: TraceContext }): TraceHeaders | undefined {
   return trace && traceHeaders(trace);
 }
 
-/** The header that makes a Message which is sent again the same one. */
+/** Returns the idempotency header, under which a repeated Message counts as the same. */
 export function keyHeader({ idempotencyKey }: { idempotencyKey?: string }): Record<string, string> | undefined {
   return idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey };
 }

@@ -22,7 +22,7 @@ import { type SpokenDialect, SpokenDialects } from './spoken-dialects.js';
 
 type AgentInterface = SdkAgentCard['supportedInterfaces'][number];
 
-/** An agent by the URL that its caller named. */
+/** Agent at the URL that its caller named. */
 export interface CalledAgent {
   url: string;
   credentials?: CallCredentials;
@@ -30,21 +30,21 @@ export interface CalledAgent {
 
 /** Settings of transports beside the agent. */
 export interface AgentTransportsOptions {
-  /** For calls that name a credential; without it they go out as all others do. */
+  /** Signers for calls that name a credential; absent: such calls go out unsigned. */
   signers?: RequestSigners;
-  /** Opens files of this service to agents elsewhere. */
+  /** Opens files of this service to remote agents. */
   files?: OutgoingFiles;
-  /** How much an agent may answer; the defaults unless set otherwise. */
+  /** Limits of agents' answers; the defaults unless set otherwise. */
   content?: ContentLimits;
-  /** Milliseconds for which the dialect of an agent is remembered whose card does not say it; a minute unless set. */
+  /** Milliseconds for which the detected dialect of an agent is remembered; default one minute. */
   dialectMaxAge?: number;
 }
 
 const DIALECT_MAX_AGE_MS = 60_000;
 
 /**
- * Gives the transport for an agent: of JSON-RPC and HTTP+JSON the one that its card names first (section 8.3.2);
- * version 1 before 0.3.
+ * Creates transports for agents: for JSON-RPC or HTTP+JSON, whichever the card names first (section 8.3.2); version 1
+ * before 0.3.
  */
 export class AgentTransports {
   readonly #request: AgentRequest;
@@ -62,7 +62,10 @@ export class AgentTransports {
     this.#legacy = new LegacyClients(agentFetch(http.fetch, content));
   }
 
-  /** @throws AgentCallError `invalid-response` where the card offers nothing that Parley speaks */
+  /**
+   * Creates the transport that a card offers. @throws AgentCallError `invalid-response` if Parley supports none of its
+   * interfaces
+   */
   async ofCard(card: SdkAgentCard, agent: CalledAgent): Promise<AgentTransport> {
     const streaming = card.capabilities?.streaming === true;
     const chosen = chosenInterface(card);
@@ -73,8 +76,8 @@ export class AgentTransports {
   }
 
   /**
-   * For an agent that speaks the pre-1.0 dialect, by its card or by its caller.
-   * @throws AgentCallError `invalid-response` where the card offers no URL that can be called
+   * Creates the transport for an agent of the pre-1.0 dialect, by its card or its caller.
+   * @throws AgentCallError `invalid-response` if the card has no callable URL
    */
   ofPre10Card(card: SdkAgentCard, agent: CalledAgent): AgentTransport {
     const { url } = chosenInterface(card);
@@ -82,8 +85,8 @@ export class AgentTransports {
   }
 
   /**
-   * For an agent that has no card: JSON-RPC at its URL, without streaming.
-   * @param first dialect to begin with, where nothing is known of the agent
+   * Creates the transport for an agent without a card: JSON-RPC at its URL, without streaming.
+   * @param first dialect to start with if none is remembered
    */
   ofUrl(agent: CalledAgent, first: SpokenDialect): AgentTransport {
     const { url, credentials } = agent;
@@ -105,7 +108,7 @@ export class AgentTransports {
 
   #proving(transport: AgentTransport, agent: CalledAgent, endpoint: string, security?: CardSecurity): AgentTransport {
     const { signers, files } = this.options;
-    // Agents of this service read the files by their URLs; they are known by the credentials that only they get.
+    // Agents of this service read the files by their URLs; only they get credentials.
     const isElsewhere = agent.credentials === undefined;
     const opening = files && isElsewhere ? new FileOpeningTransport(transport, files) : transport;
     if (signers === undefined) return opening;
@@ -117,7 +120,7 @@ export class AgentTransports {
     return { url, tenant, credentials, nextId: this.#idsOf(url) };
   }
 
-  /** The ids that one endpoint sees grow over all calls: 1, 2, 3, …. */
+  /** Returns the request ids of an endpoint, which increase over all its calls: 1, 2, 3, …. */
   #idsOf(url: string): () => number {
     let last = 0;
     const ids = this.#ids.get(url) ?? (() => (last += 1));
@@ -126,7 +129,9 @@ export class AgentTransports {
   }
 }
 
-/** Of what the card offers and Parley speaks; of 0.3 JSON-RPC goes first. */
+/**
+ * Returns the first supported interface of a card; for 0.3, JSON-RPC first. @throws AgentCallError `invalid-response`
+ */
 function chosenInterface(card: SdkAgentCard): AgentInterface {
   const reachable = card.supportedInterfaces.filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
   const spoken = reachable.filter((it) => isSpoken(it.protocolBinding));
@@ -142,17 +147,17 @@ function chosenInterface(card: SdkAgentCard): AgentInterface {
   throw new AgentCallError('invalid-response', text);
 }
 
-/** Agents that say 0.2 speak as those of 0.3 do. */
+/** True for an interface of 0.2 or 0.3, which are equal on the wire. */
 function isLegacy({ protocolVersion }: AgentInterface): boolean {
   return /^0\.[23](\.|$)/.test(protocolVersion);
 }
 
-/** Returns what the SDK's client needs of a card; it knows no older version than 0.3. */
+/** Returns the card that the SDK's client needs, as 0.3, the oldest version it knows. */
 function asOf03(card: SdkAgentCard, { url, tenant, protocolBinding }: AgentInterface): SdkAgentCard {
   return sdkCalledCard(card, { url, tenant, protocolBinding, protocolVersion: '0.3' });
 }
 
-/** The first of version 1.0, else of any 1.x. */
+/** Returns the first interface of 1.0, else of any 1.x. */
 function preferred(interfaces: AgentInterface[]): AgentInterface | undefined {
   const current = interfaces.filter((it) => /^1(\.|$)/.test(it.protocolVersion));
   return current.find((it) => it.protocolVersion === '1.0') ?? current[0];

@@ -2,32 +2,32 @@ import { type Artifact, contentLength, type StreamResponse, type Task } from '#l
 import type { ContentLimits, AnswerPlace } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 
-/** Characters that an Artifact counts beside its id, as much as it takes in memory: a million empty ones are too many. */
+/** Characters counted for an Artifact beside its id, as much as its memory: a million empty Artifacts are too many. */
 const NAME_LENGTH = 256;
 
 /**
- * How much an agent elsewhere has answered in one call. Each of its events is short enough; without an end they would
- * still be too much to keep.
+ * Total size of a remote agent's answer in one call. Each event is limited by itself; an endless series would still be
+ * too large.
  */
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
   private total = 0;
-  /** Size of the names of Artifacts, which count apart from their content. */
+  /** Size of the ids of Artifacts, which count apart from their content. */
   private names = 0;
   private exceeded = false;
 
-  /** @param place account of the bytes of the answer */
+  /** @param place account for the bytes of the answer */
   constructor(
     private readonly limits: Pick<ContentLimits, 'artifact' | 'task'>,
     private readonly place?: AnswerPlace,
   ) {}
 
-  /** True if `take` has refused an event. */
+  /** True if an event exceeded the limits. */
   get isExceeded(): boolean {
     return this.exceeded;
   }
 
-  /** Counts what an event adds to the answer. @throws AgentCallError `invalid-response` beyond the limits */
+  /** Counts the size that an event adds. @throws AgentCallError `invalid-response` beyond the limits */
   take(response: StreamResponse): void {
     if ('artifactUpdate' in response) this.add(response.artifactUpdate.artifact, response.artifactUpdate.append);
     else if ('task' in response) this.replace(response.task);

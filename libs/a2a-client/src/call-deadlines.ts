@@ -5,7 +5,7 @@ import type { TransportOptions } from './agent-transport.js';
 import { networkFailure, toAgentCallError } from './call-failure.js';
 import { StoppableTimer } from './stoppable-timer.js';
 
-/** What holds where a caller names no limit, in milliseconds. A blocking answer may take as long as an LLM does. */
+/** Default limits, in milliseconds. A blocking answer may take as long as an LLM does. */
 export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
   connect: 5_000,
   firstEvent: 120_000,
@@ -15,7 +15,7 @@ export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
 };
 
 /**
- * The limits of one call over all its attempts. They stop while the call waits for room for its answer. Dispose it when the
+ * Limits of one call over all its attempts. They stop while the call waits for room for its answer. Dispose it when the
  * call has ended.
  */
 export class CallDeadlines implements AnswerListener {
@@ -42,24 +42,24 @@ export class CallDeadlines implements AnswerListener {
     else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
   }
 
-  /** Whether the call as a whole is over before its end. */
+  /** True if the call was ended before it finished. */
   get over(): boolean {
     return this.#reason !== undefined;
   }
 
-  /** @throws AgentCallError `timeout` or `aborted`, where the call is over */
+  /** Throws if the call is over. @throws AgentCallError `timeout` or `aborted` */
   throwIfOver(): void {
     if (this.#reason) throw this.#reason;
   }
 
-  /** Aborts when the call as a whole is over. */
+  /** Signal that aborts when the call is over. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.#reason) this.#abort.abort(this.#reason);
     return this.#abort.signal;
   }
 
-  /** Begins an attempt, with its own limits for the first event and for silence. One call makes one at a time. */
+  /** Begins an attempt with its own limits for the first event and for silence. A call has one attempt at a time. */
   attempt(): CallAttempt {
     this.#attempt = new CallAttempt(this.timeouts);
     if (this.#isPaused) this.#attempt.pause();
@@ -67,7 +67,7 @@ export class CallDeadlines implements AnswerListener {
     return this.#attempt;
   }
 
-  /** Stops the limits: nothing of the answer is read from here on. */
+  /** Stops the limits: reading of the answer has paused. */
   pause(): void {
     this.#isPaused = true;
     this.#timer.stop();
@@ -82,7 +82,7 @@ export class CallDeadlines implements AnswerListener {
     this.#onPause?.(false);
   }
 
-  /** Ends the call, whose answer has lost its room. */
+  /** Ends the call: its answer has lost its room. */
   end(error: Error): void {
     this.#end(networkFailure(error));
   }
@@ -104,10 +104,10 @@ export class CallDeadlines implements AnswerListener {
   }
 }
 
-/** Why an attempt's connection is closed after a good end. */
+/** Reason for closing an attempt's connection after success. */
 const DONE = new AgentCallError('aborted', 'the exchange is over');
 
-/** One HTTP exchange of a call. Its end closes the connection. */
+/** HTTP exchange of a call. Its end closes the connection. */
 export class CallAttempt {
   readonly #abort = new AbortController();
   #silence: StoppableTimer | undefined;
@@ -118,19 +118,19 @@ export class CallAttempt {
 
   constructor(private readonly timeouts: CallTimeouts) {}
 
-  /** Aborts when the attempt is over. */
+  /** Signal that aborts when the attempt is over. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** What a transport is told: the caller's options, and what ties it to this attempt. */
+  /** Returns the options for a transport: the caller's, tied to this attempt. */
   options(options: CallOptions & Pick<TransportOptions, 'place'>): TransportOptions {
     return { ...options, signal: this.signal, alive: this.alive };
   }
 
   /**
-   * Waits for the answer or the next event, no longer than the limits allow, even where the other side ignores the
-   * signal. The time between two calls does not count: a slow reader is not a silent agent.
+   * Waits for the answer or the next event within the limits, even if the other side ignores the signal. Time between
+   * two calls of this method does not count: a slow reader is not a silent agent.
    * @throws AgentCallError
    */
   async next<T>(arrival: Promise<T>): Promise<T> {
@@ -148,7 +148,7 @@ export class CallAttempt {
     }
   }
 
-  /** Something arrived, be it only a heartbeat: an open stream that beats is not idle. */
+  /** Notes a sign of life: an open stream with heartbeats is not idle. */
   readonly alive = (): void => {
     if (this.#begun) this.#silence?.refresh();
   };
@@ -164,7 +164,7 @@ export class CallAttempt {
     this.#silence?.start();
   }
 
-  /** Ends the attempt and closes its connection; whoever waits for it gets the reason. */
+  /** Ends the attempt and closes its connection; pending waits reject with the reason. */
   end(reason = DONE): void {
     if (this.#reason) return;
     this.#reason = reason;
@@ -189,7 +189,7 @@ export class CallAttempt {
   };
 }
 
-/** Limits are named in the unit in which they are given to a node. */
+/** Formats a limit in the unit of a node's configuration. */
 function seconds(milliseconds: number): string {
   return `${milliseconds / 1_000} s`;
 }

@@ -18,7 +18,7 @@ import {
 import { TooManyAnswers } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 
-/** What went wrong between here and the agent, as an AgentCallError. What came with a type of its own keeps it. */
+/** Converts an error of a call to an AgentCallError; an AgentCallError is returned unchanged. */
 export function toAgentCallError(error: unknown): AgentCallError {
   if (error instanceof AgentCallError) return error;
   if (error instanceof A2AError) return rpcFailure(error.code, error.message, error);
@@ -26,22 +26,24 @@ export function toAgentCallError(error: unknown): AgentCallError {
 }
 
 /**
- * An error that the agent answered with: `a2a error <code>: <message>`.
- * @param data what the agent wrote beside the message
+ * Creates the failure for an agent's error: `a2a error <code>: <message>`.
+ * @param data details that the agent wrote beside the message
  */
 export function rpcFailure(code: number, message: string, cause?: unknown, data?: unknown): AgentCallError {
   const kind = code === A2A_ERRORS.TASK_NOT_FOUND.code ? 'not-found' : 'rpc-error';
   return new AgentCallError(kind, `a2a error ${code}: ${message}`, { code, cause, data });
 }
 
-/** The JSON-RPC code of a `google.rpc.ErrorInfo` reason. */
+/** Returns the JSON-RPC code of a `google.rpc.ErrorInfo` reason. */
 function codeOfReason(reason: unknown): number | undefined {
   return typeof reason === 'string' && Object.hasOwn(A2A_ERRORS, reason)
     ? A2A_ERRORS[reason as A2AErrorReason].code
     : undefined;
 }
 
-/** What a `fetch`, or the body that it gave, failed with. Only the system's error code is told, no address of ours. */
+/**
+ * Converts a network error of a request or its body. The message has only the system's error code, no internal address.
+ */
 export function networkFailure(error: unknown): AgentCallError {
   if (error instanceof AgentCallError) return error;
   const causes = causesOf(error);
@@ -85,7 +87,7 @@ function codeOf(error: Error): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** The SDK's error types differ between its bundles; their members do not. */
+/** Converts an error of the SDK by its members: its error classes differ between bundles. */
 function sdkFailure(error: unknown): AgentCallError | undefined {
   for (const cause of causesOf(error)) {
     if (cause instanceof AgentCallError) return cause;
@@ -100,7 +102,7 @@ function sdkFailure(error: unknown): AgentCallError | undefined {
   return undefined;
 }
 
-/** `TaskNotFoundError` is the reason `TASK_NOT_FOUND`. */
+/** Returns the reason of an error's name: `TaskNotFoundError` is `TASK_NOT_FOUND`. */
 function reasonOfName(name: string): string {
   return name
     .replace(/Error$/, '')
@@ -119,20 +121,20 @@ function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-/** Those of the network come from another realm where this code runs in a context of its own. */
+/** True for an error, including network errors of another realm. */
 function isError(value: unknown): value is Error {
   return value instanceof Error || isNativeError(value);
 }
 
-/** Facts about a call that was answered with an HTTP status other than 2xx. */
+/** Facts about a call answered with an HTTP status other than 2xx. */
 export interface RefusedCall {
-  /** The header of that name. */
+  /** Value of the `Retry-After` header. */
   retryAfter?: string | undefined;
-  /** Bytes of the request's body. */
+  /** Size of the request's body, in bytes. */
   sentBytes?: number | undefined;
 }
 
-/** The failure that an HTTP status other than 2xx stands for; a 4xx may tell more in its body. */
+/** Creates the failure for an HTTP status other than 2xx; the body of a 4xx may have more details. */
 export function statusFailure(status: number, body: string, call: RefusedCall = {}): AgentCallError {
   const answered = { status, retryAfter: requestedPause(call.retryAfter) };
   if (status >= 500) return new AgentCallError('server-error', `HTTP ${status}`, { code: status, ...answered });
@@ -152,7 +154,7 @@ function tooLarge({ sentBytes }: RefusedCall, reported: AgentCallError | undefin
   return `HTTP 413: the Message${size} is larger than the agent takes${reported ? `: ${reported.message}` : ''}`;
 }
 
-/** 401: the agent wants to know who calls; 403: it knows, and forbids it (A2A 1.0, section 7.4). */
+/** Creates the failure for 401, missing or unaccepted credentials, or 403, a forbidden call (A2A 1.0, section 7.4). */
 function refusal(status: 401 | 403, reported: AgentCallError | undefined): AgentCallError {
   const text = status === 401 ? 'the agent does not accept who calls' : 'the agent forbids the call';
   const detail = reported ? `: ${reported.message}` : '';
@@ -160,8 +162,9 @@ function refusal(status: 401 | 403, reported: AgentCallError | undefined): Agent
 }
 
 /**
- * The error that a body tells in one of the forms of A2A: of a JSON-RPC response; a `google.rpc.Status`, as the REST binding
- * writes it (section 11.6); a problem of RFC 9457; or a code of JSON-RPC at the top, as servers of 0.3 write it over REST.
+ * Reads the error in a body, in any form of A2A: a JSON-RPC response; a `google.rpc.Status` of the REST binding
+ * (section 11.6); a problem of RFC 9457; or a top-level JSON-RPC code, as servers of 0.3 send it over REST. Returns
+ * `undefined` for other bodies.
  */
 export function errorOf(body: JsonObject | undefined): AgentCallError | undefined {
   if (body === undefined) return undefined;
@@ -176,24 +179,24 @@ export function errorOf(body: JsonObject | undefined): AgentCallError | undefine
   return isRpcCode(code) ? rpcFailure(code, text) : undefined;
 }
 
-/** Returns the text that a body gives for an error. */
+/** Returns the message of an error in a body. */
 export function errorText(body: JsonObject): string {
   const { message, detail, title } = isJsonObject(body.error) ? body.error : body;
   return [message, detail, title].find((it) => typeof it === 'string') ?? 'no message';
 }
 
-/** The range that JSON-RPC 2.0 keeps for itself and for servers, which A2A lies in. */
+/** True for a code in the range reserved by JSON-RPC 2.0, which includes those of A2A. */
 function isRpcCode(code: unknown): code is number {
   return typeof code === 'number' && code >= -32_768 && code <= -32_000;
 }
 
-/** `https://a2a-protocol.org/errors/task-not-found` is the reason `TASK_NOT_FOUND`. */
+/** Returns the reason of a problem type: `https://a2a-protocol.org/errors/task-not-found` is `TASK_NOT_FOUND`. */
 function reasonOfType(type: unknown): string | undefined {
   const [, name] = typeof type === 'string' ? (/\/errors\/([a-z-]+)$/.exec(type) ?? []) : [];
   return name?.replaceAll('-', '_').toUpperCase();
 }
 
-/** The statuses by which servers that write nothing but a message tell an error of A2A 0.3 over REST. */
+/** Error codes of A2A 0.3 over REST by HTTP status, for servers that send nothing but a message. */
 const LEGACY_STATUSES: ReadonlyMap<number, number> = new Map([
   [400, A2A_ERRORS.INVALID_PARAMS.code],
   [404, A2A_ERRORS.TASK_NOT_FOUND.code],
@@ -202,7 +205,7 @@ const LEGACY_STATUSES: ReadonlyMap<number, number> = new Map([
   [422, A2A_ERRORS.INVALID_PARAMS.code],
 ]);
 
-/** The error of a body that tells of it in words alone. */
+/** Reads an error that a body describes only by a message. */
 function wordsOf(body: JsonObject | undefined, status: number): AgentCallError | undefined {
   if (body === undefined) return undefined;
   const { message } = isJsonObject(body.error) ? body.error : body;

@@ -1,15 +1,15 @@
 import { toAgentCallError } from './call-failure.js';
 
-/** Counts outbound calls when they are over: `ok`, or the kind of the AgentCallError. */
+/** Counter of finished outbound calls by outcome: `ok`, or the kind of the AgentCallError. */
 export interface OutcomeCounter {
   inc(labels: { outcome: string }): void;
 }
 
-/** Counts how calls to agents end. */
+/** Counts the outcomes of calls to agents. */
 export class CallOutcomes {
   constructor(private readonly calls?: OutcomeCounter) {}
 
-  /** @throws AgentCallError whatever the call threw */
+  /** Runs and counts a call. @throws AgentCallError for any failure */
   async counted<T>(call: () => Promise<T>): Promise<T> {
     try {
       const answer = await call();
@@ -20,7 +20,7 @@ export class CallOutcomes {
     }
   }
 
-  /** A reader that stops before the end has left, not failed. */
+  /** Counts a stream of events. A reader that stops before its end counts as `ok`. */
   async *countedStream<T>(events: AsyncIterable<T>): AsyncIterable<T> {
     let outcome = 'ok';
     try {

@@ -1,19 +1,19 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
 import type { AgentCard, AgentExtension } from '#libs/protocol';
 
-/** Characters of each text that is kept, and elements of each list. */
+/** Maximum number of characters of each kept text, and of elements of each list. */
 const LONGEST = 2_048;
 const MOST = 100;
 
-/** The part of an agent's card that calls need. A client keeps no more of it, however long the card is. */
+/** Part of an agent's card that calls need. Clients keep only this, however long the card is. */
 export interface CalledCard extends Pick<AgentCard, 'name'> {
   capabilities: { extensions?: Pick<AgentExtension, 'uri'>[] };
-  /** Absent where the card names more media types than are kept. */
+  /** Default input media types; absent if the card has more than are kept. */
   defaultInputModes?: string[];
 }
 
 /**
- * Returns what calls need of a card, within limits. The card itself is not referenced.
+ * Returns the part of a card that calls need, within limits. The card itself is not referenced.
  *
  * - A name beyond the limit is empty.
  * - Extensions beyond the limits count as not declared.
@@ -28,7 +28,7 @@ export function calledCard({ name, capabilities, defaultInputModes }: SdkAgentCa
   };
 }
 
-/** Returns what the SDK's client needs of a card. The card itself is not referenced. */
+/** Returns the part of a card that the SDK's client needs. The card itself is not referenced. */
 export function sdkCalledCard({ capabilities }: SdkAgentCard, chosen: SdkAgentCard['supportedInterfaces'][number]) {
   const { streaming, pushNotifications, extendedAgentCard } = capabilities ?? {};
   return {

@@ -11,14 +11,14 @@ import {
   type TaskStatus,
 } from '#libs/protocol';
 
-/** What a called agent has answered so far. Takes the events of any remote, also out of the order that we would keep. */
+/** Current answer of a called agent. Accepts the events of any agent, in any order. */
 export class CalledTask {
   taskId: string | undefined;
   contextId: string | undefined;
   status: TaskStatus | undefined;
   private held = new Map<string, Artifact>();
   history: readonly Message[] = [];
-  /** The direct Message, where the agent made no Task. */
+  /** Direct Message, if the agent created no Task. */
   reply: Message | undefined;
 
   get artifacts(): Artifact[] {
@@ -29,12 +29,12 @@ export class CalledTask {
     return this.status?.state;
   }
 
-  /** Whether a Task was made that neither ended nor waits. */
+  /** True if there is a Task that has neither ended nor waits. */
   get active(): boolean {
     return this.taskId !== undefined && (this.state === undefined || isActiveState(this.state));
   }
 
-  /** Takes in a response and gives the step that it tells of, if any. */
+  /** Applies a response and returns the step that it reports, if any. */
   apply(response: StreamResponse): RunEventNote | undefined {
     if ('message' in response) this.reply = response.message;
     else if ('task' in response) this.takeTask(response.task);
@@ -55,7 +55,7 @@ export class CalledTask {
     this.history = task.history ?? [];
   }
 
-  /** Costs the same however many chunks came before. */
+  /** Adds an Artifact or chunk at constant cost, however many chunks came before. */
   private takeArtifact({ taskId, contextId, artifact, append }: TaskArtifactUpdateEvent): void {
     this.identify(taskId, contextId);
     const before = append ? this.held.get(artifact.artifactId) : undefined;
@@ -73,13 +73,13 @@ function heldArtifacts(artifacts: readonly Artifact[] = []): Map<string, Artifac
   return new Map(artifacts.map((artifact) => [artifact.artifactId, ownCopy(artifact)]));
 }
 
-/** Joins the members of a later chunk, besides its Parts, to those of the Artifact; the later value counts. */
+/** Appends the Parts of a later chunk to an Artifact and merges its other members; later values win. */
 function addChunk(before: Artifact, { parts, artifactId: _id, metadata, ...said }: Artifact): void {
   before.parts.push(...parts);
   Object.assign(before, said, metadata && { metadata: { ...before.metadata, ...metadata } });
 }
 
-/** Chunks are added to it. */
+/** Copies an Artifact to which chunks will be added. */
 function ownCopy(artifact: Artifact): Artifact {
   return { ...artifact, parts: [...artifact.parts] };
 }

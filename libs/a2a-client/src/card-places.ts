@@ -2,17 +2,15 @@ import { withoutTrailing } from '#libs/protocol';
 
 const WELL_KNOWN = '/.well-known/agent-card.json';
 
-/**
- * The end of a URL that names a card, at its well-known place, at the one of A2A 0.2, or at the one from before 1.0.
- */
+/** Pattern for the end of a card's URL: the well-known place, that of A2A 0.2, and that of the pre-1.0 dialect. */
 export const CARD_PATH = /\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
-/** Where an agent has a card of its own. */
+/** Returns the URL of an agent's own card. */
 export function ownCardUrl(url: string): string {
   return CARD_PATH.test(url) ? url : `${withoutTrailing(url, '/')}${WELL_KNOWN}`;
 }
 
-/** Where the card of an agent's host is, which may be the agent's too. */
+/** Returns the URL of the card of an agent's host, which may be the agent's too. */
 export function hostCardUrl(url: string): string {
   return `${new URL(url).origin}${WELL_KNOWN}`;
 }
@@ -28,12 +26,12 @@ export function pre10CardUrl(url: string): string {
   return `${withoutTrailing(url, '/')}/agent-card`;
 }
 
-/** True for a place where none but an agent of the pre-1.0 dialect needs to have its card. */
+/** True for a URL where only an agent of the pre-1.0 dialect needs to have its card. */
 export function isPre10CardUrl(url: string): boolean {
   return new URL(url).pathname.endsWith('/agent-card');
 }
 
-/** Whether a URL, as `URL.href` writes it, names an agent or a card of the service at one of these base URLs. */
+/** True if a URL, as `URL.href` writes it, names an agent or a card of the service at one of these base URLs. */
 export function isOfService(url: string, bases: readonly string[]): boolean {
   return bases.some(
     (base) => url === `${base}/a2a` || url.startsWith(`${base}/a2a/`) || url === `${base}${WELL_KNOWN}`,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
-/** One way to prove who calls, as far as it matters to a caller (A2A 1.0, section 4.5.2; 0.3, section 5.5.2). */
+/** Way to authenticate a caller, as far as it matters to clients (A2A 1.0, section 4.5.2; 0.3, section 5.5.2). */
 export type SecurityScheme =
   | { type: 'apiKey'; in: 'header' | 'query' | 'cookie'; name: string }
   /** `scheme` is in lower case: `bearer`, `basic`. */
@@ -10,22 +10,25 @@ export type SecurityScheme =
   | { type: 'mutualTLS' }
   | { type: 'unknown' };
 
-/** Schemes, requirements, and schemes of one requirement that are read of a card: a client keeps them. */
+/** Maximum number of schemes, of requirements, and of schemes in a requirement that clients keep of a card. */
 const MOST = 100;
 const LONGEST_NAME = 256;
-/** Name of a scheme that no card has. */
+/** Name of a scheme that never exists, so its requirement cannot be met. */
 const UNMET = '';
 
-/** What an agent asks of its callers. */
+/** Authentication that an agent requires. */
 export interface CardSecurity {
   schemes: ReadonlyMap<string, SecurityScheme>;
-  /** Names of schemes: any one entry is enough, all schemes of an entry are needed. An empty entry asks for nothing. */
+  /** Alternatives, each a list of scheme names that are all needed. An empty list requires nothing. */
   requirements: readonly (readonly string[])[];
 }
 
 const KEPT = new WeakMap<object, CardSecurity>();
 
-/** Keeps what a card's text asks for: the SDK's form of a card loses it where a card of 1.0 says it in the words of 0.3. */
+/**
+ * Remembers the security members of a card's text: the SDK's form loses them if a card of 1.0 states them in the form
+ * of 0.3.
+ */
 export function keepSecurity<T extends object>(card: T, json: JsonObject): T {
   KEPT.set(card, cardSecurity(json));
   return card;
@@ -35,7 +38,10 @@ export function securityOf(card: object): CardSecurity | undefined {
   return KEPT.get(card);
 }
 
-/** What a card asks for, in the words of 1.0 or of 0.3. What cannot be read is a scheme that nobody can meet. */
+/**
+ * Reads the authentication that a card requires, in the form of 1.0 or 0.3. Unreadable parts become a scheme that
+ * cannot be met.
+ */
 export function cardSecurity(card: JsonObject): CardSecurity {
   const schemes = objectIn(card, 'securitySchemes', 'security_schemes');
   const requirements = listIn(card, 'securityRequirements') ?? listIn(card, 'security_requirements');
@@ -91,7 +97,7 @@ function readScheme10(scheme: JsonObject): SecurityScheme {
   }
 }
 
-/** What a `oneof` holds. The JavaScript SDK's server (1.3) tells its own form of one in place of ProtoJSON. */
+/** Reads a `oneof`. The JavaScript SDK's server (1.3) writes its internal form of it instead of ProtoJSON. */
 function alternative(object: JsonObject, oneof: string): [name: string, value: JsonObject] {
   const own = object[oneof];
   const [name, value] =
@@ -108,7 +114,7 @@ function readHttp(scheme: JsonValue | undefined): SecurityScheme {
   return isName(scheme) ? { type: 'http', scheme: scheme.toLowerCase() } : { type: 'unknown' };
 }
 
-/** `{"schemes": {"name": …}}` in 1.0, `{"name": […]}` in 0.3. */
+/** Reads a requirement: `{"schemes": {"name": …}}` in 1.0, `{"name": […]}` in 0.3. */
 function readRequirement(requirement: JsonValue): string[] {
   if (!isJsonObject(requirement)) return [UNMET];
   const { schemes } = requirement;

@@ -3,7 +3,8 @@ import { AgentCallError } from './agent-call-error.js';
 const DEEPEST_CAUSE = 8;
 
 /**
- * Returns what a model reads of a failure whose message names a stored credential; `undefined` for any other failure.
+ * Returns the text that a model may read of a failure whose message names a stored credential; `undefined` for any
+ * other failure.
  * @param subject what was called, as the subject of a sentence
  */
 export function withoutCredentialName(error: unknown, subject: string): string | undefined {

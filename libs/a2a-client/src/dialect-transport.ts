@@ -10,9 +10,9 @@ import type { SpokenDialect, SpokenDialects } from './spoken-dialects.js';
 export interface UndeclaredAgent {
   /** URL that its calls go to. */
   endpoint: string;
-  /** Dialect to begin with, where nothing is known of the agent. */
+  /** Dialect to start with if none is remembered. */
   first: SpokenDialect;
-  /** Makes the transport of one dialect to the endpoint. */
+  /** Creates the transport of one dialect to the endpoint. */
   open: (dialect: JsonRpcDialect) => JsonRpcTransport;
 }
 
@@ -20,17 +20,18 @@ export interface UndeclaredAgent {
 interface Sending {
   /** Dialect of the newest attempt. */
   dialect: SpokenDialect;
-  /** True if the agent may have carried it out: an attempt was sent and not answered. */
+  /** True if the agent may have executed the request: an attempt was sent and not answered. */
   isUncertain: boolean;
 }
 
 /**
- * Reaches an agent over JSON-RPC whose card does not say that it speaks A2A 1.0.
- * - A Message that was refused for its method or its shape, so that nothing ran, is sent again in another dialect under the
- *   same messageId. Nothing is sent in another dialect after a Task, a lost connection or a time-out.
- * - A retry begins with the dialect of the attempt before. After a time-out it stays there, whatever the agent answers.
- * - The dialect that an agent answered in is remembered, and forgotten when the agent does not know its method.
- * - The pre-1.0 dialect sends Messages and nothing else: GetTask and CancelTask fail without a request.
+ * Transport over JSON-RPC to an agent whose card does not declare A2A 1.0.
+ * - A Message that was rejected for its method or shape, so that nothing ran, is sent again in another dialect with the
+ *   same messageId. After a Task, a lost connection or a time-out the dialect never changes.
+ * - A retry starts with the dialect of the previous attempt. After a time-out it keeps that dialect, whatever the agent
+ *   answers.
+ * - The dialect that an agent answered in is remembered, and forgotten when the agent rejects its method.
+ * - The pre-1.0 dialect only sends Messages: GetTask and CancelTask fail without a request.
  */
 export class DialectTransport implements AgentTransport {
   readonly streaming = false;
@@ -119,7 +120,7 @@ export class DialectTransport implements AgentTransport {
   }
 }
 
-/** The dialect that a refused Message may be meant for; `undefined` where the refusal says nothing of dialects. */
+/** Returns the dialect to try after a rejection; `undefined` if the rejection is not about dialects. */
 function nextDialect(refused: SpokenDialect, refusal: AgentCallError): SpokenDialect | undefined {
   if (isUnknownMethod(refusal)) return refused === '1.0' ? 'pre-1.0' : '1.0';
   if (refusal.code !== A2A_ERRORS.INVALID_PARAMS.code) return undefined;
@@ -127,10 +128,10 @@ function nextDialect(refused: SpokenDialect, refusal: AgentCallError): SpokenDia
   return refused === '1.0' && refusal.mentions(SHAPE) ? 'pre-1.0' : undefined;
 }
 
-/** Names of what the pre-1.0 dialect writes otherwise. */
+/** Names of members that the pre-1.0 dialect writes differently. */
 const SHAPE = /\b(role|parts?)\b/i;
 
-/** True if the agent has answered with an error, of its protocol or of HTTP. */
+/** True if the agent has answered with an error of its protocol or of HTTP. */
 function isAnswer({ code }: AgentCallError): boolean {
   return code !== undefined;
 }
@@ -139,7 +140,7 @@ function isUnknownMethod({ code }: AgentCallError): boolean {
   return code === A2A_ERRORS.METHOD_NOT_FOUND.code;
 }
 
-/** Returns the newest refusal that says more than that a method is unknown, else the first one. */
+/** Returns the newest rejection that is not about an unknown method, else the first one. */
 function informative(refusals: ReadonlyMap<SpokenDialect, AgentCallError>): unknown {
   const all = [...refusals.values()];
   return all.findLast((it) => !isUnknownMethod(it)) ?? all[0];

@@ -2,12 +2,12 @@ import type { OutboundAnswer } from '#libs/outbound';
 import { FetchedAnswer } from './agent-http.js';
 import { parsable } from './parsable-json.js';
 
-/** Bytes of the body of an error, decoded. */
+/** Maximum number of bytes of the decoded body of an error. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Milliseconds in which the body of an error has to come once its head has come. */
+/** Milliseconds in which the body of an error must arrive after its head. */
 const LONGEST_MS = 5_000;
 
-/** Reads the body of an agent's error as `responseErrorBody` does. That of a 5xx is not read. */
+/** Reads the body of an agent's error as `responseErrorBody` does; that of a 5xx is discarded. */
 export async function errorBody(answer: OutboundAnswer, mostMembers: number): Promise<string> {
   if (answer.status < 500) return textOf(answer, mostMembers);
   answer.discard();
@@ -16,8 +16,8 @@ export async function errorBody(answer: OutboundAnswer, mostMembers: number): Pr
 
 /**
  * Reads the body of an error, which only explains its status.
- * @returns an empty text for a body that is longer than 64 KiB, not there after five seconds, or too much JSON to be
- * parsed
+ * @returns an empty text for a body that is longer than 64 KiB, takes longer than five seconds, or has too much JSON to
+ * parse
  */
 export function responseErrorBody(response: Response, mostMembers: number): Promise<string> {
   return textOf(new FetchedAnswer(response), mostMembers);

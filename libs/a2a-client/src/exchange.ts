@@ -7,15 +7,15 @@ import { LONGEST_TIMER } from './stoppable-timer.js';
 
 const MAX_RETRIES = 3;
 const FIRST_PAUSE_MS = 100;
-/** An agent that starts again is found about this soon after it listens. */
+/** Maximum pause between attempts after refused connections, so that a restarted agent is found soon. */
 const LONGEST_REFUSAL_PAUSE_MS = 1_000;
 
 type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
 
 /**
- * One exchange with a single answer that changes nothing however often it is asked for: tried again by the retry rule,
- * and where the agent asks to be called less often.
- * @param refused how long it is tried again where nobody listens, in milliseconds
+ * Runs an idempotent exchange with a single answer. It is retried by the retry rule, and when the agent is rate
+ * limiting.
+ * @param refused time in milliseconds for which refused connections are retried
  */
 export function once<T>(limits: CallDeadlines, ask: (attempt: CallAttempt) => Promise<T>, refused = 0): Promise<T> {
   const attempted = async (): Promise<T> => {
@@ -29,7 +29,7 @@ export function once<T>(limits: CallDeadlines, ask: (attempt: CallAttempt) => Pr
   return retrying(attempted, limits, { refused, rateLimited: true });
 }
 
-/** One exchange with a stream of answers, tried again by the retry rule until its first event is there. */
+/** Runs an exchange with a stream of answers. It is retried by the retry rule until its first event has arrived. */
 export async function* exchange(
   limits: CallDeadlines,
   open: Open,
@@ -57,18 +57,23 @@ async function begin(limits: CallDeadlines, open: Open) {
 }
 
 interface RetryRule {
-  /** For how many milliseconds it is tried again where nobody listened, so that nothing was sent. */
+  /** Time in milliseconds for which refused connections, which sent nothing, are retried. */
   refused: number;
   retries?: number;
-  /** Whether it is tried again after a 429. */
+  /** True to retry after a 429. */
   rateLimited?: boolean;
 }
 
 /**
- * Tries again after 5xx and time-outs, at most three times unless said otherwise, after 100, 200 and 400 ms; after a 429,
- * where that is the rule, when the agent asks for it; and where nobody listened. Nothing else is tried again, and nothing
- * after the call is over.
- * @throws AgentCallError of the last attempt, or why the call is over; `unsent` where no attempt reached anybody
+ * Runs attempts by the retry rule.
+ *
+ * - 5xx and time-outs are retried at most three times unless set otherwise, after 100, 200 and 400 ms.
+ * - A 429 is retried, if the rule says so, after the pause that the agent asks for.
+ * - Refused connections are retried for the `refused` time.
+ * - Nothing else is retried, and nothing after the call is over.
+ *
+ * @throws AgentCallError of the last attempt, or the reason why the call is over; `unsent` if no attempt reached the
+ * agent
  */
 async function retrying<T>(
   attempt: () => Promise<T>,
@@ -100,7 +105,7 @@ async function retrying<T>(
   }
 }
 
-/** @throws the failure as soon as the call is over: it says more than that */
+/** Waits after a refused connection. @throws the given failure as soon as the call is over: it has more information */
 async function refusalPause(refusals: number, limits: CallDeadlines, failure: AgentCallError): Promise<void> {
   const milliseconds = Math.min(FIRST_PAUSE_MS * 2 ** refusals, LONGEST_REFUSAL_PAUSE_MS);
   if (failure.unsent) limits.onUnsent?.(failure);
@@ -110,12 +115,12 @@ async function refusalPause(refusals: number, limits: CallDeadlines, failure: Ag
   limits.onUnsent?.(undefined);
 }
 
-/** How many milliseconds an agent that is called too often asks for, as far as a timer can hold them; else 0. */
+/** Returns the pause in milliseconds that a rate limiting agent asks for, at most the longest timer; else 0. */
 export function pauseAfter(failure: AgentCallError): number {
   return failure.rateLimited ? Math.min(failure.retryAfter ?? 0, LONGEST_TIMER) : 0;
 }
 
-/** @throws AgentCallError as soon as the call is over */
+/** Waits. @throws AgentCallError as soon as the call is over */
 export async function pause(milliseconds: number, limits: CallDeadlines): Promise<void> {
   try {
     await delay(milliseconds, undefined, { signal: limits.signal });

@@ -3,12 +3,12 @@ import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 
 const QUARTER_HOUR_MS = 15 * 60_000;
-/** For a call without a limit. */
+/** Validity of addresses for a call without a limit. */
 const LONGEST_MS = 24 * 60 * 60_000;
 
 /**
- * Sends Messages with signed addresses of the files that they name. Only what goes over the wire has them: the log of the
- * caller keeps the URLs that never end.
+ * Transport that sends Messages with signed addresses of the files that they name. Only the wire has those: the
+ * caller's log keeps the permanent URLs.
  */
 export class FileOpeningTransport implements AgentTransport {
   constructor(

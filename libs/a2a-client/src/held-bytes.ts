@@ -2,7 +2,7 @@ const BYTES_OF_A_CHARACTER = 2;
 const BYTES_OF_A_VALUE = 16;
 const BYTES_OF_AN_OBJECT = 64;
 
-/** Returns the bytes that a value takes in memory, about: short texts of JSON may have many members. */
+/** Estimates the bytes that a value takes in memory: short texts of JSON may have many members. */
 export function heldBytes(value: unknown): number {
   if (typeof value === 'string') return BYTES_OF_A_VALUE + value.length * BYTES_OF_A_CHARACTER;
   if (typeof value !== 'object' || value === null) return BYTES_OF_A_VALUE;

@@ -23,52 +23,52 @@ import { type LocalAgent, LocalAgentClient } from './local-agent-client.js';
 import { NOBODY, TransportAgentClient } from './transport-agent-client.js';
 
 const logger = new Logger('HttpAgentDirectory');
-/** Bytes of all clients that are kept, with the cards that they have. */
+/** Maximum number of bytes of all cached clients with their cards. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
-/** Bytes of a client beside the card that it is kept for. */
+/** Bytes of a client beside its card. */
 const CLIENT_BYTES = 4 * 1024;
 
 export interface HttpAgentDirectoryOptions {
   http: AgentHttp;
-  /** For agents of this process, which are called without a socket; absent: all are called over the network. */
+  /** Agents of this process, called without a socket; absent: all are called over the network. */
   local?: LocalAgents;
   calls?: OutcomeCounter;
   credentials?: CredentialsOf;
-  /** Decides whether agents may be called by their cards; absent: all of them. */
+  /** Decides by their cards whether agents may be called; absent: all may. */
   guard?: CardGuard;
-  /** For calls that name a credential; without it they go out as all others do. */
+  /** Signers for calls that name a credential; absent: such calls go out unsigned. */
   signers?: RequestSigners;
-  /** Opens files of this service to agents elsewhere; without it Messages go out with the URLs that they have. */
+  /** Opens files of this service to remote agents; absent: Messages keep their URLs. */
   files?: OutgoingFiles;
-  /** How much an agent may answer; the defaults unless set otherwise. */
+  /** Limits of agents' answers; the defaults unless set otherwise. */
   content?: ContentLimits;
-  /** Memory for the answers of agents elsewhere, all together; absent: no call waits for others. */
+  /** Shared memory for the answers of remote agents; absent: calls do not wait for each other. */
   room?: ReceivedAnswers;
-  /** Addresses of this service, whose agents are not elsewhere; absent: those that get `credentials` are not. */
+  /** Addresses of this service, whose agents are not remote; absent: agents that get `credentials` are not. */
   own?: OwnAddresses;
-  /** Milliseconds for which the dialect of an agent is remembered whose card does not say it; a minute unless set. */
+  /** Milliseconds for which the detected dialect of an agent is remembered; default one minute. */
   dialectMaxAge?: number;
-  /** Told once per URL that an agent has no card; otherwise that is logged. */
+  /** Called once per URL of an agent without a card; absent: that is logged. */
   onCardless?: (url: string) => void;
 }
 
-/** The addresses under which this service is known. */
+/** Addresses of this service. */
 export type OwnAddresses = Pick<ServiceAddress, 'ownPath' | 'ownUrls'>;
 
-/** The agents of this process. */
+/** Agents of this process. */
 export interface LocalAgents {
-  /** Theirs, which is not known before the process listens. */
+  /** Address of the agents, unknown until the process listens. */
   address: Pick<ServiceAddress, 'internalUrl'>;
-  /** Asked at the first call: what it serves may call agents itself. */
+  /** Returns the request handler. Called at the first call, because served agents may call agents themselves. */
   handler: () => LocalRequestHandler;
 }
 
-/** Finds agents by URL: this process's own without a socket, all others over HTTP by what their card says. */
+/** Finds agents by URL: those of this process without a socket, others over HTTP by their cards. */
 export class HttpAgentDirectory extends AgentDirectory {
   readonly #cards: AgentCards;
   readonly #transports: AgentTransports;
   readonly #outcomes: CallOutcomes;
-  /** The client of each URL and protocol, as long as its card stays the same. */
+  /** Cached clients by URL and protocol, valid while the card stays the same. */
   readonly #clients = new LRUCache<string, { card: SdkAgentCard; client: AgentClient }>({
     max: 1_000,
     maxSize: MOST_KEPT_BYTES,
@@ -87,7 +87,7 @@ export class HttpAgentDirectory extends AgentDirectory {
       ((url) => logger.log({ url: shownUrl(url) }, 'An agent has no card; it is called at its URL'));
   }
 
-  /** Number of clients that are kept, and their bytes in memory. */
+  /** Number of cached clients, and their bytes in memory. */
   get kept(): { clients: number; bytes: number } {
     return { clients: this.#clients.size, bytes: this.#clients.calculatedSize };
   }
@@ -117,7 +117,7 @@ export class HttpAgentDirectory extends AgentDirectory {
     return path === undefined ? undefined : { path, handler: (this.#handler ??= local.handler()) };
   }
 
-  /** Returns the card of an agent that may be called by it. */
+  /** Returns the card of an agent after its admission. */
   async #admitted(url: string, options: CallOptions): Promise<SdkAgentCard | undefined> {
     const fresh = this.#cards.fresh(url);
     if (fresh !== undefined) {
@@ -128,7 +128,7 @@ export class HttpAgentDirectory extends AgentDirectory {
     const room = URL.canParse(url) ? this.#roomOf(this.#called(url)) : undefined;
     using place = room?.place(options.scope ?? NOBODY, limits);
     const card = await this.#cards.find(url, limits, { credentials: this.#cardCredentials(url, options), place });
-    // Whoever waits for keys or for the database holds all of the card meanwhile.
+    // The whole card is in memory while the guard waits for keys or for the database.
     const signal = options.signal && limits.signal;
     const admission = this.#admission(url, card, { ...options, ...(signal && { signal }) });
     if (admission) await Promise.all([admission, place?.read(heldBytes(card), limits.signal)]);
@@ -139,7 +139,7 @@ export class HttpAgentDirectory extends AgentDirectory {
     return this.options.guard?.admit(url, card && this.#cards.received(card), options);
   }
 
-  /** Cards are public, but those of a tenant's own agents. */
+  /** Returns the credentials for reading a card: only cards of a tenant's own agents need them. */
   #cardCredentials(url: string, options: CallOptions): Readonly<Record<string, string>> | undefined {
     return options.scope?.tenant ? this.options.credentials?.(url)?.(options) : undefined;
   }
@@ -176,7 +176,10 @@ export class HttpAgentDirectory extends AgentDirectory {
     return new TransportAgentClient(url, undefined, transport, this.#outcomes, this.options.content, room);
   }
 
-  /** Own agents over HTTP wait for nothing: what they call may need the very room that such a call would hold. */
+  /**
+   * Returns the shared room for an agent's answers. Agents of this service over HTTP use none: their own calls may need
+   * the room that this call would hold.
+   */
   #roomOf({ url, credentials }: CalledAgent): ReceivedAnswers | undefined {
     const { own, room } = this.options;
     return credentials === undefined && !(own && isOfAddresses(new URL(url).href, own)) ? room : undefined;
@@ -187,7 +190,7 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 }
 
-/** @throws AgentCallError `refused` */
+/** Rejects a URL that must not be called. @throws AgentCallError `refused` */
 function refuseUnfitUrl(url: string): void {
   const problem = urlProblem(url);
   if (problem !== undefined) throw new AgentCallError('refused', `the agent's URL ${problem}`);

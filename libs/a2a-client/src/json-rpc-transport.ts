@@ -22,9 +22,9 @@ import {
 } from './agent-transport.js';
 import { errorOf } from './call-failure.js';
 
-/** Another way to say the same: what is asked and what is answered are put from and into the words of A2A 1.0. */
+/** Dialect that converts requests from A2A 1.0 and results to it. */
 export interface JsonRpcDialect {
-  /** Method that stands for SendMessage; absent: SendMessage of A2A 1.0. */
+  /** Method in place of SendMessage; absent: SendMessage of A2A 1.0. */
   readonly sendMethod?: string;
   params(params: JsonObject): JsonObject;
   /** @throws InvalidProtocolValue, AgentCallError */
@@ -33,14 +33,14 @@ export interface JsonRpcDialect {
 
 export interface JsonRpcEndpoint {
   url: string;
-  /** The tenant that the card names for this endpoint. */
+  /** Tenant of this endpoint in the card. */
   tenant?: string;
-  /** Numbers the requests to this endpoint over all its clients. */
+  /** Returns the next request id of this endpoint, unique over all its clients. */
   nextId: () => number;
   credentials?: CallCredentials;
 }
 
-/** Reaches an agent of A2A 1.x over JSON-RPC (section 9). */
+/** Transport to an agent of A2A 1.x over JSON-RPC (section 9). */
 export class JsonRpcTransport implements AgentTransport {
   readonly timeouts = {};
   readonly #url: URL;
@@ -125,7 +125,10 @@ const UNVERSIONED = { 'content-type': 'application/json', accept: 'application/j
 const ASKING = { ...UNVERSIONED, 'a2a-version': '1.0' };
 const STREAMING = { ...ASKING, accept: 'text/event-stream' };
 
-/** @throws AgentCallError where the answer is an error, InvalidProtocolValue where it is none of this request */
+/**
+ * Reads the result of a response. @throws AgentCallError if it is an error, InvalidProtocolValue if it does not answer
+ * this request
+ */
 function resultOf(body: string, id: number): JsonValue | undefined {
   const response = jsonObjectOf(body);
   if (response.jsonrpc !== '2.0') throw new InvalidProtocolValue('it is not a JSON-RPC 2.0 response');

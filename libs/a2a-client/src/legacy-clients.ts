@@ -9,7 +9,7 @@ import {
 } from '@a2a-js/sdk/client';
 import { LRUCache } from 'lru-cache';
 
-/** Gives the SDK's clients for agents of A2A 0.3. */
+/** Creates the SDK's clients for agents of A2A 0.3. */
 export class LegacyClients {
   readonly #factory: ClientFactory;
 
@@ -28,8 +28,8 @@ export class LegacyClients {
 }
 
 /**
- * Keeps one transport per endpoint. A transport numbers its JSON-RPC requests: so the ids that one agent sees grow over
- * all calls.
+ * Keeps one transport per endpoint. Transports number their JSON-RPC requests, so an agent sees increasing ids over all
+ * calls.
  */
 class KeptTransports implements TransportFactory {
   readonly #kept = new LRUCache<string, Transport>({ max: 1_000 });

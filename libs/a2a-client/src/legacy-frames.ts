@@ -3,15 +3,17 @@ import { readableLegacyValue } from './legacy-values.js';
 
 const KINDS = new Set<JsonValue | undefined>(['task', 'message', 'status-update', 'artifact-update']);
 const MEMBERS = ['task', 'message', 'msg', 'statusUpdate', 'status_update', 'artifactUpdate', 'artifact_update'];
-/** Some servers put one before each item (RFC 7464), which has no place in a stream of events. */
+/** Character that some servers put before each item (RFC 7464), although event streams do not have it. */
 const RECORD_SEPARATOR = '\u001e';
 const APPEND_KEY = 'parley/append';
 
 /**
- * An item of a stream of A2A 0.3, over JSON-RPC or REST, as the SDK can read it; `undefined` for one of a kind that 0.3
- * does not know, which is passed over as it is in a stream of 1.0. Over REST the SDK (1.3) drops `append`: it is kept in
- * the metadata, from where `withAppend` takes it. Before 0.3 an item needed no kind. Whatever else is wrong with an item
- * is the SDK's to say.
+ * Prepares an item of a stream of A2A 0.3 for the SDK; `undefined` for an item of an unknown kind, which is skipped as
+ * in a stream of 1.0.
+ *
+ * - The SDK (1.3) drops `append` over REST: it is kept in the metadata, from where `withAppend` restores it.
+ * - Before 0.3 an item needed no kind.
+ * - Other problems of an item are left for the SDK to report.
  */
 export function readableFrame(sent: string): string | undefined {
   const data = sent.startsWith(RECORD_SEPARATOR) ? sent.slice(1) : sent;
@@ -22,7 +24,7 @@ export function readableFrame(sent: string): string | undefined {
   return JSON.stringify(readableItem(item));
 }
 
-/** Returns a whole answer as the SDK can read it: of JSON-RPC, or a Task or the answer to a Message over REST. */
+/** Prepares a whole answer for the SDK: a JSON-RPC response, or over REST a Task or the answer to a Message. */
 export function readableAnswer(sent: string): string {
   const answer = objectOf(sent);
   if (answer === undefined || 'error' in answer) return sent;
@@ -30,7 +32,7 @@ export function readableAnswer(sent: string): string {
   return JSON.stringify('status' in answer ? readableLegacyValue(answer, true) : readableItem(answer));
 }
 
-/** `undefined` for a result of a kind that 0.3 does not know. */
+/** Prepares a JSON-RPC response; `undefined` for a result of a kind unknown to 0.3. */
 function readableResponse(response: JsonObject): string | undefined {
   const { result } = response;
   const id = isTextOfNumber(response.id) ? Number(response.id) : response.id;
@@ -51,12 +53,12 @@ function readableItem(item: JsonObject): JsonObject {
   return { artifactUpdate: { ...update, metadata } };
 }
 
-/** The SDK numbers its requests, and takes no answer to the text of a number. */
+/** True for an id that is the text of a number: the SDK numbers its requests and rejects such an answer. */
 function isTextOfNumber(id: JsonValue | undefined): boolean {
   return typeof id === 'string' && /^\d{1,15}$/.test(id);
 }
 
-/** What the SDK made of an item, with what `readableFrame` has kept of it. */
+/** Restores the `append` that `readableFrame` kept in the metadata. */
 export function withAppend(response: StreamResponse): StreamResponse {
   if (!('artifactUpdate' in response) || response.artifactUpdate.metadata?.[APPEND_KEY] !== true) return response;
   const { metadata, ...update } = response.artifactUpdate;
@@ -64,7 +66,7 @@ export function withAppend(response: StreamResponse): StreamResponse {
   return { artifactUpdate: { ...update, append: true, ...(Object.keys(rest).length > 0 && { metadata: rest }) } };
 }
 
-/** What an item without a kind is, as far as its members tell. */
+/** Infers the kind of an item without one from its members. */
 function kindOf({ artifact, parts, status, id }: JsonObject): string | undefined {
   if (artifact !== undefined) return 'artifact-update';
   if (parts !== undefined) return 'message';
@@ -72,7 +74,7 @@ function kindOf({ artifact, parts, status, id }: JsonObject): string | undefined
   return id === undefined ? 'status-update' : 'task';
 }
 
-/** Returns the JSON object that a text is, if it is one. */
+/** Parses a JSON object; `undefined` for any other text. */
 export function objectOf(data: string): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(data);

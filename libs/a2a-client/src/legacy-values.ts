@@ -1,17 +1,19 @@
 import { isJsonObject, type JsonObject, type JsonValue, UNREAD_PARTS } from '#libs/protocol';
 
-/** The Parts of A2A 0.3 over JSON-RPC. */
+/** Kinds of Parts of A2A 0.3 over JSON-RPC. */
 const PART_KINDS = new Set<JsonValue | undefined>(['text', 'file', 'data']);
-/** The content of its Parts over REST, and what else they have. */
+/** Members of Parts of A2A 0.3 over REST. */
 const PART_MEMBERS = new Set(['text', 'file', 'data', 'metadata', 'kind']);
-/** States over REST; over JSON-RPC the SDK takes all. */
+/** States that the SDK accepts over REST; over JSON-RPC it accepts all. */
 const STATES = /^TASK_STATE_(SUBMITTED|WORKING|COMPLETED|FAILED|CANCELLED|INPUT_REQUIRED|REJECTED|AUTH_REQUIRED)$/;
 
 /**
- * Returns a Task, a Message or an update of A2A 0.3 as the SDK can read it. It refuses a Part of a kind that 0.3 does not
- * know, which is left out here and named in the metadata of what it was in, and over REST a state that it does not know,
- * which counts as none.
- * @param isRest true if it came over REST
+ * Prepares a Task, a Message or an update of A2A 0.3 for the SDK.
+ *
+ * - Parts of unknown kinds, which the SDK rejects, are dropped and listed in the metadata of their parent.
+ * - Over REST unknown states, which the SDK rejects, become unspecified.
+ *
+ * @param isRest true if the value came over REST
  */
 export function readableLegacyValue(value: JsonObject, isRest: boolean): JsonObject {
   const { status, artifact, artifacts, history } = value;
@@ -34,7 +36,7 @@ function readableStatus(status: JsonObject, isRest: boolean): JsonObject {
   };
 }
 
-/** Some agents write the words of JSON-RPC over REST too. */
+/** Returns a state that the SDK accepts over REST. Some agents write JSON-RPC's state names over REST, too. */
 function knownState(state: JsonValue | undefined): JsonValue {
   if (typeof state === 'number') return state < 0 || state > 8 ? 0 : state;
   if (typeof state !== 'string') return 0;

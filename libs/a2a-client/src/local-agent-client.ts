@@ -5,16 +5,16 @@ import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import type { CallOutcomes } from './call-outcomes.js';
 import { TransportAgentClient } from './transport-agent-client.js';
 
-/** An agent of this process. */
+/** Agent of this process. */
 export interface LocalAgent {
-  /** Its place below the service's A2A root. */
+  /** Path below the service's A2A root. */
   path: string;
   handler: LocalRequestHandler;
 }
 
 /**
- * Calls an agent of this process. Without a socket there is nothing to retry and no silence to end, so a call that names
- * no limit reads the agent's events with nothing in between.
+ * Client of an agent of this process. Without a socket there is nothing to retry and no silence to limit, so a call
+ * without limits reads the agent's events directly.
  */
 export class LocalAgentClient extends TransportAgentClient {
   constructor(
@@ -25,7 +25,7 @@ export class LocalAgentClient extends TransportAgentClient {
     super(url, undefined, new LocalTransport(agent), counted);
   }
 
-  /** Asked anew for each call: a model of a name may take something else by now. */
+  /** Returns the agent's current input modes: a workflow's or model's may change between calls. */
   override async inputModes(options: CallOptions = {}): Promise<readonly string[] | undefined> {
     const { path, handler } = this.agent;
     const agent = await handler.agent(callTo(path, options), options.signal).catch(() => undefined);
@@ -46,12 +46,12 @@ export class LocalAgentClient extends TransportAgentClient {
       if (endsTurn(event)) return;
     }
     options.signal?.throwIfAborted();
-    // This process stopped working on the Task: whoever took it over is followed through the log.
+    // This process no longer executes the Task: another replica's execution is followed through the log.
     if (taskId !== undefined) yield* super.follow(taskId, options);
   }
 }
 
-/** Reaches an agent of this process. It sends no heartbeats, so silence has no limit of its own. */
+/** Transport to an agent of this process. It sends no heartbeats, so silence is not limited. */
 class LocalTransport implements AgentTransport {
   readonly streaming = true;
   readonly timeouts = { connect: Infinity, firstEvent: Infinity, idle: Infinity };
@@ -88,7 +88,10 @@ class LocalTransport implements AgentTransport {
 
 const NO_EXTENSIONS: readonly string[] = [];
 
-/** A call that names nobody would be one of all who have no tenant. */
+/**
+ * Builds the context of a call. Without a scope the call would belong to all callers without a tenant, so it is an
+ * error.
+ */
 function callTo(agent: string, { scope, parent, revision, trace }: CallOptions): CallContext {
   if (scope === undefined) throw new Error('A call of an agent of this service does not say for whom it is made');
   const call: CallContext = { scope, agent, extensions: NO_EXTENSIONS, baseUrl: '', ...(parent && { parent }) };

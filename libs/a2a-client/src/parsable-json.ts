@@ -2,11 +2,11 @@ import { hasMoreMembers, tooManyMembers } from '#libs/http';
 import { refuseUnfitText, UnfitJson } from '#libs/protocol';
 import { AgentCallError } from './agent-call-error.js';
 
-/** Levels of an answer's JSON that may lie in each other; what is deeper breaks readers and writers that recurse. */
+/** Maximum nesting of an answer's JSON; deeper values break recursive readers and writers. */
 const DEEPEST_ANSWER = 500;
 
 /**
- * A text whose JSON is not too much to be parsed, and is written as it was read.
+ * Returns a text after checking that its JSON is not too large to parse and can be written as it was read.
  * @throws AgentCallError `invalid-response`
  */
 export function parsable(text: string, mostMembers: number): string {

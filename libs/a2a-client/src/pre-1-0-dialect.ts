@@ -15,8 +15,8 @@ import { AgentCallError } from './agent-call-error.js';
 import type { JsonRpcDialect } from './json-rpc-transport.js';
 
 /**
- * A2A 1.0 as it is spoken to an agent whose card says nothing of its version. The agent may be older: it is asked to block
- * in the words that it knows, and an answer of the pre-1.0 dialect is put into the shape of 1.0.
+ * Dialect for an agent whose card names no version: A2A 1.0 that older agents understand. It asks to block by the older
+ * member, and converts answers of the pre-1.0 dialect to 1.0.
  * @param onPre10Task called when the agent has answered with a Task of the pre-1.0 dialect
  */
 export function undeclaredDialect(onPre10Task: () => void): JsonRpcDialect {
@@ -32,8 +32,8 @@ export function undeclaredDialect(onPre10Task: () => void): JsonRpcDialect {
 }
 
 /**
- * The pre-1.0 dialect: `a2a.sendMessage`, which answers with a Task.
- * @param isBare leaves out ids and metadata, which the dialect does not name
+ * Pre-1.0 dialect: `a2a.sendMessage`, which answers with a Task.
+ * @param isBare omits ids and metadata, which the dialect does not define
  */
 export function pre10Dialect(isBare: boolean): JsonRpcDialect {
   return {
@@ -43,7 +43,10 @@ export function pre10Dialect(isBare: boolean): JsonRpcDialect {
   };
 }
 
-/** @throws AgentCallError `invalid-response` for a Task that still works: the dialect cannot follow it */
+/**
+ * Reads the answer to a Message. @throws AgentCallError `invalid-response` for a Task still active: the dialect cannot
+ * follow it
+ */
 function readSendResult(result: JsonObject): JsonObject {
   const answer = readPre10SendResult(result);
   if (!isPre10Task(result) || !ACTIVE.has(result.status)) return answer;
@@ -57,7 +60,7 @@ function blocking({ returnImmediately: _immediately, ...configuration }: JsonObj
   return { ...configuration, blocking: true };
 }
 
-/** @throws AgentCallError `refused` for a Message with a file; nothing is sent then */
+/** Returns a request without files. @throws AgentCallError `refused` for a Message with a file; nothing is sent */
 function withoutFiles(request: SendMessageRequest): SendMessageRequest {
   const place = request.message.parts.findIndex(isFilePart);
   const file = request.message.parts[place];

@@ -21,7 +21,7 @@ import {
 } from './agent-transport.js';
 import { errorOf, errorText, rpcFailure } from './call-failure.js';
 
-/** Reaches an agent of A2A 1.x over HTTP+JSON (section 11). */
+/** Transport to an agent of A2A 1.x over HTTP+JSON (section 11). */
 export class RestTransport implements AgentTransport {
   readonly timeouts = {};
 
@@ -110,13 +110,13 @@ function pathOf(taskId: string): string {
   return `/tasks/${encodeURIComponent(taskId)}`;
 }
 
-/** @throws AgentCallError where a plain answer is an error although its status was not */
+/** Rejects a plain answer that is an error despite its status. @throws AgentCallError */
 function refuseError(body: string): void {
   const error = errorOf(jsonObjectOf(body));
   if (error !== undefined) throw error;
 }
 
-/** What an `error` event of a stream stands for. */
+/** Creates the failure for an `error` event of a stream. */
 function streamFailure(data: string): AgentCallError {
   const body = jsonObjectOf(data);
   return errorOf(body) ?? rpcFailure(A2A_ERRORS.INTERNAL.code, errorText(body));

@@ -11,7 +11,7 @@ import { bindCall } from './agent-fetch.js';
 import { type AgentTransport, completedRequest, isAnsweredAtOnce, type TransportOptions } from './agent-transport.js';
 import { withAppend } from './legacy-frames.js';
 
-/** Reaches an agent of A2A 0.3 over the network, through the official SDK. */
+/** Transport to an agent of A2A 0.3 over the network, through the official SDK. */
 export class SdkTransport implements AgentTransport {
   readonly timeouts = {};
 

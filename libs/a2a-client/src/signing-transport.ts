@@ -4,12 +4,12 @@ import type { AgentTransport, TransportOptions } from './agent-transport.js';
 import { toAgentCallError } from './call-failure.js';
 import type { RequestAuth, RequestSigners, SigningRequest } from './request-signers.js';
 
-/** The agent that calls go to, as far as its proofs depend on it. */
+/** Agent that calls go to, as far as its proofs depend on it. */
 export type SignedAgent = Pick<SigningRequest, 'agentUrl' | 'endpoint' | 'security'>;
 
 /**
- * Has calls that name a credential carry a proof of it; all others pass untouched. A call that was refused with 401, and
- * so did nothing, is made once more where there is another proof. No secret stays in an error.
+ * Transport that adds a proof to calls that name a credential; other calls pass unchanged. A call rejected with 401,
+ * which did nothing, is repeated once if there is another proof. Secrets are removed from errors.
  */
 export class SigningTransport implements AgentTransport {
   constructor(
@@ -99,7 +99,7 @@ export class SigningTransport implements AgentTransport {
     return { ...this.agent, agentUrl, credential, tenant: scope?.tenant ?? '', signal };
   }
 
-  /** The proof to make the call once more with. @throws the failure where it is final */
+  /** Returns the proof for repeating the call. @throws the failure if it is final */
   async #other(
     wanted: SigningRequest,
     auth: RequestAuth,
@@ -114,7 +114,10 @@ export class SigningTransport implements AgentTransport {
   }
 }
 
-/** An agent may quote what it was sent: errors are shown to callers and kept in the log of a run. */
+/**
+ * Removes secrets from a failure: an agent may quote its request, and errors are shown to callers and stored in the log
+ * of a run.
+ */
 function without(secrets: readonly string[], failure: AgentCallError): AgentCallError {
   const reported = secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), failure.message);
   if (reported === failure.message) return failure;

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * The dialect of an agent whose card does not name one: A2A 1.0, the pre-1.0 dialect, or that dialect in a form which takes no
- * member that it does not name.
+ * Dialect of an agent whose card names none: A2A 1.0, the pre-1.0 dialect, or its bare form, without members that it
+ * does not define.
  */
 export type SpokenDialect = '1.0' | 'pre-1.0' | 'bare pre-1.0';
 
 const MOST_AGENTS = 1_000;
 
-/** Remembers what agents were found to speak, each for a time after its last answer, and a thousand at most. */
+/** Remembers the detected dialects of agents, each for a time after its last answer, at most a thousand. */
 export class SpokenDialects {
   readonly #known: LRUCache<string, SpokenDialect> | undefined;
 
-  /** @param maxAge milliseconds; 0: nothing is remembered */
+  /** @param maxAge milliseconds; 0 remembers nothing */
   constructor(maxAge: number) {
     this.#known = maxAge > 0 ? new LRUCache({ max: MOST_AGENTS, ttl: maxAge }) : undefined;
   }

@@ -1,17 +1,17 @@
 import { StringDecoder } from 'node:string_decoder';
 import { AgentCallError } from './agent-call-error.js';
 
-/** One event of a `text/event-stream`. */
+/** Event of a `text/event-stream`. */
 export interface SseEvent {
-  /** `message` where the stream names none. */
+  /** Event type; `message` if the stream names none. */
   type: string;
   data: string;
 }
 
 /**
- * Reads server-sent events (WHATWG HTML, section 9.2.6) from the pieces of a body, wherever they were cut. Comments,
- * ids and events without data are passed over. An event that ends with the body counts, blank line or not.
- * @param pending told after each piece how many characters belong to an event that has not ended
+ * Reads server-sent events (WHATWG HTML, section 9.2.6) from the pieces of a body, however they are split. Comments,
+ * ids and events without data are skipped. An event at the end of the body counts even without a blank line.
+ * @param pending called after each piece with the number of characters of the unfinished event
  * @throws AgentCallError `invalid-response` for an event longer than `maxLength` characters
  */
 export async function* sseEvents(
@@ -29,18 +29,18 @@ export async function* sseEvents(
 }
 
 class SseReader {
-  /** The line, and the event, that have begun. */
+  /** Unfinished line; the members below hold the unfinished event. */
   #line = '';
   #type = '';
   #data: string[] = [];
   #length = 0;
   #begun = false;
-  /** The last piece ended with CR: an LF right after it belongs to the same line end. */
+  /** True if the last piece ended with CR: an LF right after it belongs to the same line end. */
   #afterCr = false;
 
   constructor(private readonly maxLength: number) {}
 
-  /** Characters of the event that has begun. */
+  /** Number of characters of the unfinished event. */
   get pending(): number {
     return this.#length + this.#line.length;
   }
@@ -64,7 +64,7 @@ class SseReader {
     return events;
   }
 
-  /** Where the text of a piece begins: after a byte order mark, and after the rest of a CRLF. */
+  /** Returns the index where the text of a piece begins: after a byte order mark, or the LF of a split CRLF. */
   #start(text: string): number {
     if (text === '') return 0;
     const skipped = (this.#afterCr && text.startsWith('\n')) || (!this.#begun && text.startsWith('\uFEFF'));

@@ -1,13 +1,13 @@
-/** The longest time that a timer of this runtime can hold, in milliseconds. */
+/** Longest delay of a timer of this runtime, in milliseconds. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** A timer that can be stopped, and goes on with the time that it has left. It runs from its beginning. */
+/** A timer that can be stopped and resumed with its remaining time. It starts running when created. */
 export class StoppableTimer {
   private timer: NodeJS.Timeout | undefined;
   private since = 0;
   private left: number;
 
-  /** @param milliseconds from its start to its end; infinite for one that never ends */
+  /** @param milliseconds delay until it expires; infinite for a timer that never expires */
   constructor(
     private readonly milliseconds: number,
     private readonly expire: () => void,
@@ -16,7 +16,7 @@ export class StoppableTimer {
     this.start();
   }
 
-  /** Lets a stopped timer go on. */
+  /** Resumes a stopped timer. */
   start(): void {
     if (this.timer !== undefined || !Number.isFinite(this.left)) return;
     this.since = performance.now();
@@ -36,7 +36,7 @@ export class StoppableTimer {
     this.left = Infinity;
   }
 
-  /** Gives the timer all of its time again. */
+  /** Restores the timer's full delay. */
   refresh(): void {
     if (this.timer !== undefined && this.left === this.milliseconds) {
       this.since = performance.now();

@@ -12,25 +12,31 @@ import { exchange, once, pause, pauseAfter } from './exchange.js';
 import { StreamPace } from './stream-pace.js';
 import { TurnStart } from './turn-start.js';
 
-/** The service itself. */
+/** Scope of calls by the service itself. */
 export const NOBODY = { tenant: '', owner: '' };
 const CANCEL_TOTAL_MS = 5_000;
-/** With the pauses between them, about twelve seconds: as long as another replica needs to take a Task over. */
+/**
+ * Maximum number of lost connections in a row. With the pauses they take about twelve seconds, as long as another
+ * replica needs to take over a Task.
+ */
 const MAX_LOST_CONNECTIONS = 8;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3_000;
-/** How old the news of an agent that does not stream may be. */
+/** Maximum interval between polls of an agent that does not stream, in milliseconds. */
 const LONGEST_POLL_MS = 1_000;
-/** With the pauses between them, about three seconds for an agent to begin with a follow-up that it has taken. */
+/**
+ * Maximum number of looks at an unchanged Task. With the pauses they take about three seconds, for an agent to start on
+ * an accepted follow-up.
+ */
 const MAX_UNCHANGED = 5;
 
 const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
 const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
 
-/** Options of a call, with the account of the bytes of its answer. */
+/** Options of a call, with the account for the bytes of its answer. */
 type AccountedOptions = CallOptions & { place?: AnswerPlace };
 
-/** One call while it is under way. */
+/** Call in progress. */
 interface OpenCall {
   options: AccountedOptions;
   limits: CallDeadlines;
@@ -38,8 +44,8 @@ interface OpenCall {
 }
 
 /**
- * Adds to a transport what every call needs: the four limits, the retry rule, and going on where a stream
- * was cut. After a cut the Task comes again as a snapshot that stands for all events before it.
+ * Client that adds to a transport what every call needs: limits, the retry rule, and resuming an interrupted stream.
+ * After an interruption the Task comes again as a snapshot that replaces all earlier events.
  */
 export class TransportAgentClient extends AgentClient {
   constructor(
@@ -82,7 +88,9 @@ export class TransportAgentClient extends AgentClient {
     }
   }
 
-  /** Some agents cancel a Task whose caller closes the connection, and then refuse to cancel it. */
+  /**
+   * True if a Task is canceled. Some agents cancel a Task when its caller disconnects, and then reject a cancellation.
+   */
   async #isCanceled(taskId: string, options: CallOptions, limits: CallDeadlines): Promise<boolean> {
     const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
     return task?.status.state === 'TASK_STATE_CANCELED';
@@ -110,8 +118,8 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Returns the Task of a follow-up that is posted and then subscribed to: some agents that stream refuse the stream of
-   * an answer which does not begin with its Task, after they have done their work.
+   * Returns the Task of a follow-up that is posted and then subscribed to. Some agents that stream reject, after doing
+   * the work, a stream that does not begin with its Task.
    */
   async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenCall): Promise<Task | undefined> {
     if (message.taskId === undefined || !this.transport.streaming || !this.transport.post) return undefined;
@@ -162,7 +170,10 @@ export class TransportAgentClient extends AgentClient {
     else yield* this.#follow(taskId, call, turn);
   }
 
-  /** A stream that told of nothing but a waiting Task was its answer, unless the Task has gone on meanwhile. */
+  /**
+   * Checks a Task whose stream reported only its waiting state: that was the answer, unless the Task has continued
+   * meanwhile.
+   */
   async *#check(taskId: string, call: OpenCall, turn: TurnStart): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
     const task = await this.#getTask(taskId, options, limits).catch(unlessUnkept);
@@ -175,10 +186,10 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Looks at a Task that may go on, or have ended, although an error was told in the midst of its answer: as long as it
-   * changes, and a while longer, since at some agents such a Task never ends; without an end as long as it is active, where
-   * the caller limits the whole call.
-   * @throws the error where nothing comes of the Task
+   * Polls a Task after an error in the middle of its answer: the Task may continue or have ended. Polls while it
+   * changes and for a limited time after, since at some agents such a Task never ends; if the caller limits the whole
+   * call, also while the Task is active.
+   * @throws the error if the Task does not reach an end
    */
   async *#look(
     taskId: string,
@@ -225,7 +236,7 @@ export class TransportAgentClient extends AgentClient {
       } catch (error) {
         if (isUnsupported(error)) break;
         if (lost >= MAX_LOST_CONNECTIONS || !isPassing(error, limits, FOLLOWED)) throw error;
-        // Each of these was waited for already.
+        // A time-out has already taken its full limit, so it counts twice.
         if (error.kind === 'timeout') lost += 1;
         asked = pauseAfter(error);
       }
@@ -235,7 +246,7 @@ export class TransportAgentClient extends AgentClient {
     yield* this.#poll(taskId, call, turn);
   }
 
-  /** GetTask until the Task ends or waits; gives the Task whenever it has changed. */
+  /** Polls a Task with GetTask until it ends or waits; yields it after each change. */
   async *#poll(taskId: string, { options, limits, size }: OpenCall, turn: TurnStart): AsyncIterable<StreamResponse> {
     let seen = '';
     for (let polls = 0, lost = 0; ; polls += 1) {
@@ -279,12 +290,12 @@ function isLostConnection(
   return !limits.over && error instanceof AgentCallError && kinds.includes(error.kind);
 }
 
-/** True if the agent told an error of its protocol, or something that is not of it, in an answer that had begun. */
+/** True if the agent reported an error of its protocol, or something invalid, in an answer that had begun. */
 function isOfTheAnswer(error: unknown): error is AgentCallError {
   return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'invalid-response');
 }
 
-/** Whether a Task that was asked after may be asked after again: nothing was said of it. */
+/** True if a Task may be polled again after a failure: nothing was learned about it. */
 function isPassing(
   error: unknown,
   limits: CallDeadlines,
@@ -295,13 +306,16 @@ function isPassing(
   );
 }
 
-/** A Task that has ended, or waits, has no stream at some agents (section 3.1.6); others have none at all. */
+/**
+ * True if a stream is not supported: some agents have none for a Task that has ended or waits (section 3.1.6), others
+ * have none at all.
+ */
 function isUnsupported(error: unknown): boolean {
   if (!(error instanceof AgentCallError) || error.rateLimited) return false;
   return error.kind === 'rpc-error' || error.kind === 'client-error';
 }
 
-/** @throws the error, unless it says that the agent does not keep what it tells of */
+/** Ignores an error that says that the agent does not store the Task. @throws any other error */
 function unlessUnkept(error: unknown): undefined {
   if (isUnsupported(error) || (error instanceof AgentCallError && error.kind === 'not-found')) return undefined;
   throw error;

@@ -1,15 +1,15 @@
 import { isActiveState, isWaitingState, type StreamResponse, type TaskStatus } from '#libs/protocol';
 
 /**
- * Tells where a turn went from where it came from: the answer to a follow-up begins with the Task as it is stored (section
- * 3.1.2), and that still waits as the turn before left it. Such a Task is no answer, however often it is told.
+ * Tells the result of a turn from its starting point. The answer to a follow-up begins with the stored Task (section
+ * 3.1.2), which still waits as the previous turn left it; such a Task is no answer, however often it is reported.
  */
 export class TurnStart {
   private start: string | undefined;
 
   /**
-   * @param begun true if whatever is told is of this turn, as where the Message made the Task
-   * @param before status of the Task right before the Message; absent: the first that is told, if it waits
+   * @param begun true if everything reported belongs to this turn, as when the Message created the Task
+   * @param before status of the Task right before the Message; absent: the first one reported, if it waits
    */
   constructor(
     private begun: boolean,
@@ -18,12 +18,12 @@ export class TurnStart {
     this.start = before && JSON.stringify(before);
   }
 
-  /** True if nothing but where the turn came from was told so far. */
+  /** True if only the starting point was reported so far. */
   get isAll(): boolean {
     return !this.begun && this.start !== undefined;
   }
 
-  /** Takes in what was told, and returns true if the turn is over: a direct Message, or a Task that has ended or waits. */
+  /** Takes an event and returns true if the turn is over: with a direct Message, or a Task that has ended or waits. */
   isOver(event: StreamResponse): boolean {
     if (this.isStart(event)) return false;
     this.begun = true;
