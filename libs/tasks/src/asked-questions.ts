@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type FactPayloads, Metrics, OnFact } from '#libs/service';
 
-/** Tells operators of Tasks that wait for somebody: a count, and a line of the log at level debug. */
+/** Reports Tasks that wait for an answer or a login, as a metric and a log line at level debug. */
 @Injectable()
 export class AskedQuestions {
   private readonly logger = new Logger(AskedQuestions.name);

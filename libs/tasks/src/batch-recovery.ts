@@ -6,19 +6,22 @@ import { RepeatedWrite } from './repeated-write.js';
 import type { SetAsideEntries, WriteOutcome } from './set-aside-entries.js';
 import type { JournalEntry, TaskStore } from './task-store.js';
 
-/** An entry that is set aside is settled later than its batch. */
+/** Outcome of an entry. An entry that is set aside is settled later than its batch. */
 export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2000;
-/** A batch that fails so often while the database takes another write is divided. */
+/** Number of failures after which a batch is divided, if the database takes another write. */
 const MOST_TRIES_TOGETHER = 2;
-/** An entry that breaks the session so often more on its own is what breaks it. */
+/** Number of further broken sessions after which a single entry is known to be the cause. */
 const MOST_TRIES_ALONE = 3;
-/** Statements of a divided batch that may fail in a row, in the first round; four times as many in each round after it. */
+/**
+ * Number of statements of a divided batch that may fail in a row in the first round; four times as many in each further
+ * round.
+ */
 const MOST_IN_A_ROW = 32;
 
-/** The database takes other writes, and breaks the session of each statement that writes this event. */
+/** Error of an event whose write breaks the session each time, while the database takes other writes. */
 class EventNotWritable extends Error {
   override readonly name = 'EventNotWritable';
 
@@ -28,11 +31,12 @@ class EventNotWritable extends Error {
 }
 
 /**
- * Writes a batch that failed:
+ * Retries a failed batch.
  * - While the server takes no writes, it waits.
- * - A batch that fails again although the server takes another write is divided, whatever the error.
- * - An entry whose content is refused fails, and so does one that breaks the session of every statement that writes it.
- * - An entry that fails on its own for any other reason is set aside, and settled later than its batch.
+ * - A batch that fails again while the server takes another write is divided, whatever the error.
+ * - An entry with rejected content fails, and so does an entry that breaks the session of every statement that writes
+ *   it.
+ * - An entry that fails on its own for any other reason is set aside and settled later than its batch.
  */
 export class BatchRecovery {
   private readonly outcomes = new Map<JournalEntry, BatchOutcome>();
@@ -41,7 +45,7 @@ export class BatchRecovery {
   private pause = FIRST_RETRY_MS;
   private rounds = 0;
 
-  /** @param cause the error of the batch; absent where its entries were only fenced */
+  /** @param cause the error of the batch; absent if its entries were only fenced */
   constructor(
     private readonly store: TaskStore,
     private readonly logger: Logger,
@@ -82,7 +86,7 @@ export class BatchRecovery {
     }
   }
 
-  /** @returns why something is not settled; `undefined` where everything is */
+  /** @returns the error that left entries unsettled; `undefined` if all are settled */
   private async tryTogether(): Promise<unknown> {
     try {
       await this.tryWrite(this.rest);
@@ -102,7 +106,7 @@ export class BatchRecovery {
     if (ready.length > 0) await this.repeated.write(ready);
   }
 
-  /** @returns why something is not settled; `undefined` where everything is */
+  /** @returns the error that left entries unsettled; `undefined` if all are settled */
   private async divide(cause: unknown): Promise<unknown> {
     const divided = new DividedWrite(
       (entries) => this.tryWrite(entries),
@@ -154,7 +158,7 @@ export class BatchRecovery {
     this.outcomes.set(entry, { later: this.aside.add(entry) });
   }
 
-  /** Waits at least a moment, longer each time, until the server takes a write. */
+  /** Waits until the server takes a write, with growing pauses. */
   private async waitForServer(): Promise<void> {
     do {
       await delay(this.pause);
@@ -186,7 +190,7 @@ export class BatchRecovery {
   }
 }
 
-/** True if a failure counts against what was written: other writes succeed, or the content was refused. */
+/** True if the failure counts against the batch: other writes succeed, or the content was rejected. */
 function isOfBatch(failure: unknown, failures: number): boolean {
   if (failure instanceof NothingWritable) return false;
   const kind = classifyWriteFailure(failure);

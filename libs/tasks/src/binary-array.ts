@@ -1,4 +1,4 @@
-/** Object ids of the element types that arrays are sent of (pg_type.dat); they never change. */
+/** OIDs of the element types of arrays (pg_type.dat). They never change. */
 const OIDS = { boolean: 16, integer: 23, text: 25, json: 114, timestamp: 1184 } as const;
 
 const HEADER_BYTES = 20;
@@ -7,17 +7,17 @@ const EPOCH_OFFSET_MS = 946_684_800_000;
 const TWO_TO_32 = 2 ** 32;
 const NULL_LENGTH = -1;
 const LONG = 16 * 1024;
-/** What is as long as a UUID is one, most likely, and so another one than that before. */
+/** Length of a UUID. A text of that length or more is unlikely to repeat the text before. */
 const IDS_LENGTH = 36;
 const FIRST_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A column of a batch as PostgreSQL's binary form of a one-dimensional array, which neither side has to escape or
- * parse. The element type is that of the values added; a null has any.
+ * Column of a batch in PostgreSQL's binary form of a one-dimensional array, which needs no escaping or parsing. All
+ * values have the column's type; null is allowed.
  */
 export class BinaryArray {
-  /** None until something is added: a batch has columns that it needs not. */
+  /** Buffer, allocated with the first value: a batch has unused columns. */
   private buffer: Buffer = NOTHING;
   private end = HEADER_BYTES;
   private count = 0;
@@ -28,9 +28,9 @@ export class BinaryArray {
 
   constructor(private readonly type: keyof typeof OIDS) {}
 
-  /** Of a text or json column. */
+  /** Adds a value of a text or json column. */
   text(value: string): void {
-    // UTF-8 takes at most three bytes for each UTF-16 code unit; a long text is worth to be measured.
+    // UTF-8 takes at most three bytes per UTF-16 code unit. For a long text the exact length is worth computing.
     this.reserve(4 + (value.length > LONG ? Buffer.byteLength(value) : value.length * 3));
     const start = this.end + 4;
     const repeats = value.length < IDS_LENGTH && value === this.lastText;
@@ -41,7 +41,7 @@ export class BinaryArray {
     this.count += 1;
   }
 
-  /** @throws RangeError where it is no integer of 32 bits */
+  /** @throws RangeError if the value is not an integer of 32 bits */
   integer(value: number): void {
     if (value !== (value | 0)) throw new RangeError(`${value} is no integer of 32 bits`);
     this.reserve(8);
@@ -59,12 +59,12 @@ export class BinaryArray {
     this.count += 1;
   }
 
-  /** To the millisecond. */
+  /** Adds a time with millisecond precision. */
   timestamp(value: Date): void {
     this.reserve(12);
     this.put(8, this.end);
     const ms = value.getTime() - EPOCH_OFFSET_MS;
-    // In two halves, which numbers hold exactly and write faster than a BigInt.
+    // In two halves, which numbers represent exactly and which are faster to write than a BigInt.
     const high = Math.floor(ms / TWO_TO_32);
     const low = (ms - high * TWO_TO_32) * 1000;
     this.put(high * 1000 + Math.floor(low / TWO_TO_32), this.end + 4);
@@ -73,7 +73,7 @@ export class BinaryArray {
     this.count += 1;
   }
 
-  /** Of the column's type; nothing is a null. */
+  /** Adds a value of the column's type; `undefined` is a null. */
   add(value: string | number | Date | undefined): void {
     if (value === undefined) this.null();
     else if (typeof value === 'string') this.text(value);
@@ -94,7 +94,7 @@ export class BinaryArray {
     else this.text(value);
   }
 
-  /** The array as a statement's parameter. Nothing may be added afterwards. */
+  /** Returns the array as a statement's parameter. Nothing may be added afterwards. */
   toBuffer(): Buffer {
     this.reserve(0);
     const { buffer } = this;
@@ -108,14 +108,17 @@ export class BinaryArray {
     return buffer.subarray(0, this.end);
   }
 
-  /** The text before again: rows of a batch have much in common, and bytes are copied without a call into the runtime. */
+  /**
+   * Copies the previous text, since rows of a batch have much in common; bytes are copied without a call into the
+   * runtime.
+   */
   private repeat(start: number): number {
     const { buffer, lastStart, lastLength } = this;
     for (let index = 0; index < lastLength; index += 1) buffer[start + index] = buffer[lastStart + index]!;
     return lastLength;
   }
 
-  /** Its lowest 32 bits, big-endian; the methods of `Buffer` check first what is known here. */
+  /** Writes the lowest 32 bits, big-endian, without the checks of `Buffer`'s methods. */
   private put(value: number, at: number): void {
     const { buffer } = this;
     buffer[at] = value >>> 24;

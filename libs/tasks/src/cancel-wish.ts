@@ -1,9 +1,9 @@
-/** The states in which a Task has ended, as SQL. */
+/** Terminal states of a Task, as SQL. */
 export const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * Keeps the wish to cancel the Task `$1`, as TaskStore.requestCancel does: for whoever keeps something with it in the same
- * statement, and may add conditions and what is to be returned.
+ * Statement that stores a request to cancel the Task `$1`, as TaskStore.requestCancel does. Callers that write more in
+ * the same statement may add conditions and a RETURNING clause.
  */
 export const CANCEL_WISH = `
   UPDATE task SET cancel_requested_at = coalesce(cancel_requested_at, now()), wake_at = least(wake_at, now())

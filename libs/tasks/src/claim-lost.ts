@@ -1,7 +1,10 @@
-/** The claim to the Task was lost: another replica writes it now, or it has ended. Nothing more can be recorded here. */
+/**
+ * Error after the claim to a Task was lost: another replica writes it now, or it has ended. Nothing more can be
+ * recorded here.
+ */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
-/** A Task was not made, or not read: what that was to be done on may not be so any more. Nothing was recorded. */
+/** Error of a Task that was not created or read because its premise may no longer hold. Nothing was recorded. */
 export class PremiseFailed extends ClaimLost {}

@@ -8,30 +8,32 @@ import { RecentPages } from './recent-pages.js';
 import { SharedCommits } from './shared-commits.js';
 import { TASKS_COMMITTED } from './tasks-committed.js';
 
-/** Something was committed, whatever it was. */
+/** Signal that a replica has committed something. */
 const COMMITTED: SignalTopic = { name: 'committed', shards: 1 };
 
-/** Injected in milliseconds: how often the log is asked for what no signal told of, default 1,000. */
+/** Injection token: milliseconds between reads of the log without a signal, 1,000 by default. */
 export const COMMIT_POLL_MS = Symbol('COMMIT_POLL_MS');
 const PAGE = 64;
-/** Milliseconds of the event loop that it takes to read a commit, and each byte of its events. */
+/** Milliseconds of the event loop to read a commit, and each byte of its events. */
 const MS_PER_COMMIT = 0.05;
 const MS_PER_BYTE = 20e-6;
 
 /**
- * Everything that is committed, by any process, as it comes.
- *
- * - However many follow, the log is read once for all of them.
- * - A follower that falls behind reads by itself until it has caught up, and shares each page with those that have just
- *   stood at its place (RecentPages). It costs what CommitFollower holds and the page that it reads: about a megabyte, or
- *   a single commit, of which all that read it hold one copy (SharedCommits).
- * - A follower with a WorkTurn reads, and goes through what has come, in its caller's turns on the event loop.
+ * Feed of the commits of all processes.
+ * - The log is read once for all followers.
+ * - A follower that falls behind reads on its own until it has caught up, and shares each page with followers that were
+ *   at the same place (RecentPages). It costs what CommitFollower holds, and the page that it reads: about a megabyte,
+ *   or a single commit. Readers of a large commit share one copy (SharedCommits).
+ * - A follower with a WorkTurn reads, and processes new commits, in its caller's turns on the event loop.
  */
 @Injectable()
 export class CommitFeed implements OnModuleDestroy {
   private readonly followers = new Set<CommitFollower>();
   private readonly others: SignalSubscription | undefined;
-  /** How far the log was read for those who follow; one look for all that begin before it is answered. */
+  /**
+   * Position up to which the log was read for the followers. Followers that start before the lookup is answered share
+   * it.
+   */
   private reached: Promise<Map<string, bigint>> | undefined;
   private poll: NodeJS.Timeout | undefined;
   private readonly recent = new RecentPages();
@@ -39,7 +41,7 @@ export class CommitFeed implements OnModuleDestroy {
   private reading = false;
   private behind = false;
 
-  /** @param signals absent where no other process has the same store */
+  /** @param signals absent if no other process uses the same store */
   constructor(
     private readonly log: CommitLog,
     @Optional() private readonly signals?: ReplicaSignals,
@@ -49,26 +51,26 @@ export class CommitFeed implements OnModuleDestroy {
     this.others = signals?.subscribe(COMMITTED, { wake: look, catchUp: look });
   }
 
-  /** This process has committed something. */
+  /** Signals a commit of this process and wakes the followers here. */
   @OnEvent(TASKS_COMMITTED)
   committed(): void {
     this.signals?.send(COMMITTED, NO_KEY);
     if (this.followers.size > 0) this.look();
   }
 
-  /** The position before which everything is that was committed until now, and the database's time of it. */
+  /** Returns the position that everything committed so far lies before, and the database's time of it. */
   position(): Promise<{ position: CommitPosition; at: Date }> {
     return this.log.position();
   }
 
-  /** Every commit after a position exactly once, those of one Task in order; ends when the signal aborts. */
+  /** Yields every commit after a position exactly once, those of one Task in order. Ends when the signal aborts. */
   async *follow(after: CommitPosition, signal: AbortSignal, turn: WorkTurn = FREE): AsyncGenerator<Commit> {
     const seen = new Map(after);
     const follower = new CommitFollower(signal);
     this.register(follower);
     try {
       while (!signal.aborted) {
-        // Held from now on, so that nothing can fall between the last page and what comes.
+        // Commits are held from now on, so that none is lost between the last page and the live commits.
         follower.begin();
         await this.begun();
         for await (const page of this.missed(seen, turn, signal)) {
@@ -95,7 +97,10 @@ export class CommitFeed implements OnModuleDestroy {
     clearInterval(this.poll);
   }
 
-  /** What a follower has missed, page by page in its caller's turns, who is charged with what nobody else has just read. */
+  /**
+   * Yields what a follower has missed, page by page in its caller's turns. The caller is charged for pages that no
+   * other follower has just read.
+   */
   private missed(seen: CommitPosition, turn: WorkTurn, signal: AbortSignal): AsyncGenerator<Commit[]> {
     return this.pages(seen, async (limit) => {
       await turn.next(signal);
@@ -104,7 +109,7 @@ export class CommitFeed implements OnModuleDestroy {
         isOwn = true;
         return this.read(seen, limit, turn);
       });
-      // What was asked before this follower began may have ended before what came then.
+      // A query from before this follower started may miss commits that came since.
       return page.length > 0 || isOwn ? page : this.read(seen, limit, turn);
     });
   }
@@ -126,7 +131,9 @@ export class CommitFeed implements OnModuleDestroy {
     this.poll = setInterval(() => this.look(), this.pollMs).unref();
   }
 
-  /** From here on everything that is committed is held for those who follow. A look that fails is not kept. */
+  /**
+   * Ensures that the start position is known, from which commits are held for followers. A failed lookup is not kept.
+   */
   private async begun(): Promise<void> {
     const reached = (this.reached ??= this.log.position().then(({ position }) => new Map(position)));
     try {
@@ -150,7 +157,7 @@ export class CommitFeed implements OnModuleDestroy {
     if (!this.reading) void this.readOn();
   }
 
-  /** Never rejects: what could not be read is read at the next look. */
+  /** Reads while there is more to read. Never rejects: a failed read is repeated at the next look. */
   private async readOn(): Promise<void> {
     this.reading = true;
     try {
@@ -159,7 +166,7 @@ export class CommitFeed implements OnModuleDestroy {
         await this.readToEnd();
       }
     } catch {
-      // The database is out of reach: the poll looks again.
+      // The database is unreachable: the poll looks again.
     } finally {
       this.reading = false;
     }
@@ -176,7 +183,7 @@ export class CommitFeed implements OnModuleDestroy {
     }
   }
 
-  /** What comes after a position, which whoever reads them moves, until there is nothing more at present. */
+  /** Yields the pages after a position until there are no more. The reader must advance the position. */
   private async *pages(
     after: CommitPosition,
     read = (limit: number) => this.readLog(after, limit),
@@ -185,18 +192,18 @@ export class CommitFeed implements OnModuleDestroy {
       const page = await read(limit);
       if (page.length === 0) return;
       yield page;
-      // Of large commits a page takes few: no more are looked for in vain than it took.
+      // A page holds few large commits, so no more are requested than the last page could hold.
       limit = Math.min(2 * page.length, PAGE);
     }
   }
 }
 
-/** Returns about how many milliseconds of the event loop it takes to read a page and to look through it. */
+/** Returns the approximate milliseconds of the event loop to read and process a page. */
 function costOf(page: readonly Commit[]): number {
   return page.reduce((sum, { bytes }) => sum + MS_PER_COMMIT + bytes * MS_PER_BYTE, 0);
 }
 
-/** Whether it has not been seen yet. */
+/** Marks a commit as seen. @returns false if it was already */
 function take(seen: Map<string, bigint>, { writer, position }: Commit): boolean {
   if (position <= (seen.get(writer) ?? 0n)) return false;
   seen.set(writer, position);

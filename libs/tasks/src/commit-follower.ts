@@ -1,10 +1,10 @@
 import type { Commit } from './commit-log.js';
 
-/** What is held for a follower that is slower than commits come; beyond that it reads the log by itself. */
+/** Maximum number of commits held for a slow follower; beyond it the follower reads the log itself. */
 const MOST_HELD = 256;
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 
-/** One that follows what is committed: what it has not taken yet is held for it, up to a bound or as a single commit. */
+/** Follower of commits. Commits that it has not taken yet are held, up to a limit or as a single commit. */
 export class CommitFollower {
   private held: Commit[] = [];
   private bytes = 0;
@@ -16,12 +16,12 @@ export class CommitFollower {
     signal.addEventListener('abort', () => this.wake(), { once: true });
   }
 
-  /** Whether it takes what comes; else it reads the log. */
+  /** True if live commits are held for it; otherwise it reads the log. */
   get isLive(): boolean {
     return this.live;
   }
 
-  /** From now on what comes is held. */
+  /** Holds live commits from now on. */
   begin(): void {
     this.live = true;
   }
@@ -40,14 +40,14 @@ export class CommitFollower {
     this.wake();
   }
 
-  /** Takes the oldest that is held. */
+  /** Takes the oldest held commit. */
   next(): Commit | undefined {
     const commit = this.held.shift();
     if (commit) this.bytes -= commit.bytes;
     return commit;
   }
 
-  /** Resolves when something came since the last time, or the signal has aborted. */
+  /** Resolves when a commit has arrived since the last call, or the signal has aborted. */
   async woken(): Promise<void> {
     if (!this.rung) await new Promise<void>((done) => (this.resolve = done));
     this.rung = false;

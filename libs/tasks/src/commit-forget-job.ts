@@ -6,7 +6,7 @@ import { TaskCounts } from './task-counts.js';
 const NAME = 'tasks.forget-commits';
 const EVERY_HOUR = '17 * * * *';
 
-/** Has commits forgotten that no reader may go on from any more, and the counts of their writers merged. */
+/** Deletes commits that no reader may resume from any more, and merges the counts of former writers. */
 @Injectable()
 export class CommitForgetJob {
   constructor(jobs: Jobs, log: CommitLog, counts: TaskCounts) {

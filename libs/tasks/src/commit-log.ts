@@ -1,13 +1,13 @@
 import type { RecordedEvent } from './task-event.js';
 import type { TaskHeader } from './task-store.js';
 
-/** How far a reader has come: for each writer the position of its last commit that was read whole. */
+/** Position of a reader: for each writer the position of the last commit that was read completely. */
 export type CommitPosition = ReadonlyMap<string, bigint>;
 
-/** An event as it was committed, with the Task that it belongs to as that stands now. */
+/** Committed event, with the current header of its Task. */
 export interface CommittedEvent extends RecordedEvent {
   readonly header: TaskHeader;
-  /** Its place among the events of its commit, from 0; those that were purged since count. */
+  /** Index among the events of its commit, from 0. Events that were purged since count. */
   readonly place: number;
 }
 
@@ -16,34 +16,34 @@ export interface Commit {
   writer: string;
   position: bigint;
   committedAt: Date;
-  /** Of its events in the log. */
+  /** Bytes of the events in the log. */
   bytes: number;
-  /** Of each Task in the order of its log. What was purged since is left out. */
+  /** Events, in log order for each Task. Events that were purged since are missing. */
   events: readonly CommittedEvent[];
 }
 
 /**
- * Everything that was recorded, of all Tasks, in an order that every reader sees alike and that misses nothing.
+ * Log of all commits of all Tasks, in an order that is the same for every reader and has no gaps.
  *
- * A sequence or a clock would not do: transactions become visible in another order than they took their numbers in, and a
- * reader that has seen 7 would never look for the 6 that is committed a moment later. Here each writer (the journal of
- * one process) numbers its commits under a lock that it holds until they are visible, so one number per writer says what
- * a reader has seen. Commits of different writers are merged by time; those of one Task keep their order, since whoever
- * takes a Task over begins after the commit that it goes on from.
+ * A sequence or a clock would not suffice: transactions become visible in a different order than they took their
+ * numbers, so a reader that has seen 7 would never look for a 6 that is committed a moment later. Here each writer (the
+ * journal of one process) numbers its commits and makes them visible in that order, so one number per writer describes
+ * what a reader has seen. Commits of different writers are merged by time. Commits of one Task keep their order, since
+ * a replica that adopts a Task starts after the commit that it resumes from.
  */
 export abstract class CommitLog {
-  /** The position that everything committed until now lies before, and the database's time of it. */
+  /** Returns the position that everything committed so far lies before, and the database's time of it. */
   abstract position(): Promise<{ position: CommitPosition; at: Date }>;
 
   /**
-   * At most about `limit` commits after a position, oldest first, with about a megabyte or a single one; none where there
-   * are none.
+   * Returns about `limit` commits after a position at most, oldest first: about a megabyte, or a single commit. Empty
+   * if there are none.
    */
   abstract read(after: CommitPosition, limit: number): Promise<Commit[]>;
 
-  /** Forgets commits made before a time; a position that is older must not be read from any more. */
+  /** Deletes commits made before a time. Older positions must not be read from afterwards. */
   abstract forget(before: Date, signal: AbortSignal): Promise<void>;
 }
 
-/** How long commits are kept: for so long a reader may stay away and miss nothing. */
+/** Milliseconds for which commits are kept. A reader may be away for that long without missing any. */
 export const COMMITS_KEPT_MS = 48 * 60 * 60 * 1000;

@@ -5,7 +5,7 @@ import { TaskCounts } from './task-counts.js';
 const NAME = 'tasks.fold-counts';
 const EVERY_MINUTE = '* * * * *';
 
-/** Has the counts folded that processes which died, and replicas of the version before, have appended. */
+/** Folds the counts that dead processes, and replicas of the previous version, have appended. */
 @Injectable()
 export class CountFoldingJob {
   constructor(jobs: Jobs, counts: TaskCounts) {

@@ -1,13 +1,13 @@
 import type { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 
-/** Time from a commit until its differences are folded. */
+/** Milliseconds from a commit until its differences are folded. */
 const FOLD_AFTER_MS = 2_000;
 const FOLDED_AT_ONCE = 5_000;
 
 /**
- * Folds what journals have appended to `task_count_rest` into `task_count_folded`. Readers add both, so counts are exact
- * before, while and after; whatever is left of a process that died is folded by `foldAll`.
+ * Folds the differences that journals append to `task_count_rest` into `task_count_folded`. Readers add both, so counts
+ * are exact at any time. `foldAll` folds the differences that dead processes have left.
  */
 export class CountFolding {
   private readonly pool: Pool;
@@ -17,12 +17,15 @@ export class CountFolding {
     this.pool = database.pool;
   }
 
-  /** Has the differences of a writer folded soon. What fails is folded after the next commit, or by `foldAll`. */
+  /**
+   * Schedules the folding of a writer's differences. After a failure they are folded after the next commit, or by
+   * `foldAll`.
+   */
   schedule(writer: string): void {
     this.timer ??= setTimeout(() => void this.foldNow(writer), FOLD_AFTER_MS).unref();
   }
 
-  /** Folds the differences of a writer; gives up when the signal aborts. */
+  /** Folds the differences of a writer; stops when the signal aborts. */
   async fold(writer: string, signal?: AbortSignal): Promise<void> {
     for (let folded = FOLDED_AT_ONCE; folded === FOLDED_AT_ONCE && !signal?.aborted;) {
       const { rows } = await this.pool.query<{ folded: number }>({
@@ -34,7 +37,7 @@ export class CountFolding {
     }
   }
 
-  /** Folds the differences of all writers; gives up when the signal aborts. */
+  /** Folds the differences of all writers; stops when the signal aborts. */
   async foldAll(signal?: AbortSignal): Promise<void> {
     const { rows } = await this.pool.query<{ writer: string }>(UNFOLDED);
     for (const { writer } of rows) await this.fold(writer, signal);
@@ -48,7 +51,7 @@ export class CountFolding {
 
 const SCOPE = 'tenant, owner, agent, state';
 
-// Two that fold the same writer share its rows: whoever deletes a row adds it.
+// Concurrent folds of one writer share its rows: the one that deletes a row adds it.
 const FOLD = `
   WITH picked AS MATERIALIZED (
     SELECT writer, id FROM task_count_rest

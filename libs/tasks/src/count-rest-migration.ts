@@ -71,7 +71,7 @@ const VIEW = `
 const MADE = `SELECT ${SCOPE}, 1 AS n FROM made`;
 const GONE = `SELECT ${SCOPE}, -1 AS n FROM gone`;
 
-/** What is read is what writers that are known have appended; whatever else writes is folded at once. */
+/** Appends the differences of known writers, which readers add. Differences of other writers are folded immediately. */
 const COUNT = `
   CREATE OR REPLACE FUNCTION task_count_change() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
@@ -119,7 +119,10 @@ function appended(moved: string): string {
     SELECT counting, ${SCOPE}, sum(n) FROM (${moved}) AS moved GROUP BY ${SCOPE} HAVING sum(n) <> 0`;
 }
 
-/** In one order, whoever writes: two statements that move the same counts never wait for each other. */
+/**
+ * Returns a statement that moves counts in one order: two statements that move the same counts never wait for each
+ * other.
+ */
 function folded(table: string, writer: string, moved: string): string {
   return `
     INSERT INTO ${table} AS held (${SCOPE}, writer, tasks)

@@ -2,12 +2,15 @@ import { groupByFamily } from './journal-families.js';
 import type { JournalEntry } from './task-store.js';
 
 /**
- * Settles all entries that it is given with one statement.
- * @throws NothingWritable where the server takes no writes, whatever is written; else the error of the statement
+ * Settles all given entries with one statement.
+ * @throws NothingWritable if the server takes no writes at all; otherwise the error of the statement
  */
 export type TryWrite = (entries: readonly JournalEntry[]) => Promise<void>;
 
-/** The server takes no writes at the moment, or too many parts of a batch failed in a row. What is not settled waits. */
+/**
+ * Error when the server takes no writes at the moment, or too many parts of a batch failed in a row. Unsettled entries
+ * wait.
+ */
 export class NothingWritable extends Error {
   override readonly name = 'NothingWritable';
 
@@ -17,15 +20,15 @@ export class NothingWritable extends Error {
 }
 
 /**
- * Writes a batch that failed as a whole in ever smaller parts, in order, until every entry is settled or has failed on its
- * own. One bad entry among `n` costs about `2 log n` statements.
+ * Writes a failed batch in ever smaller parts, in order, until every entry is settled or has failed on its own. One bad
+ * entry among `n` costs about `2 log n` statements.
  */
 export class DividedWrite {
   private failedInARow = 0;
 
   /**
    * @param failAlone settles an entry that failed on its own
-   * @param mostInARow statements that may fail in a row before it is given up
+   * @param mostInARow number of statements that may fail in a row before giving up
    */
   constructor(
     private readonly tryWrite: TryWrite,
@@ -35,7 +38,7 @@ export class DividedWrite {
 
   /**
    * @param cause the error with which all of them failed together
-   * @throws NothingWritable where the server takes no writes, or too many statements failed in a row
+   * @throws NothingWritable if the server takes no writes, or too many statements failed in a row
    */
   async write(entries: readonly JournalEntry[], cause: unknown): Promise<void> {
     await this.divide(groupByFamily(entries), cause);

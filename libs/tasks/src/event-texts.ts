@@ -13,28 +13,28 @@ import { type TaskEvent, toStreamResponse } from './task-event.js';
 export interface EventText {
   /** The event as a ProtoJSON StreamResponse. */
   json: string;
-  /** The same as a row of the log has it (log-phrases.ts), where that was made with it. */
+  /** The event encoded as a log row (log-phrases.ts); set if the row was built together with the JSON. */
   row?: string;
 }
 
-/** What may not stand in JSON as it is, and some that may. */
+/** Characters that may need escaping in JSON. */
 const NOT_PLAIN = /[^ !#-[\]-~]/;
 const STATES = new Set<string>(TASK_STATES);
 const STATE_PREFIX = 'TASK_STATE_'.length;
 const ARTIFACT_BEGINS = '{"artifactId":"';
 const TIME_FOLLOWS = ',"timestamp":"';
-/** How members that events often have begin in JSON. */
+/** JSON beginnings of frequent members of events. */
 const MEMBER_BEGINNINGS: ReadonlyMap<string, string> = new Map(
   ['timestamp', 'message', 'metadata', 'append', 'lastChunk'].map((name) => [name, memberBeginning(name)]),
 );
-/** A text of so few characters gains nothing that would be worth to look for ids in it: a status without a Message. */
+/** Length below which replacing ids in a text is not worth it: a status without a Message. */
 const FEW_CHARACTERS = 60;
 
 type Beginnings = ReturnType<typeof beginningsOf>;
 
 /**
- * Writes the events of one Task as `JSON.stringify` does, to the letter. How nearly all of them begin is known, so that
- * only the rest is made, once for their JSON and for their row.
+ * Serializes the events of one Task with exactly the output of `JSON.stringify`. The beginnings of nearly all events
+ * are known, so only the rest is serialized, once for both the JSON and the row.
  */
 export class EventTexts {
   private readonly beginnings: Beginnings | undefined;
@@ -69,12 +69,12 @@ export class EventTexts {
 
   private ofArtifact(update: TaskArtifactUpdateEvent, [, , beginning]: Beginnings): EventText | undefined {
     const beside = membersAfter(update, 'taskId', 'contextId', 'artifact');
-    // Looked at first: what an Artifact holds can be large, and is not to be written twice.
+    // Checked first: an Artifact can be large and must not be serialized twice.
     if (beside === undefined || !beginsWithId(update.artifact)) return undefined;
     return this.text(beginning, JSON.stringify(update.artifact).slice(ARTIFACT_BEGINS.length), beside);
   }
 
-  /** @param beside has what an event notes, if it does */
+  /** @param beside contains the note of the event, if any */
   private text([mark, beginning]: Phrase, own: string, beside: string): EventText {
     const json = `${beginning}${own}${beside}}}`;
     if (json.length > MOST_CHARACTERS) return { json };
@@ -99,7 +99,10 @@ function isPlain(id: string): boolean {
   return id.length >= SHORTEST_ID && !NOT_PLAIN.test(id);
 }
 
-/** What follows the members that it begins with, as JSON, each after a comma; `undefined` where it begins with others. */
+/**
+ * Returns the members after the expected first ones, as JSON, each after a comma; `undefined` if the object begins with
+ * others.
+ */
 function membersAfter(object: object, ...first: readonly string[]): string | undefined {
   let [text, place] = ['', 0];
   for (const name in object) {
@@ -118,7 +121,7 @@ function memberBeginning(name: string): string {
   return `,${JSON.stringify(name)}:`;
 }
 
-/** What `JSON.stringify` says, whose call costs more than a word such as a time or `true` does. */
+/** Returns the output of `JSON.stringify`, without its call for short values such as a time or `true`. */
 function jsonOf(value: unknown): string | undefined {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'string' && value.length < FEW_CHARACTERS && !NOT_PLAIN.test(value)) return `"${value}"`;

@@ -1,16 +1,16 @@
-/** A source of events whose bytes an account is charged with. */
+/** Source of events, charged to an account. */
 export interface ChargedSource {
-  /** Names the caller whose work this is: its share of a batch. */
+  /** Account of the caller, which has a share of each batch. */
   readonly account: string;
-  /** Events that wait, in the order of their marks. Marks begin at 1. */
+  /** Waiting events in the order of their marks, which start at 1. */
   readonly waitingEvents: readonly { readonly mark: number; readonly bytes: number }[];
 }
 
-/** How far each account's events go into a batch. */
+/** Boundary of a batch for each account. */
 export interface FairCut {
-  /** The last mark of each account; 0 where nothing of it does. */
+  /** Last mark of each account in the batch; 0 if it has none. */
   readonly upTo: ReadonlyMap<string, number>;
-  /** Bytes that are left for later batches. */
+  /** Bytes left for later batches. */
   readonly rest: number;
 }
 
@@ -23,12 +23,11 @@ interface Account {
 }
 
 /**
- * Cuts a batch of at most `limit` bytes out of what waits, in equal shares of the accounts.
- *
- * - An account that has less than its share leaves the rest of that to the others.
- * - The events of an account are taken in their order, without a gap.
- * - The oldest event of all is taken, whatever its size: nothing waits without end. So a batch may have one event more
- *   than the limit.
+ * Cuts a batch of at most `limit` bytes out of the waiting events, in equal shares of the accounts.
+ * - An account that needs less than its share leaves the rest to the others.
+ * - The events of an account are taken in order, without a gap.
+ * - The oldest event of all is always taken, whatever its size, so no event waits forever. A batch may exceed the limit
+ *   by one event.
  */
 export function fairCut(sources: Iterable<ChargedSource>, limit: number): FairCut {
   const accounts = new Map<string, Account>();
@@ -52,7 +51,7 @@ function accountIn(accounts: Map<string, Account>, name: string): Account {
   return account;
 }
 
-/** Gives each account an equal part of what those with less have left. */
+/** Assigns each account an equal part of the room that smaller accounts leave. */
 function share(accounts: ReadonlyMap<string, Account>, limit: number): void {
   const byNeed = [...accounts.values()].sort((a, b) => a.waiting - b.waiting);
   let room = limit;
@@ -62,7 +61,7 @@ function share(accounts: ReadonlyMap<string, Account>, limit: number): void {
   });
 }
 
-/** Goes through the events of all in the order of their marks, without comparing them. @returns the bytes that are taken */
+/** Takes events of all sources in the order of their marks, without sorting. @returns the bytes taken */
 function take(
   sources: readonly ChargedSource[],
   accounts: ReadonlyMap<string, Account>,

@@ -3,7 +3,7 @@ import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import type { TaskScope, TaskStore } from './task-store.js';
 
-/** A Task as it began, with the metadata that it keeps; `undefined` where it is not there. Reads one event. */
+/** Returns a Task as it began, with its metadata; `undefined` if it does not exist. Reads one event. */
 export async function begunTask(store: Pick<TaskStore, 'events'>, taskId: string): Promise<Task | undefined> {
   const [first] = await store.events(taskId, 0, 1);
   return first && 'task' in first.event ? first.event.task : undefined;
@@ -12,9 +12,9 @@ export async function begunTask(store: Pick<TaskStore, 'events'>, taskId: string
 const PAGE = 500;
 
 /**
- * A Task as it stood at a place in its log, folded page by page; `undefined` where the log ends before that.
- * @param sequence from 1 on
- * @param reader a caller who reads many logs waits for its turn
+ * Folds a Task up to a sequence of its log, page by page; `undefined` if the log ends before it.
+ * @param sequence from 1
+ * @param reader caller whose reads of many logs take turns with those of others
  */
 export async function foldLog(
   store: Pick<TaskStore, 'events'>,
@@ -32,7 +32,7 @@ export async function foldLog(
   return fold;
 }
 
-/** What events make of a Task: from the first one on, or after what was folded before. */
+/** Folds events into a Task, starting from the first event or from an earlier fold. */
 export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): TaskFold | undefined {
   let folded = fold;
   for (const { event } of events) {

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { InFlight, type InFlightOwner } from '#libs/service';
 
-/** A fold as the memory counts it. */
+/** Fold as the memory counts it. */
 export interface HeldFold {
   readonly account: string;
   readonly weight: number;
@@ -9,7 +9,7 @@ export interface HeldFold {
   evict(): void;
 }
 
-/** The folds of one caller, the least recently kept first. */
+/** Folds of one caller, the least recently kept first. */
 interface Holder {
   readonly tenant: string;
   readonly folds: Set<HeldFold>;
@@ -22,29 +22,28 @@ interface Load {
   readonly own: number;
 }
 
-/** A cache of folds, by the ids of their Tasks. */
+/** Cache of folds, by Task id. */
 interface FoldCache {
   take(taskId: string): unknown;
   clear(): void;
 }
 
-/** The share of the heap that all folds may take. */
+/** Share of the heap that all folds may use. */
 const SHARE = 1 / 8;
-/** The share of that which the folds of one tenant may take. */
+/** Share of that for the folds of one tenant. */
 const TENANT_SHARE = 3 / 4;
 
 /**
- * The room in the memory of this replica for what is kept folded of waiting Tasks, whichever cache keeps it.
- *
- * - All folds together take at most `most` bytes of the heap, those of one tenant three quarters of that.
- * - Where there is no room, the tenant with the most gives some up, and in it the caller with the most: the least recently
- *   kept fold. So a caller loses nothing to others while it has less than its equal share.
- * - Nothing is kept while half of what may be in flight is (`IN_FLIGHT_LIMIT`), nor for a caller with half of its own
- *   (`CALLER_IN_FLIGHT_LIMIT`); what was kept for those is evicted.
+ * Memory of this replica for folds of waiting Tasks, over all caches.
+ * - All folds together use at most `most` bytes of the heap, those of one tenant three quarters of that.
+ * - When room is short, the tenant with the most folds loses some: the least recently kept fold of its largest caller.
+ *   A caller with less than its equal share loses nothing to others.
+ * - Nothing is kept while half of `IN_FLIGHT_LIMIT` is in use, nor for a caller that uses half of its
+ *   `CALLER_IN_FLIGHT_LIMIT`. Existing folds are evicted then.
  */
 export class FoldMemory {
   private readonly caches: FoldCache[] = [];
-  /** By account, the least recently served first. */
+  /** Holders by account, the least recently served first. */
   private readonly holders = new Map<string, Holder>();
   private readonly tenants = new Map<string, number>();
   private total = 0;
@@ -55,27 +54,27 @@ export class FoldMemory {
     private readonly most = Math.floor(getHeapStatistics().heap_size_limit * SHARE),
   ) {}
 
-  /** Bytes of the heap that all folds are taken for. */
+  /** Estimated bytes of the heap that all folds use. */
   get weight(): number {
     return this.total;
   }
 
-  /** Counts the folds of a cache here from now on, for as long as the process lives. */
+  /** Adds a cache, for as long as the process lives. */
   attach(cache: FoldCache): void {
     this.caches.push(cache);
   }
 
-  /** Evicts all folds where the process needs its memory for what is in flight. */
+  /** Evicts all folds if the process needs its memory for work in flight. */
   relieve(): void {
     if (this.total > 0 && this.inFlight.isFull()) for (const cache of this.caches) cache.clear();
   }
 
-  /** Evicts what is kept of Tasks that there are no more. */
+  /** Evicts the folds of Tasks that no longer exist. */
   forget(taskIds: readonly string[]): void {
     for (const cache of this.caches) for (const taskId of taskIds) cache.take(taskId);
   }
 
-  /** Makes room for a fold and counts it until it is released. Returns `undefined` where it is not to be kept. */
+  /** Makes room for a fold and counts it until it is released. Returns `undefined` if the fold must not be kept. */
   hold(owner: InFlightOwner, weight: number, evict: () => void): HeldFold | undefined {
     const account = InFlight.accountOf(owner);
     this.relieve();
@@ -93,7 +92,7 @@ export class FoldMemory {
     return held;
   }
 
-  /** Gives the room of a fold back. */
+  /** Releases the room of a fold. */
   release(held: HeldFold): void {
     const holder = this.holders.get(held.account);
     if (holder?.folds.delete(held)) this.count(held.account, holder, -held.weight);
@@ -111,7 +110,7 @@ export class FoldMemory {
     }
   }
 
-  /** Returns the caller that has the most, with what is to be kept counted in; of several the one served longest ago. */
+  /** Returns the caller with the most folds, including the one to be kept; among equals the least recently served. */
   private heaviest(account: string, tenant: string, more: number, inTenant: boolean): Holder | undefined {
     const loadOf = (name: string, own: number): Load => ({
       tenant: (this.tenants.get(name) ?? 0) + (name === tenant ? more : 0),

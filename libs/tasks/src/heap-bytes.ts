@@ -1,23 +1,23 @@
 /**
- * Bytes of the heap for each kind of value, as V8 of Node 24 needs them at most: measured with `--expose-gc` on lists of
- * 49,000 values of each worst shape, which take up to 21 bytes for a byte of their JSON.
+ * Upper bounds of the heap bytes of each kind of value in V8 of Node 24. Measured with `--expose-gc` on lists of 49,000
+ * values of each worst shape, which take up to 21 bytes per byte of their JSON.
  */
 const STRING = 24;
 const CHARACTER = 2;
 const NUMBER = 16;
 const LIST = 64;
 const SLOT = 8;
-/** An object of a shape that an object beside it has. */
+/** An object with the shape of an object beside it. */
 const OBJECT = 64;
-/** An object whose shape is its own: V8 describes each of its members, or keeps it as a table. */
+/** An object with a shape of its own: V8 describes each member, or stores the object as a table. */
 const OWN_SHAPE = 128;
 const OWN_MEMBER = 96;
-/** Objects of more members are tables, whatever others are like. */
+/** Maximum number of members of an object that shares a shape; larger objects are tables. */
 const MOST_SHARED_MEMBERS = 64;
 
 /**
- * Returns how many bytes of the heap a JSON value takes: rather too many, whatever its shape. Uses no stack of its own for
- * what is deep, and takes about a microsecond for thirty values.
+ * Returns an upper estimate of the heap bytes of a JSON value. Uses no recursion, and takes about a microsecond for
+ * thirty values.
  */
 export function heapBytes(value: unknown): number {
   const shapes = new Set<string>();
@@ -48,7 +48,7 @@ function isShared(names: readonly string[], shapes: Set<string>): boolean {
   return names.length === 0;
 }
 
-/** True if V8 keeps a member as an element of a table. Such members come first. */
+/** True if V8 stores the member as an element of a table. Such members come first. */
 function isIndex(name: string | undefined): boolean {
   return name !== undefined && name >= '0' && name < ':';
 }

@@ -5,7 +5,7 @@ import type { LogRow } from './log-row.js';
 import { eventBytes } from './log-size.js';
 import type { Idempotency, JournalEntry, Premise, TaskHeader } from './task-store.js';
 
-// In the order in which the statements count their parameters.
+// The columns are in the order of the statements' parameters.
 export const LOG_COLUMNS = { taskId: 'text', sequence: 'integer', events: 'text', artifact: 'boolean' } as const;
 
 export const CREATED_COLUMNS = {
@@ -50,7 +50,7 @@ export const KEY_COLUMNS = {
   sequence: 'integer',
 } as const;
 
-/** Tasks that an execution of this process calls for, with their parents and who must hold those. */
+/** Child Tasks of executions of this process, with their parents and the required holder of the parent's claim. */
 export const CHILD_COLUMNS = { taskId: 'text', parentTaskId: 'text', holder: 'text' } as const;
 
 export const JOB_COLUMNS = {
@@ -66,7 +66,7 @@ export const JOB_COLUMNS = {
 
 export const SNAPSHOT_COLUMNS = { taskId: 'text', sequence: 'integer', task: 'json', artifacts: 'json' } as const;
 
-/** What new Tasks are made on, each once, and which Task is made on which of them, counted from 1. */
+/** Premises of new Tasks, each once, and for each Task the number of its premise, from 1. */
 export const PREMISE_COLUMNS = {
   tenant: 'text',
   name: 'text',
@@ -75,7 +75,7 @@ export const PREMISE_COLUMNS = {
   position: 'integer',
 } as const;
 
-/** Files that Tasks name, with whose Tasks these are. */
+/** Files that Tasks name, with the owner of the Task. */
 export const FILE_COLUMNS = { taskId: 'text', fileId: 'text', tenant: 'text', owner: 'text' } as const;
 
 export const QUESTION_COLUMNS = {
@@ -104,7 +104,7 @@ export function logColumns(rows: readonly LogRow[]): Columns<typeof LOG_COLUMNS>
   return columns;
 }
 
-/** A new Task's row, in the order of the columns. */
+/** Returns a new Task's row, in the order of the columns. */
 export function createdRow(entry: JournalEntry, create: NonNullable<JournalEntry['create']>): CreatedValue[] {
   const { header, replicaId } = create;
   const settled = isSettled(entry);
@@ -135,7 +135,7 @@ export function createdColumns(rows: readonly CreatedValue[][]): Columns<typeof 
   return columns;
 }
 
-/** The Tasks of a batch that exist already. */
+/** Returns the columns of the existing Tasks of a batch. */
 export function continuedColumns(batch: readonly JournalEntry[]): Columns<typeof CONTINUED_COLUMNS> {
   const columns = newColumns(CONTINUED_COLUMNS);
   for (const entry of batch) {
@@ -155,7 +155,7 @@ export function continuedColumns(batch: readonly JournalEntry[]): Columns<typeof
   return columns;
 }
 
-/** How much the events add to the log, and how much of that is of Artifacts. */
+/** Returns the bytes that the events add to the log, and those of Artifacts among them. */
 function bytesOf({ events }: JournalEntry): { log: number; artifacts: number } {
   let [log, artifacts] = [0, 0];
   for (const { event, json } of events) {
@@ -191,7 +191,10 @@ export function keyColumns(keys: readonly Keyed[]): Columns<typeof KEY_COLUMNS> 
   return columns;
 }
 
-/** A child whose parent is new itself hangs on what that hangs on: it is not made where its parent is not. */
+/**
+ * Returns the columns of child Tasks. A child of a new parent depends on the parent's own caller: it is not created
+ * unless its parent is.
+ */
 export function childColumns(entries: readonly JournalEntry[]): Columns<typeof CHILD_COLUMNS> {
   const columns = newColumns(CHILD_COLUMNS);
   const made = new Map(entries.flatMap(({ taskId, create }) => (create ? [[taskId, create] as const] : [])));
@@ -214,7 +217,7 @@ function parentIn(made: ReadonlyMap<string, Creation>, { header }: Creation): Cr
   return header.parentTaskId === undefined ? undefined : made.get(header.parentTaskId);
 }
 
-/** Of one new Task. */
+/** Returns the premise of a single new Task. */
 export function premiseRow({ tenant, name, version }: Premise): string[] {
   return [tenant, name, version];
 }
@@ -243,7 +246,7 @@ export function jobColumns(entries: readonly JournalEntry[]): Columns<typeof JOB
   const newest = new Map(entries.flatMap(({ jobs = [] }) => jobs.map((job) => [job.key, job] as const)));
   for (const { taskId, jobs = [] } of entries) {
     for (const job of jobs) {
-      // The queue refuses a key that occurs twice in one statement: the later job takes the place of the earlier one.
+      // The queue rejects a key that occurs twice in one statement: the later job replaces the earlier one.
       if (job.key !== undefined && newest.get(job.key) !== job) continue;
       columns.taskId.text(taskId);
       columns.name.text(job.name);
@@ -270,7 +273,7 @@ export function snapshotColumns(entries: readonly JournalEntry[]): Columns<typeo
   return columns;
 }
 
-/** What Tasks ask; a Task that asks nothing has one row without a key. */
+/** Returns the columns of questions. A Task without questions has one row without a key. */
 export function questionColumns(entries: readonly JournalEntry[]): Columns<typeof QUESTION_COLUMNS> {
   const columns = newColumns(QUESTION_COLUMNS);
   for (const { taskId, asked } of entries) {
@@ -303,7 +306,7 @@ export function fileColumns(entries: readonly JournalEntry[]): Columns<typeof FI
   return columns;
 }
 
-/** A Task that has ended, waits or is parked has no writer. */
+/** True if the Task has ended, waits or is parked, and therefore has no writer. */
 function isSettled(entry: JournalEntry): boolean {
   return entry.wakeAt !== undefined || isTerminalState(entry.state) || isWaitingState(entry.state);
 }

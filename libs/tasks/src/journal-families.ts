@@ -1,8 +1,8 @@
 import type { JournalEntry } from './task-store.js';
 
 /**
- * Groups the entries of a batch so that a new Task and the new Tasks that it called for stay together: a child that is
- * written without its new parent may find that the parent waits by then, and is fenced. Keeps the order of the entries.
+ * Groups the entries of a batch so that a new Task and its new child Tasks stay together. A child written without its
+ * new parent could be fenced because the parent waits by then. Keeps the order of the entries.
  */
 export function groupByFamily(entries: readonly JournalEntry[]): JournalEntry[][] {
   const made = new Map(entries.flatMap((entry) => (entry.create ? [[entry.taskId, entry] as const] : [])));

@@ -1,42 +1,45 @@
 import { fairCut } from './fair-cut.js';
 import type { JournalEntry, JournalOutcome } from './task-store.js';
 
-/** An event that waits: its place among the events of all Tasks, in the order in which they were recorded. */
+/** Waiting event: its place among the events of all Tasks, in the order in which they were recorded. */
 export interface WaitingEvent {
   mark: number;
   bytes: number;
 }
 
-/** A Task's events that wait to be written. The journal asks for them when a batch begins, not before. */
+/** Source of a Task's waiting events. The journal asks for them when a batch begins. */
 export interface JournalSource {
-  /** Names the caller whose Task it is, who has a share of each batch. Tasks call for Tasks of the same account alone. */
+  /** Account of the Task's caller, which has a share of each batch. A Task's children have the same account. */
   readonly account: string;
-  /** What waits, in its order. */
+  /** Waiting events, in order. */
   readonly waitingEvents: readonly WaitingEvent[];
-  /** Everything that waits, or what does up to a mark, as one entry; `undefined` if nothing does. Once per batch. */
+  /**
+   * Returns the waiting events, all or up to a mark, as one entry; `undefined` if there are none. Called once per
+   * batch.
+   */
   drain(upTo?: number): JournalEntry | undefined;
-  /** The entry that `drain` gave is durable, or fenced and lost. */
+  /** Reports that the entry returned by `drain` is durable, or fenced and lost. */
   settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
 }
 
 /**
- * The part of the limit that a batch of several callers has: whoever comes next waits for the two batches under way, and
- * a commit costs little beside its megabytes.
+ * Share of the limit for a batch of several callers. A new caller waits for the two running batches, and a commit costs
+ * little compared to its megabytes.
  */
 const OF_SHARED = 1 / 8;
 
-/** The events of all Tasks that wait for a batch. */
+/** Events of all Tasks that wait for a batch. */
 export class JournalQueue {
   private sources = new Set<JournalSource>();
   private lastMark = 0;
   private waiting = 0;
 
-  /** Of what waits; also of what was given up since the last batch. */
+  /** Bytes of the waiting events, including those abandoned since the last batch. */
   get bytes(): number {
     return this.waiting;
   }
 
-  /** How many Tasks have something that waits. */
+  /** Number of Tasks with waiting events. */
   get tasks(): number {
     return this.sources.size;
   }
@@ -62,9 +65,9 @@ export class JournalQueue {
   }
 
   /**
-   * Takes a batch: everything, unless that is more than `limit` bytes, or, where several callers wait, an eighth of them;
-   * then an equal share of each account, of which what was recorded first. A batch that left out something earlier of an
-   * account could make durable what came of it.
+   * Takes a batch: everything, up to `limit` bytes, or an eighth of `limit` if several callers wait. Beyond that, each
+   * account gets an equal share, oldest events first. A batch never skips an earlier event of an account, since a later
+   * event may depend on it.
    */
   take(limit: number): Map<JournalSource, JournalEntry> {
     const most = this.waiting > limit * OF_SHARED && this.isShared ? limit * OF_SHARED : limit;
@@ -72,7 +75,7 @@ export class JournalQueue {
     const upTo = cut && cut.rest > 0 ? cut.upTo : undefined;
     const batch = new Map<JournalSource, JournalEntry>();
     const { sources } = this;
-    // A new one: see PassingMap for what one and the same would keep.
+    // A new Set: see PassingMap for what a reused one would retain.
     this.sources = new Set();
     for (const source of sources) {
       const entry = source.drain(upTo && (upTo.get(source.account) ?? 0));

@@ -4,43 +4,45 @@ import type { Pool, PoolClient } from 'pg';
 import { WRITER_SETTING } from './journal-sql.js';
 import { JOURNAL_SETTINGS } from './journal-statement.js';
 
-/** The session that batches are being written on, and how many are. */
+/** Session that batches are being written on, and their number. */
 interface OpenSession {
   client: Promise<PoolClient>;
   writers: number;
   isBroken: boolean;
-  /** Resolves when the newest batch has its answer. */
+  /** Resolves when the newest batch has been answered. */
   answered: Promise<void>;
 }
 
 /**
- * The session on which a process writes its batches, in the order in which they come, and the positions of their commits.
- *
- * - Batches that are under way together queue up at one session, not at its pool: a session that breaks takes all of them
- *   with it, and none overtakes on the next session the one that was lost. A batch that fails takes those behind it with it
- *   as well, though the session lives: a Task must not be there before the event of the Task that calls for it.
- * - Commits of a process become visible in the order of their positions. A statement whose answer was lost may still be
- *   under way at the server; before the next session writes, it fills the positions that are in doubt. That waits for what is
- *   under way, and what comes later meets the primary key of `task_commit` and is undone.
+ * Session on which a process writes its batches, in order, and the positions of their commits.
+ * - Concurrent batches queue up at one session, not at its pool. A session that breaks fails all of them, so none
+ *   overtakes a lost one on the next session. A failed batch also fails those behind it, even if the session survives:
+ *   a Task must not exist before the event of the Task that calls it.
+ * - Commits of a process become visible in the order of their positions. A statement whose answer was lost may still
+ *   run at the server. Before the next session writes, it fills the positions in doubt: that waits for running
+ *   statements, and a later one violates the primary key of `task_commit` and is rolled back.
  */
 export class JournalSession {
-  /** Sessions, one at a time; for what is asked where batches are written. */
+  /** Pool of one session; for queries that must run where batches are written. */
   readonly pool: Pool;
-  /** Names this process in the commit log. */
+  /** Name of this process in the commit log. */
   readonly writer = randomBytes(6).toString('base64url');
   private open: OpenSession | undefined;
   private next = 0n;
-  /** The lowest position whose statement failed since a session was begun. */
+  /** Lowest position whose statement failed since the last session began. */
   private lowestInDoubt: bigint | undefined;
-  /** A session that rests for a while is ended by its pool, so one that has begun is never that of a forgotten writer. */
+  /**
+   * Sessions that have been announced. The pool ends an idle session, so an announced one never belongs to a forgotten
+   * writer.
+   */
   private readonly announced = new WeakSet<PoolClient>();
 
-  /** @param purpose names the session */
+  /** @param purpose name of the session */
   constructor(database: Database, purpose: string) {
     this.pool = database.tunedPool(purpose, 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: `'${this.writer}'` });
   }
 
-  /** Runs a statement behind those that were sent before. */
+  /** Runs a statement after those that were sent before. */
   run<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
     return this.use(async (client, { answered }) => {
       await answered;
@@ -49,9 +51,9 @@ export class JournalSession {
   }
 
   /**
-   * Runs a statement that makes a commit at a position of its own, if it writes anything.
-   * @param prepare builds the statement while those before it are under way
-   * @throws StatementNotSent where one of those failed
+   * Runs a statement that makes a commit at its own position, if it writes anything.
+   * @param prepare builds the statement while earlier ones run
+   * @throws StatementNotSent if an earlier one failed
    */
   commit<T>(prepare: (position: string) => (client: PoolClient) => Promise<T>): Promise<T> {
     return this.use(async (client, session) => {
@@ -75,7 +77,7 @@ export class JournalSession {
     });
   }
 
-  /** Writes as batches are written, and changes nothing: resolves where they can be at the moment. */
+  /** Commits a write like that of a batch, which changes nothing. Resolves if batches can be written at the moment. */
   async probe(): Promise<void> {
     await this.pool.query(PROBE);
   }
@@ -116,7 +118,7 @@ export class JournalSession {
     this.announced.add(client);
   }
 
-  /** The next batch has the same session, unless it broke. */
+  /** Returns the session to its pool. The next batch gets the same one, unless it broke. */
   private leave(session: OpenSession): void {
     this.open = undefined;
     session.client.then(
@@ -128,7 +130,7 @@ export class JournalSession {
 
 const WRITER = `current_setting('${WRITER_SETTING}')`;
 
-// The positions of a writer begin at the clock, ahead of whatever an earlier row of its name had reached.
+// A writer's positions begin at the clock, ahead of any earlier row of its name.
 const ANNOUNCE = `
   WITH announced AS (
     INSERT INTO task_writer AS held (writer, position) VALUES (${WRITER}, (extract(epoch FROM now()) * 1000)::bigint)

@@ -1,11 +1,11 @@
 import { enqueueForCallersFrom } from '#libs/jobs';
 
-/** The session setting that names who writes the commits of a process (see COMMITTED). */
+/** Session setting with the name of the writer of a process's commits (see COMMITTED). */
 export const WRITER_SETTING = 'parley.writer';
 
-/** What a batch holds beside events and new Tasks; each is a section of the statement's parameters. */
+/** Sections of a batch besides events and new Tasks. Each is a section of the statement's parameters. */
 export interface BatchShape {
-  /** One new Task with one row of its log: its columns come as they are, not as arrays, which are dear to begin. */
+  /** True for one new Task with one log row. Its columns are passed as values, since arrays are expensive to set up. */
   one: boolean;
   continued: boolean;
   keyed: boolean;
@@ -18,11 +18,12 @@ export interface BatchShape {
 }
 
 /**
- * The text of the statement that writes a whole batch, hence in one commit. A Task's events are inserted only if its row
- * was: a new row, or one that still carries this writer's token at the sequence the writer believes in and has not ended.
- * The ids of the Tasks that were written come back; the others are fenced and left no trace. Its parameters are the
- * columns of the sections that the shape names, in this order: events, new Tasks, continued ones, keys, children, jobs,
- * snapshots, questions, premises, files; then the position of the commit.
+ * Returns the text of the statement that writes a whole batch, and thus in one commit. A Task's events are inserted
+ * only if its row was written: a new row, or an existing one that has this writer's token and expected sequence and has
+ * not ended. The statement returns the ids of the written Tasks; the others are fenced and leave no trace.
+ *
+ * The parameters are the columns of the sections of the shape, in this order: events, new Tasks, continued ones, keys,
+ * children, jobs, snapshots, questions, premises, files; then the position of the commit.
  */
 export function batchText({
   one,
@@ -98,7 +99,7 @@ const MADE = `
   ON CONFLICT (task_id) DO NOTHING
   RETURNING task_id, 0 AS after, last_sequence`;
 
-// A Task that somebody wishes to cancel, and that waits or parks before it has heard of that, is due at once.
+// A Task with a cancel request that waits or parks before it has seen the request is due immediately.
 const CONTINUED = `
   UPDATE task SET
     state = entry.state,
@@ -122,7 +123,7 @@ const MOVED = `
 const WRITTEN = 'SELECT task_id, after, last_sequence FROM created';
 const ALSO_CONTINUED = 'SELECT task_id, after, last_sequence FROM continued';
 
-// IS TRUE keeps the planner from making a join of it: the ids that were written are hashed once.
+// IS TRUE keeps the planner from using a join: the written ids are hashed once.
 const LOGGED = `
   INSERT INTO task_log (task_id, sequence, events, artifact, recorded_at)
   SELECT task_id, sequence, events, artifact, now()
@@ -133,8 +134,8 @@ const LOGGED_ONE = `
   INSERT INTO task_log (task_id, sequence, events, artifact, recorded_at)
   SELECT $1::text, $2::int, $3::text, $4::boolean, now() FROM written`;
 
-// Batches of a writer are written one after the other, so of two commits the one with the smaller position is always seen
-// first, which holds for no sequence and no clock (see JournalSession for sessions that break).
+// Batches of a writer are written one after the other, so the commit with the smaller position is always visible first,
+// which no sequence or clock guarantees (see JournalSession for broken sessions).
 const COMMITTED = (at: number): string => `
 committed AS (
   INSERT INTO task_commit (writer, position, task_ids, afters, last_sequences, committed_at)
@@ -143,7 +144,7 @@ committed AS (
   FROM written HAVING count(*) > 0
 )`;
 
-// Replicas of the version before read the newest position here. There is no row to update where there are none.
+// Replicas of the previous version read the newest position here. Without such replicas no row is updated.
 const REPORTED = (at: number): string => `
 reported AS (
   INSERT INTO task_writer (writer, position)
@@ -152,10 +153,10 @@ reported AS (
   ON CONFLICT (writer) DO UPDATE SET position = EXCLUDED.position
 )`;
 
-// Whoever keeps a key first makes its Task, or goes on with it; another Task under the key is not made, and another
-// Message not taken in, as if they were fenced. A follow-up keeps its key only where its claim holds: the row is locked
-// first, so that it still holds when the row is written. All statements keep their keys in the same order: two that have
-// the same ones never wait for each other.
+// The first to store a key creates its Task or continues it. Another Task under the key is not created, and another
+// Message is not accepted, as if they were fenced. A follow-up stores its key only while its claim holds: the row is
+// locked first, so that it still holds when it is written. All statements store keys in the same order, so two with the
+// same keys never deadlock.
 const KEPT = (at: number): string => `
 held AS (
   SELECT task.task_id
@@ -182,9 +183,9 @@ const newUnderKey = (at: number): string =>
 const movedUnderKey = (at: number): string =>
   `(task.task_id <> ALL ($${at}) OR task.task_id = ANY (ARRAY(SELECT task_id FROM kept)))`;
 
-// An execution that was taken over calls for nothing any more: its child is made only while the parent has the claim of
-// the execution that calls, which the same process may have lost and got anew, or is new itself. The parent's row stays
-// locked until the commit, so that whoever takes the parent over either finds the child or keeps it from being made.
+// A child is created only while its parent has the claim of the calling execution, which the same process may have lost
+// and regained, or is new itself. The parent's row stays locked until the commit, so a replica that adopts the parent
+// either sees the child or prevents its creation.
 const HELD_PARENTS = (at: number): string => `
 called AS MATERIALIZED (
   SELECT * FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[]) AS call (task_id, parent_id, holder)
@@ -204,7 +205,8 @@ disowned AS MATERIALIZED (
 
 const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TRUE';
 
-// Whoever saves another revision is answered after its commit: what is seen here is what anybody could have known.
+// A save of another revision is answered after its commit, so this statement sees every revision that a caller could
+// know of.
 const FAILED_PREMISES = (at: number): string => `
 outdated AS MATERIALIZED (
   SELECT position
@@ -223,7 +225,7 @@ const HOLDS = (at: number): string => `EXISTS (SELECT FROM workflow_newest AS ne
 
 const ON_WHAT_HOLDS = '(fresh.task_id IN (SELECT task_id FROM failed)) IS NOT TRUE';
 
-// A row that this statement has moved can no longer be locked by it.
+// A row that this statement has updated can no longer be locked by it.
 const AFTER_THE_PARENTS = '(SELECT count(*) FROM parents) >= 0';
 
 const FOLDED = (at: number): string => `
@@ -235,8 +237,8 @@ folded AS (
     SET sequence = EXCLUDED.sequence, task = EXCLUDED.task, artifacts = EXCLUDED.artifacts
 )`;
 
-// Rows of questions that stay open as they are are not touched: an answer to one of many costs what it changes. A row
-// without a key asks nothing: it names a Task whose rows are settled.
+// Rows of unchanged open questions are not touched, so an answer to one of many costs only its change. A row without a
+// key asks nothing: it names a Task whose rows are settled.
 const ASKED = (at: number): string => `
 asked AS MATERIALIZED (
   SELECT * FROM unnest($${at}::text[], $${at + 1}::text[], $${at + 2}::text[], $${at + 3}::text[], $${at + 4}::text[],
@@ -260,8 +262,8 @@ settled AS (
     AND NOT EXISTS (SELECT FROM asked WHERE (asked.task_id, asked.key) = (old.task_id, old.key))
 )`;
 
-// The locks have whoever deletes such a file wait for this commit (see FileStore). No batch waits for a file that is being
-// deleted: its use is written without a lock, and counts if the delete rolls back. Files of others are no business of the Task.
+// The locks make a delete of such a file wait for this commit (see FileStore). No batch waits for a file that is being
+// deleted: its use is written without a lock, and counts if the delete rolls back. Files of other owners are ignored.
 const USED = (at: number): string => `
 locked AS MATERIALIZED (
   SELECT FROM file WHERE id = ANY ($${at + 1}::text[]) FOR KEY SHARE SKIP LOCKED
@@ -279,7 +281,7 @@ used AS (
   ON CONFLICT DO NOTHING
 )`;
 
-// Only of Tasks that were written.
+// Only jobs of Tasks that were written.
 const QUEUED = (at: number): string => `
 queued AS MATERIALIZED (${enqueueForCallersFrom(`(
   SELECT name, payload, key, run_at, max_attempts, priority, caller

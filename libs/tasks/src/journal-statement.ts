@@ -20,8 +20,8 @@ import { type LogRow, toLogRows } from './log-row.js';
 import type { JournalEntry } from './task-store.js';
 
 /**
- * The settings of sessions whose statements look for little in large tables: each is planned once, and every look-up goes
- * by its index, whatever the statistics say: a plan made while the table was empty would read all of it ever after.
+ * Settings of sessions whose statements look up few rows in large tables. Each statement is planned once and uses
+ * indexes, whatever the statistics: a plan made for an empty table would scan it forever.
  */
 export const PLANS_BY_INDEX = {
   plan_cache_mode: 'force_generic_plan',
@@ -31,26 +31,31 @@ export const PLANS_BY_INDEX = {
   jit: 'off',
 };
 
-/** The settings of the sessions that write batches. */
+/** Settings of the sessions that write batches. */
 export const JOURNAL_SETTINGS = {
   ...PLANS_BY_INDEX,
-  // Limits that the role or the database has are for statements that somebody would ask again; these are asked for ever.
+  // Limits of the role or the database are meant for statements that a user would repeat; these are retried without
+  // limit.
   statement_timeout: '0',
   lock_timeout: '0',
   idle_session_timeout: '0',
-  // Its statements need no check that a Task has not ended: they make it themselves.
+  // The journal's statements check themselves that a Task has not ended.
   'parley.journal': 'on',
-  // They keep the questions of a Task that goes on, and say themselves what it asks when it waits again (KeepOpenQuestions).
+  // They keep the questions of a Task that resumes, and write its questions when it waits again (KeepOpenQuestions).
   'parley.questions': 'kept',
 };
 
-/** PostgreSQL drops a session that sends it a message of 1 GiB, and `pg` throws where nobody catches it at two. */
+/**
+ * Maximum bytes of a statement. PostgreSQL drops a session that sends a message of 1 GiB, and `pg` throws an
+ * uncatchable error at two.
+ */
 const MOST_BYTES = 768 * 1024 ** 2;
 
 const texts = new Map<string, string>();
 
 /**
- * Returns the statement for a batch and its columns; one for each shape of a batch, so that each is planned once.
+ * Returns the statement for a batch with its columns. Each shape of a batch has one statement, so that it is planned
+ * once.
  * @param position of its commit
  */
 export function batchStatement(batch: readonly JournalEntry[], position: string): QueryConfig {
@@ -113,10 +118,10 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
     if (create?.premise) shape.premises = true;
     if (named) shape.files = true;
   }
-  // The other sections come after that of the continued Tasks, but for premises, which the commonest batch has alone.
+  // The other sections follow the section of continued Tasks, except premises, which the most common batch has alone.
   if (shape.keyed || shape.children || shape.jobs || shape.snapshots || shape.questions || shape.files)
     shape.continued = true;
-  // Half of the batches under light load. Nothing is gained where there is more to do.
+  // Half of the batches under light load. With more to do, it gains nothing.
   shape.one = logRows === 1 && batch[0]?.create !== undefined && !shape.continued;
   return shape;
 }
