@@ -1,21 +1,21 @@
 import { briefText, isActiveState, joinedText, runEventNote, type StreamResponse } from '#libs/protocol';
 
-/** A client that hears nothing gives up after a while; this often it hears the last thing again. */
+/** Interval in milliseconds at which the last message is repeated, so that an idle client does not time out. */
 const HEARTBEAT_MS = 15_000;
 
-/** What `notifications/progress` says. */
+/** Parameters of `notifications/progress`. */
 export interface Progress {
   progress: number;
   message?: string;
 }
 
-/** Tells a client that waits how its call gets on: as often as something is told, and now and then besides. */
+/** Reports the progress of a call to the waiting client: on each event, and every 15 seconds in between. */
 export class CallProgress implements Disposable {
   private count = 0;
   private last: string | undefined;
   private readonly heartbeat: NodeJS.Timeout | undefined;
 
-  /** @param notify absent where the client asked for no progress */
+  /** @param notify absent if the client requested no progress */
   constructor(private readonly notify: ((progress: Progress) => Promise<void>) | undefined) {
     if (notify) this.heartbeat = setInterval(() => this.send(), HEARTBEAT_MS).unref();
   }
@@ -34,12 +34,12 @@ export class CallProgress implements Disposable {
   private send(): void {
     this.count += 1;
     const message = this.last === undefined ? {} : { message: this.last };
-    // Who has left is told nothing more; the call itself finds that out.
+    // A client that has left gets no more notifications; the call itself notices the disconnect.
     this.notify?.({ progress: this.count, ...message }).catch(() => undefined);
   }
 }
 
-/** What an event of a run tells, in a line; `undefined` where that is of interest to nobody who only waits. */
+/** Returns one line about an event of a run; `undefined` for events that do not matter to a waiting client. */
 export function progressText(response: StreamResponse): string | undefined {
   if (!('statusUpdate' in response)) return undefined;
   const { status, metadata } = response.statusUpdate;

@@ -9,10 +9,10 @@ import {
   textRows,
 } from '#libs/protocol';
 
-/** One block of what a tool gives, as MCP has it. */
+/** Content block of a tool result, as MCP defines it. */
 export type Content = { type: string } & JsonObject;
 
-/** What a tool gives. */
+/** Result of `tools/call`. */
 export type CallResult = JsonObject & { content: Content[] };
 
 const SENTENCES: Partial<Record<TaskState, string>> = {
@@ -21,12 +21,12 @@ const SENTENCES: Partial<Record<TaskState, string>> = {
   TASK_STATE_FAILED: 'The run failed',
 };
 
-/** What a tool gives where its workflow was not run to its end: a sentence that is safe to show. */
+/** Returns an error result. `text` must be safe to show to a caller. */
 export function failure(text: string, about: JsonObject = {}): CallResult {
   return { content: [{ type: 'text', text }], isError: true, ...about };
 }
 
-/** The result of a Task that has ended: its Artifacts, or why there are none. */
+/** Returns the result of a Task that has ended: its Artifacts, or the reason why it has none. */
 export function resultOf(task: Task): CallResult {
   const { status, artifacts = [] } = task;
   const said = joinedText(status.message?.parts ?? []);
@@ -42,12 +42,12 @@ export function resultOf(task: Task): CallResult {
   };
 }
 
-/** Which Task it is, for who wants to look at it, or to go on in its context. */
+/** Returns the `_meta` that names the Task and its context, so that a client can inspect or continue them. */
 export function aboutOf({ id, contextId }: Pick<Task, 'id' | 'contextId'>): { _meta: JsonObject } {
   return { _meta: { 'parley/taskId': id, 'parley/contextId': contextId } };
 }
 
-/** By the Artifact's name: its data, else its text, else its Parts. */
+/** Returns the value of each Artifact by its name: its data, else its text, else its Parts. */
 function structured(artifacts: readonly Artifact[]): JsonObject {
   return Object.fromEntries(artifacts.map((it) => [it.name ?? it.artifactId, valueOf(it.parts)]));
 }
@@ -60,7 +60,7 @@ function valueOf(parts: readonly Part[]): JsonValue {
   return parts as unknown as JsonValue;
 }
 
-/** Text Parts in a row are one text. */
+/** Merges consecutive text Parts into one block. */
 function blocksOf(parts: readonly Part[], uriOf: (index: number) => string): Content[] {
   const blocks: Content[] = [];
   let row: Part[] = [];

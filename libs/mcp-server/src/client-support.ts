@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
-/** The extension by which a call becomes a task that the client asks for later. */
+/** Extension of MCP by which a call becomes a task that the client polls. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** What a client can do beyond waiting. */
+/** Optional capabilities of a client. */
 export interface ClientSupport {
   tasks: boolean;
   /**
-   * How its user is asked: by a result that the client answers with the same call again (2026-07-28), or by a request
-   * in the open stream (2025-11-25). Absent: not at all.
+   * Way to ask the client's user:
+   * - `result`: the result asks, and the client repeats the call with the answers (2026-07-28).
+   * - `request`: a request in the open stream (2025-11-25).
+   * - Absent: the user cannot be asked.
    */
   asks?: 'result' | 'request';
 }
 
-/** Of a client of 2026-07-28, which says with each request what it can do. */
+/** Returns the capabilities that a client of 2026-07-28 declares with each request. */
 export function declaredSupport(capabilities: unknown): ClientSupport {
   const said = isJsonObject(capabilities as JsonValue) ? (capabilities as JsonObject) : {};
   const extensions = isJsonObject(said['extensions']) ? said['extensions'] : {};
@@ -24,7 +26,7 @@ export function declaredSupport(capabilities: unknown): ClientSupport {
   };
 }
 
-/** A form is what an elicitation was before there were kinds of it. */
+/** True if the client supports forms. An elicitation without any mode is a form. */
 function takesForms(elicitation: JsonValue | undefined): boolean {
   return isJsonObject(elicitation) && ('form' in elicitation || Object.keys(elicitation).length === 0);
 }
@@ -32,8 +34,8 @@ function takesForms(elicitation: JsonValue | undefined): boolean {
 const ASKABLE = 'askable-';
 
 /**
- * The session of a client of 2025-11-25 that initializes: it only says that the client's user can be asked, so that any
- * replica knows it of each later request. `undefined` where there is nothing to say.
+ * Returns a session id for an initializing client of 2025-11-25; `undefined` if its user cannot be asked. The id itself
+ * says that the user can be asked, so every replica knows it from each later request.
  */
 export function sessionOf(initialize: JsonObject): string | undefined {
   const { capabilities } = initialize;
@@ -41,7 +43,7 @@ export function sessionOf(initialize: JsonObject): string | undefined {
   return isAskable ? `${ASKABLE}${randomUUID()}` : undefined;
 }
 
-/** Of a client of 2025-11-25, by its session. */
+/** Returns the capabilities of a client of 2025-11-25, read from its session id. */
 export function sessionSupport(session: string | undefined): ClientSupport {
   return { tasks: false, ...(session?.startsWith(ASKABLE) === true && { asks: 'request' }) };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
-/** What MCP lets a form's field say, by the type of its value. */
+/** Members that MCP permits in a field of a form, by the type of its value. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'format', 'default', 'enum', 'enumNames'],
   number: ['minimum', 'maximum', 'default'],
@@ -9,13 +9,13 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
 };
 const FORMATS = new Set(['email', 'uri', 'date', 'date-time']);
 
-/** The schema of a form as an elicitation may have it. */
+/** Form schema as an elicitation may have it. */
 export interface ElicitationSchema extends JsonObject {
   type: 'object';
   properties: JsonObject;
 }
 
-/** How a question without a form is answered. */
+/** Schema of the answer to a question without a form. */
 export const ANSWER_SCHEMA: ElicitationSchema = {
   type: 'object',
   properties: { answer: { type: 'string', title: 'Answer' } },
@@ -23,8 +23,8 @@ export const ANSWER_SCHEMA: ElicitationSchema = {
 };
 
 /**
- * A human's form as an elicitation can show it: flat, and with fields of simple types. `undefined` where it is anything
- * else; what a field says beyond what MCP knows is left out, and checked when the answer comes.
+ * Returns a human's form as an elicitation can show it: flat, with fields of simple types; `undefined` for any other
+ * form. Members of a field that MCP does not define are omitted; the answer is checked against the full form.
  */
 export function elicitationSchema(form: JsonObject): ElicitationSchema | undefined {
   const { type, properties, required } = form;

@@ -7,73 +7,76 @@ import { answerMessage, isAccepted, type Question, questionsOf } from './questio
 
 const AT_WORK = 'The run is at work; it takes answers when it waits again';
 
-/** What MCP requests are answered from. */
+/** Services that MCP requests are answered from. */
 export interface McpBackend {
   handler: RequestHandler;
   tasks: Pick<TaskStore, 'header' | 'load'>;
   questions: Pick<TaskQuestions, 'list'>;
-  /** Members that one text of JSON may have; the default of `JSON_MEMBERS_LIMIT` unless set otherwise. */
+  /** Maximum number of members in one JSON text; the default of `JSON_MEMBERS_LIMIT` unless set. */
   jsonMembers?: number;
 }
 
-/** A Task as it stands, with what it asks. */
+/** Task in its current state, with its open questions. */
 export interface AskingTask extends StoredTask {
   questions: Question[];
 }
 
-/** One HTTP request of an MCP client: who calls, and what it may reach. */
+/** Context of one HTTP request of an MCP client: the caller and the agents it may reach. */
 export class Exchange {
-  /** The most serious status of an error that was told inside of an answer. */
+  /** Failure with status 503 reported inside an answer; HTTP repeats it while the answer is not a stream. */
   failed: { status: number; error: unknown } | undefined;
 
   constructor(
     readonly backend: McpBackend,
-    /** Where it came in: the service, whose workflows are all tools, or one workflow. */
+    /** Agent that the request was sent to: the service with all workflows as tools, or one workflow. */
     readonly agent: ServedAgent,
     readonly call: CallContext,
-    /** Aborts when the client has left, and on shutdown: then its reason is SHUTTING_DOWN. Neither ends any work. */
+    /** Aborts when the client has left, and on shutdown (reason SHUTTING_DOWN). Neither cancels any run. */
     readonly signal: AbortSignal,
-    /** The session of a client of 2025-11-25. */
+    /** Session of a client of 2025-11-25. */
     readonly session: string | undefined,
   ) {}
 
-  /** The same call at another agent. */
+  /** Returns the call's context with another agent. */
   at(path: string): CallContext {
     return { ...this.call, agent: path };
   }
 
   /**
-   * A Task of the caller, found where A2A finds it.
-   * @throws A2AError where there is none here
+   * Returns a Task of the caller, under the same access rules as GetTask of A2A.
+   * @throws A2AError if the caller has no such Task here
    */
   async task(id: string, agent = this.agent): Promise<AskingTask> {
     const { backend, call } = this;
-    // PostgreSQL refuses every statement that is given a NUL.
+    // PostgreSQL rejects every statement that contains a NUL.
     if (id.includes('\0')) throw new A2AError('TASK_NOT_FOUND');
-    // Says whether it is found here, and whether there is room for what it holds.
+    // Checks that the Task is found here, and that there is room for its contents.
     const task = await backend.handler.getTask(agent, { id }, call);
     for (;;) {
       const stored = await backend.tasks.load(id, call.scope);
       if (!stored) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId: task.id } });
       const questions = await questionsOf(stored, backend.questions);
       if (!isWaitingState(stored.header.state)) return { ...stored, questions };
-      // Where it has gone on between the two, these are not the questions of this state.
+      // If the Task has advanced between the two reads, the questions belong to another state.
       const { lastSequence } = (await backend.tasks.header(id, call.scope)) ?? stored.header;
       if (lastSequence === stored.header.lastSequence) return { ...stored, questions };
     }
   }
 
-  /** The answer to what a Task asks, or `undefined` where none of what came is for an open question. */
+  /** Returns the Message that answers a Task's open questions; `undefined` if no reply is for one of them. */
   answerTo({ header, questions }: AskingTask, replies: Readonly<Record<string, unknown>>) {
     if (!isWaitingState(header.state)) return undefined;
     return answerMessage(header.taskId, questions, replies, this.backend.jsonMembers);
   }
 
   /**
-   * Answers what a Task asks; the Task goes on by itself. One that is at work, after another answer for one, asks on when
-   * it waits again: until then the answer is kept back. What nobody asks (any more) is left out.
-   * @param patience how long it is kept back; as long as the client waits, unless told
-   * @throws McpError where the Task still works when the patience is over, the client has left or the process shuts down
+   * Answers the questions of a Task. Returns once the answer is recorded; the Task continues on its own.
+   *
+   * - While the Task works, the answer is held back until it waits again.
+   * - Replies to questions that are no longer open are ignored.
+   *
+   * @param patience ends the holding back; by default it lasts as long as the client waits
+   * @throws McpError if the Task still works when `patience` ends, the client leaves, or the process shuts down
    */
   async answer(
     asking: AskingTask,
@@ -91,7 +94,7 @@ export class Exchange {
     }
   }
 
-  /** Nobody waits any more, or nobody here can tell any more. @throws McpError */
+  /** Throws if the client has left or the process shuts down. @throws McpError */
   refuseEnded(taskId: string): void {
     const { signal } = this;
     if (signal.reason === SHUTTING_DOWN) {
@@ -100,10 +103,10 @@ export class Exchange {
     if (signal.aborted) throw new McpError(INTERNAL_ERROR, 'The client has left', 499);
   }
 
-  /** Not where the Task has gone on since it was read: another answer came first, or the time of something has come. */
+  /** Sends the answer. Returns false if the Task has advanced since it was read, after another answer or a timeout. */
   private async isTaken(message: Message): Promise<boolean> {
     const { backend, agent, call } = this;
-    // An answer may be given again: only what still waits takes it.
+    // The answer may be sent again: only a Task that still waits accepts it.
     const { idempotencyKey: _key, ...unkeyed } = call;
     try {
       await backend.handler.sendMessage(agent, { message, configuration: { returnImmediately: true } }, unkeyed);
@@ -114,7 +117,7 @@ export class Exchange {
     }
   }
 
-  /** Or has ended, or the signal ends the waiting. */
+  /** Resolves once the Task waits again or has ended, or the signal aborts. */
   private async untilItWaits({ header }: AskingTask, signal: AbortSignal): Promise<void> {
     const { backend, agent, call } = this;
     const request = { id: header.taskId };
@@ -125,5 +128,5 @@ export class Exchange {
   }
 }
 
-/** Why exchanges end when the process does. */
+/** Abort reason of exchanges on shutdown. */
 export const SHUTTING_DOWN = new Error('The service is shutting down');

@@ -14,23 +14,23 @@ import { toolPath } from './workflow-tools.js';
 
 export interface McpRoutesOptions extends McpBackend {
   address: Pick<ServiceAddress, 'publicBaseUrl'>;
-  /** Who issues tokens, where callers have tokens of an identity provider. */
+  /** Issuer of tokens, if an identity provider authenticates callers. */
   issuer?: string;
 }
 
-/** What the routes leave for a shutdown to do. */
+/** Handle for a shutdown. */
 export interface McpRoutes {
-  /** Ends every stream; runs go on elsewhere. */
+  /** Ends every stream. Runs continue on other replicas. */
   endStreams(): void;
 }
 
 const PATHS = ['/mcp', '/mcp/workflows/:workflow'] as const;
-/** What of the request’s headers MCP itself reads. */
+/** Request headers that MCP itself reads. */
 const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
 
 /**
- * Registers MCP over Streamable HTTP, in which workflows are tools: all of them at `/mcp`, one at
- * `/mcp/workflows/{name}`. It is encapsulated, as A2A is. To be called before the server is ready.
+ * Registers MCP over Streamable HTTP, with workflows as tools: all at `/mcp`, one at `/mcp/workflows/{name}`. The
+ * routes are encapsulated, as those of A2A are. Call it before the server is ready.
  */
 export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOptions): McpRoutes {
   const endpoint = new McpEndpoint(options);
@@ -38,7 +38,7 @@ export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOp
     scope.setErrorHandler((error, request, reply) => endpoint.refuse(error, request, reply));
     for (const path of PATHS) {
       scope.post(path, (request, reply) => endpoint.handle(request, reply));
-      // Streams of their own, and their end, are of sessions, which there are none of.
+      // GET opens a session's stream and DELETE ends a session; there are no sessions here.
       for (const method of ['GET', 'DELETE'] as const) scope.route({ method, url: path, handler: refuseMethod });
       if (options.issuer !== undefined) {
         scope.get(`${PROTECTED_RESOURCE}${path}`, (request) => endpoint.metadata(request));
@@ -49,11 +49,11 @@ export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOp
   return { endStreams: () => endpoint.endStreams() };
 }
 
-/** A request that is not answered to its end. */
+/** Request whose answer has not ended. */
 interface OpenRequest {
-  /** Aborts when the client has left; also to end a stream that has no end of its own. */
+  /** Aborts when the client has left, and to end a stream without an end of its own. */
   gone: AbortController;
-  /** Aborts then too, and on shutdown. */
+  /** Aborts when the client has left, and on shutdown. */
   over: AbortController;
   isEndless: boolean;
 }
@@ -64,7 +64,7 @@ class McpEndpoint {
 
   constructor(private readonly options: McpRoutesOptions) {}
 
-  /** Calls are answered with what there is to say; subscriptions just end. */
+  /** Ends all open requests: calls return their current result, subscriptions end. */
   endStreams(): void {
     for (const { gone, over, isEndless } of this.open) {
       over.abort(SHUTTING_DOWN);
@@ -89,7 +89,7 @@ class McpEndpoint {
     return reply.send(response);
   }
 
-  /** Before there is an answer: as JSON-RPC says it, with the status that HTTP has for it. */
+  /** Answers an error that occurs before there is a result: a JSON-RPC error with its HTTP status. */
   refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const shown = mcpError(transportError(error));
     const challenge = reply.getHeader('www-authenticate');
@@ -126,7 +126,7 @@ class McpEndpoint {
     return tracked;
   }
 
-  /** An answer to what a client's user was asked in a stream, here or at another replica. */
+  /** Passes on the answer to a question that was asked in a stream of this or another replica. */
   private async answered(exchange: Exchange, body: JsonObject, reply: FastifyReply): Promise<FastifyReply> {
     const { id, result } = body;
     const asked = elicited(id);
@@ -154,7 +154,7 @@ class McpEndpoint {
     return new Exchange(this.options, await handler.agent(call), call, signal, session?.toString());
   }
 
-  /** What was read is given beside it. */
+  /** Converts the request. The body is omitted; it is passed on as parsed. */
   private webRequest(request: FastifyRequest, signal: AbortSignal): Request {
     const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
       PASSED_ON.test(name) && value !== undefined ? [[name, String(value)]] : [],
@@ -172,7 +172,7 @@ function pathOf({ url }: FastifyRequest): string {
 }
 
 /**
- * One message: the revisions that had batches are no more spoken by anybody who needs them.
+ * Returns the body as one message. Batches are rejected, as the current revisions of MCP have none.
  * @throws McpError, or as `refuseUnfitJson` does
  */
 function readBody(body: unknown): JsonObject {
@@ -182,7 +182,7 @@ function readBody(body: unknown): JsonObject {
   throw new McpError(INVALID_REQUEST, what, 400);
 }
 
-/** Whether the answer may be a stream: that of a call of 2025-11-25 always is. */
+/** True if the answer may be a stream; that of a call of 2025-11-25 always is. */
 function mayStream({ method, params }: JsonObject): boolean {
   if (method === 'subscriptions/listen') return true;
   if (method !== 'tools/call' || !isJsonObject(params)) return false;
@@ -206,7 +206,7 @@ function rpcError({ body }: FastifyRequest, { code, message, data }: McpError): 
   return { jsonrpc: '2.0', id: isId ? id : null, error: { code, message, ...(data !== undefined && { data }) } };
 }
 
-/** What Fastify refused before a handler ran keeps its status; its texts name nothing of ours. */
+/** Converts an error that Fastify raised before a handler ran. It keeps its status; its texts contain no internals. */
 function transportError(error: unknown): unknown {
   if (error instanceof A2AError || error instanceof McpError) return error;
   const { statusCode, message } = error as Partial<FastifyError>;

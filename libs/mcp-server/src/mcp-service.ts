@@ -15,10 +15,10 @@ type Sdk = typeof import('@modelcontextprotocol/server');
 
 const TASK = z.looseObject({ taskId: z.string().max(200) });
 
-/** What a request is given beside itself, by way of the SDK. */
+/** Key under which the SDK passes the exchange on to handlers. */
 export const EXCHANGE = 'exchange';
 
-/** Answers MCP requests with the official SDK, which is loaded when the first of them comes. */
+/** Answers MCP requests with the official SDK, which is loaded on the first request. */
 export class McpService {
   private loaded: Promise<McpHttpHandler> | undefined;
 
@@ -35,7 +35,7 @@ async function load(): Promise<McpHttpHandler> {
   return sdk.createMcpHandler(({ authInfo, era }) => serverOf(sdk, authInfo?.extra?.[EXCHANGE] as Exchange, era));
 }
 
-/** One server for one request. */
+/** Creates the SDK's server for one request. */
 function serverOf(sdk: Sdk, exchange: Exchange, era: 'modern' | 'legacy'): Server {
   const { name, version } = exchange.agent;
   const extensions = era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } };
@@ -61,7 +61,7 @@ function serverOf(sdk: Sdk, exchange: Exchange, era: 'modern' | 'legacy'): Serve
     server.setRequestHandler(method, { params: TASK, result: z.looseObject({}) }, ({ taskId }, context) =>
       answered(async () => {
         if (!supportOf(context).tasks) throw missingExtension(TASKS_EXTENSION);
-        // The SDK has taken the answers out of the parameters.
+        // The SDK has taken the replies out of the parameters.
         return does(taskId, context.mcpReq.inputResponses ?? {});
       }),
     );
@@ -97,7 +97,7 @@ async function callTool(
   return call.begin(await callMessage(agent, readArguments(params), meta, exchange.call.idempotencyKey));
 }
 
-/** The workflow of that name, where it is a tool here. */
+/** Returns the workflow of that name, if it is a tool here. */
 async function toolAgent(exchange: Exchange, name: string): Promise<ServedAgent> {
   const { backend, agent } = exchange;
   const path = toolPath(name);
@@ -112,7 +112,7 @@ function readArguments({ arguments: given = {} }: CallParams): JsonObject {
   throw new McpError(INVALID_PARAMS, 'arguments: must be an object');
 }
 
-/** Tells the client, and notes what HTTP should say where it still can. */
+/** Rethrows an error for the client, and notes the HTTP status for an answer that is not yet a stream. */
 function fail(exchange: Exchange, error: unknown): never {
   const known = mcpError(error);
   if (known.status === 503) {

@@ -3,15 +3,15 @@ import { aboutOf, resultOf } from './call-result.js';
 import type { AskingTask, Exchange } from './exchange.js';
 import { inputRequests } from './questions.js';
 
-/** How often a client should ask, in milliseconds. */
+/** Recommended polling interval in milliseconds. */
 const POLL_MS = 1_000;
 
-/** So long an answer waits for a run that is at work. */
+/** Milliseconds that an answer waits for a working run. */
 const PATIENCE_MS = 10_000;
 
 type McpTaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled';
 
-/** A run that fails is a call that came to its end: its result says so. */
+/** Status in MCP by Task state. A failed run is a completed call, whose result reports the failure. */
 const STATUSES: Readonly<Record<TaskState, McpTaskStatus>> = {
   TASK_STATE_SUBMITTED: 'working',
   TASK_STATE_WORKING: 'working',
@@ -23,12 +23,12 @@ const STATUSES: Readonly<Record<TaskState, McpTaskStatus>> = {
   TASK_STATE_CANCELED: 'cancelled',
 };
 
-/** The answer to a call that goes on: the A2A Task as a task of MCP, under the same id. It is durable. */
+/** Returns the answer to a call that continues: the durable A2A Task as a task of MCP, with the same id. */
 export function createdTask(asking: AskingTask): JsonObject {
   return { resultType: 'task', ...mcpTask(asking), ...aboutOf(asking.task) };
 }
 
-/** `tasks/get`: the task with what it asks, or what came of it. @throws A2AError */
+/** Handles `tasks/get`: returns the task with its questions or its result. @throws A2AError */
 export async function getTask(exchange: Exchange, taskId: string): Promise<JsonObject> {
   const asking = await exchange.task(taskId);
   const task = mcpTask(asking);
@@ -42,8 +42,8 @@ export async function getTask(exchange: Exchange, taskId: string): Promise<JsonO
 }
 
 /**
- * `tasks/update`: answers go down as a follow-up Message. What is not asked any more is ignored.
- * @throws A2AError; McpError where the run stays at work, so that nobody can tell what it asks
+ * Handles `tasks/update`: sends the answers as a follow-up Message. Replies to closed questions are ignored.
+ * @throws A2AError; McpError if the run is still working after 10 seconds
  */
 export async function updateTask(
   exchange: Exchange,
@@ -55,8 +55,8 @@ export async function updateTask(
 }
 
 /**
- * `tasks/cancel`: CancelTask. Answers when that is durable; what became of it is what `tasks/get` says, and the metadata
- * here. A Task that has ended stays as it is.
+ * Handles `tasks/cancel` by CancelTask. Returns once the cancellation is durable; the metadata and `tasks/get` report
+ * the resulting state. A Task that has ended stays unchanged.
  * @throws A2AError
  */
 export async function cancelTask(exchange: Exchange, taskId: string): Promise<JsonObject> {
@@ -74,7 +74,7 @@ function mcpTask({ header, task }: AskingTask): JsonObject {
     ...(said !== undefined && said !== '' && { statusMessage: said }),
     createdAt: header.createdAt.toISOString(),
     lastUpdatedAt: header.updatedAt.toISOString(),
-    // Tasks are kept until the operator's retention removes them, long after their end.
+    // Tasks are kept until the operator's retention removes them, long after they have ended.
     ttlMs: null,
     pollIntervalMs: POLL_MS,
   };

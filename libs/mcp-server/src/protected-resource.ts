@@ -1,9 +1,9 @@
 import type { JsonObject } from '#libs/protocol';
 
-/** Where RFC 9728 has the metadata of a resource: before its path. */
+/** Path prefix of the metadata of a protected resource (RFC 9728). */
 export const PROTECTED_RESOURCE = '/.well-known/oauth-protected-resource';
 
-/** Who gives out tokens for an MCP endpoint, and which scope they need (RFC 9728). */
+/** Returns the metadata of an MCP endpoint: the issuer of tokens and the required scope (RFC 9728). */
 export function protectedResource(baseUrl: string, path: string, issuer: string): JsonObject {
   return {
     resource: `${baseUrl}${path}`,
@@ -13,7 +13,7 @@ export function protectedResource(baseUrl: string, path: string, issuer: string)
   };
 }
 
-/** The parameter of a challenge that leads there. */
+/** Returns the parameter of a challenge that points to the metadata. */
 export function resourceMetadata(baseUrl: string, path: string): string {
   return `resource_metadata="${baseUrl}${PROTECTED_RESOURCE}${path}"`;
 }

@@ -17,34 +17,34 @@ import type { StoredTask, TaskQuestions } from '#libs/tasks';
 import { INVALID_PARAMS, McpError } from './mcp-error.js';
 import { ANSWER_SCHEMA, type ElicitationSchema, elicitationSchema } from './elicitation-form.js';
 
-/** More is asked in the inbox. */
+/** Maximum number of questions asked at once; the inbox has all of them. */
 const MOST_QUESTIONS = 50;
-/** Characters of a form that is shown in the text of a question. */
+/** Maximum number of characters of a form within the text of a question. */
 const LONGEST_FORM = 8_192;
 
-/** One thing that a waiting Task asks. */
+/** Open question of a waiting Task. */
 export interface Question {
-  /** The same as long as this is asked, in every replica, and never another question's of the Task. */
+  /** Key, unique among all questions of the Task. It is stable while the question is open, on every replica. */
   key: string;
-  /** Which node of the run asks; absent: the Task as a whole. */
+  /** Node instance of the run that asks; absent for a question of the Task as a whole. */
   instance?: string;
   text: string;
   form?: JsonObject;
 }
 
-/** `elicitation/create` of MCP: how a client asks its user. */
+/** `elicitation/create` of MCP: request to ask the client's user. */
 export interface Elicitation {
   method: 'elicitation/create';
   params: { message: string; requestedSchema: ElicitationSchema };
 }
 
-/** What a client's user did with an elicitation. */
+/** Reply of a client's user to an elicitation. */
 export interface Reply {
   action: string;
   content?: JsonObject;
 }
 
-/** What a Task asks at the moment; nothing where it does not wait. */
+/** Returns the open questions of a Task; none unless it waits. */
 export async function questionsOf(
   { header, task }: StoredTask,
   asked: Pick<TaskQuestions, 'list'>,
@@ -55,7 +55,7 @@ export async function questionsOf(
   if (open.length > 0) {
     return open.map(({ key: instance, since, body }) => {
       const { text, form, violations } = body;
-      // What was answered wrong is asked again, since the same time, as another question.
+      // A question repeated after a rejected answer keeps its time; the sequence makes it another question.
       const again = violations === undefined ? '' : `.${header.lastSequence}`;
       return {
         key: `${instance}@${since.getTime().toString(36)}${again}`,
@@ -69,7 +69,9 @@ export async function questionsOf(
   return [{ key: `task@${header.lastSequence}`, text: briefText(text ?? 'The task waits for input') }];
 }
 
-/** A question as a client asks it: with the form, or for `{answer}` where there is none, or one that MCP cannot show. */
+/**
+ * Converts a question to an elicitation: with its form, or with a text field `answer` if it has none that MCP can show.
+ */
 export function elicitationOf({ text, form }: Question): Elicitation {
   const requestedSchema = form && elicitationSchema(form);
   const shown = form && !requestedSchema ? JSON.stringify(form) : undefined;
@@ -80,16 +82,16 @@ export function elicitationOf({ text, form }: Question): Elicitation {
   };
 }
 
-/** All that are open, by their keys. */
+/** Returns an elicitation for each question, by key. */
 export function inputRequests(questions: readonly Question[]): Record<string, Elicitation> {
   return Object.fromEntries(questions.map((it) => [it.key, elicitationOf(it)]));
 }
 
 /**
- * The Message that answers what is asked with what came for it. What was answered already, or was never asked, is left
- * out; `undefined` where nothing is left, because it was declined for example.
- * @param mostMembers what the JSON of one answer may have
- * @throws McpError where it has more
+ * Returns the Message that answers the open questions; `undefined` if no reply answers one, as when all are declined.
+ * Replies to unknown or answered questions are ignored.
+ * @param mostMembers maximum number of members in the JSON of one answer
+ * @throws McpError if an answer has more
  */
 export function answerMessage(
   taskId: string,
@@ -112,7 +114,7 @@ export function answerMessage(
   return userMessage([dataPart(Object.fromEntries(byInstance) as JsonObject)], { taskId });
 }
 
-/** An answer as a client sends it; `undefined` of anything else. */
+/** Reads a reply as a client sends it; `undefined` for any other value. */
 export function readReply(sent: unknown): Reply | undefined {
   const said = sent as JsonValue;
   if (!isJsonObject(said) || typeof said['action'] !== 'string') return undefined;
@@ -120,7 +122,7 @@ export function readReply(sent: unknown): Reply | undefined {
   return { action, ...(isJsonObject(content) && { content }) };
 }
 
-/** Whether what came for a question answers it. */
+/** True if the reply answers its question. */
 export function isAccepted(sent: unknown): boolean {
   return readReply(sent)?.action === 'accept';
 }
@@ -133,7 +135,7 @@ function valueOf({ form }: Question, { action, content = {} }: Reply, mostMember
   return form ? jsonOr(answer, mostMembers) : answer;
 }
 
-/** What could not be written again is no JSON. @throws McpError */
+/** Parses the answer as JSON; a text that is not valid JSON stays a text. @throws McpError */
 function jsonOr(text: string, mostMembers: number): JsonValue {
   if (hasMoreMembers(text, mostMembers))
     throw new McpError(INVALID_PARAMS, `answer: ${tooManyMembers(mostMembers)}`, 400);

@@ -8,18 +8,18 @@ import { mcpError } from './mcp-error.js';
 import { createdTask } from './mcp-tasks.js';
 import { type Elicitation, elicitationOf, inputRequests, readReply } from './questions.js';
 
-/** A call that lasts longer becomes a task, where the client knows tasks. */
+/** Milliseconds after which a call becomes a task, if the client supports tasks. */
 const TASK_AFTER_MS = 5_000;
 
-/** How a waiting client is told and asked in the answer's stream. */
+/** Ways to inform and ask the waiting client within the answer's stream. */
 export interface Listener {
   support: ClientSupport;
   progress: Pick<CallProgress, 'report'>;
-  /** Sends a request whose answer comes as a request of its own, to any replica. */
+  /** Sends a request. Its answer arrives as a separate request, at any replica. */
   ask(id: string, elicitation: Elicitation): Promise<void>;
 }
 
-/** Where the reading of a Task's events has come to. */
+/** Position in a Task's events up to which they were read. */
 interface Position {
   taskId: string;
   sequence: number;
@@ -28,13 +28,13 @@ interface Position {
 type Items = ReturnType<Exchange['backend']['handler']['sendStreamingMessage']>;
 
 /**
- * One `tools/call` of a workflow: a Message to its agent, and what the client gets of the Task. One that knows tasks
- * gets the Task's id, when it asks or lasts; everyone else waits for the end.
+ * Handles one `tools/call` of a workflow, which sends a Message to its agent. A client that supports tasks gets the
+ * Task's id if the Task asks or takes longer than five seconds; any other client waits for the end.
  */
 export class WorkflowCall {
   private readonly asked = new Set<string>();
   private position: Position | undefined;
-  /** Ends the reading of events, and nothing else. */
+  /** Ends the reading of events only. */
   private readonly signal: AbortSignal;
 
   constructor(
@@ -52,7 +52,7 @@ export class WorkflowCall {
   }
 
   /**
-   * The same call again, with what its user said to the questions of a Task.
+   * Handles a repeated call, with the user's replies to the questions of a Task.
    * @throws McpError
    */
   async resume(taskId: string, replies: Readonly<Record<string, unknown>>): Promise<JsonObject> {
@@ -74,7 +74,7 @@ export class WorkflowCall {
       return await this.until(items);
     } catch (error) {
       const known = mcpError(error);
-      // A model that chose the arguments can mend them; what it is told is what is wrong with which.
+      // A model that chose the arguments can correct them, so the error is returned as a result.
       if (this.position === undefined && isAboutArguments(error)) return failure(known.message);
       throw known;
     }
@@ -94,7 +94,7 @@ export class WorkflowCall {
     }
   }
 
-  /** Reads until the Task has ended, or waits again, or its signal ends the reading. The first item is durable. */
+  /** Reads until the Task has ended or waits again, or the signal aborts. The first item is durable. */
   private async read(items: Items): Promise<void> {
     for await (const { response, sequence = 0 } of items) {
       if ('message' in response) throw new A2AError('INTERNAL', { message: 'The workflow made no task' });
@@ -105,7 +105,7 @@ export class WorkflowCall {
     }
   }
 
-  /** Each question once; the client's answer is a request of its own. */
+  /** Asks each open question once. The client's answer arrives as a separate request. */
   private async ask({ header, questions }: AskingTask): Promise<void> {
     if (this.listener.support.asks !== 'request') return;
     for (const question of questions) {
@@ -132,18 +132,21 @@ export class WorkflowCall {
   }
 }
 
-/** The id of a request in a stream: whichever replica gets the answer knows what it answers. */
+/** Returns the id of a request in a stream. The id identifies the question for every replica. */
 export function elicitationId(taskId: string, key: string): string {
   return `parley:${taskId}:${key}`;
 }
 
-/** What such an id says; `undefined` of any other. */
+/** Parses the id of an elicitation; `undefined` for any other id. */
 export function elicited(id: unknown): { taskId: string; key: string } | undefined {
   const [, taskId, key] = (typeof id === 'string' && /^parley:([^:]+):(.+)$/.exec(id)) || [];
   return taskId === undefined || key === undefined ? undefined : { taskId, key };
 }
 
-/** The client asks its user, and calls again with the answers. The state is the Task's id, which is its owner's alone. */
+/**
+ * Returns the result that asks the client's user. The client repeats the call with the answers; the state is the Task's
+ * id, which only its owner can use.
+ */
 function inputRequired({ header, questions }: AskingTask): JsonObject {
   return {
     resultType: 'input_required',

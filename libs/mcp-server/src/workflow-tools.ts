@@ -13,7 +13,7 @@ import {
 } from '#libs/protocol';
 import { INVALID_PARAMS, McpError } from './mcp-error.js';
 
-/** A workflow as a tool. */
+/** Workflow as a tool. */
 export interface WorkflowTool extends JsonObject {
   name: string;
   description: string;
@@ -26,22 +26,22 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 const CONTEXT = 'parley/contextId';
 
-/** How a workflow without inputs is told what it is for. */
+/** Arguments of a workflow without inputs. */
 const TEXT_SCHEMA: ArgumentSchema = {
   type: 'object',
   properties: { text: { type: 'string', description: 'What the workflow is to work on' } },
 };
 
 /**
- * The workflows of an agent as tools, by name: all of them where it is the service, else the one.
- * @param cursor the name that the page before ended with
+ * Lists the workflows of an agent as tools, by name: all of the service, or the one workflow.
+ * @param cursor name that the previous page ended with
  */
 export async function toolsOf(
   agent: ServedAgent,
   cursor?: string,
 ): Promise<{ tools: WorkflowTool[]; nextCursor?: string }> {
   const { skills, schemas } = (await agent.details?.()) ?? { skills: [], schemas: {} };
-  // Nodes have skills beside the workflow's own, and no schemas.
+  // Skills of nodes are listed too; they have no schemas.
   const workflows = skills.filter(({ id }) => Object.hasOwn(schemas, id));
   const after = cursor === undefined ? workflows : workflows.filter(({ id }) => id > cursor);
   const tools = after.slice(0, PAGE).map(({ id, description }) => ({
@@ -53,7 +53,7 @@ export async function toolsOf(
   return { tools, ...(last && after.length > tools.length && { nextCursor: last.name }) };
 }
 
-/** The path of the agent behind a tool. @throws McpError where it can be none's name */
+/** Returns the path of the agent behind a tool. @throws McpError for a name that no workflow can have */
 export function toolPath(name: unknown): string {
   if (typeof name === 'string' && NAME.test(name)) return `workflows/${name}`;
   const shown = typeof name === 'string' ? textStart(name, 64) : '';
@@ -61,11 +61,11 @@ export function toolPath(name: unknown): string {
 }
 
 /**
- * The Message that a call stands for: its arguments as data, by the names of the inputs, or the text for a workflow that
- * has none.
- * @param meta what the client said beside them
- * @param key the call's `Idempotency-Key`: the same call is the same Message
- * @throws McpError where its context can be none
+ * Returns the Message for a call: its arguments as data by the names of the inputs, or the text for a workflow without
+ * inputs.
+ * @param meta metadata that the client sent with the call
+ * @param key `Idempotency-Key` of the call; repeated calls with a key make the same Message
+ * @throws McpError for an invalid context id
  */
 export async function callMessage(
   agent: ServedAgent,
@@ -86,7 +86,7 @@ export async function callMessage(
   });
 }
 
-/** The context that a call goes on in, under the rule that A2A has for ids. @throws McpError */
+/** Returns the context to continue, under A2A's rule for ids. @throws McpError */
 function contextOf({ [CONTEXT]: given }: JsonObject): string | undefined {
   if (given === undefined || given === null || given === '') return undefined;
   if (isIdentifier(given)) return given;
