@@ -6,13 +6,14 @@ import { callerOf } from './request-caller.js';
 
 const RETRY_AFTER_SECONDS = '2';
 
-/** Gives the costly requests of callers that are known their turns on the event loop (see LoopShares). */
+/** Schedules the costly requests of authenticated callers on the event loop (see LoopShares). */
 export class LoopTurns {
   constructor(private readonly shares: LoopShares) {}
 
   /**
-   * Lets a request without a body begin: at once, or, where its caller is over its share or a stream begins, in its turn.
-   * @param refuse called with RATE_LIMITED where too many of its caller wait
+   * Starts a request without a body: at once, or in its caller's turn if the caller is over its share or a stream
+   * begins.
+   * @param refuse called with RATE_LIMITED if too many requests of the caller wait
    */
   begin(request: FastifyRequest, isStream: boolean, act: () => void, refuse: (error: Error) => void): void {
     const who = accountOf(request);
@@ -23,8 +24,8 @@ export class LoopTurns {
   }
 
   /**
-   * Reads a body that has arrived: a small one at once, a costly one in its turn.
-   * @param refuse called with RATE_LIMITED where too many of its caller wait
+   * Reads an arrived body: a small one at once, a costly one in its caller's turn.
+   * @param refuse called with RATE_LIMITED if too many requests of the caller wait
    */
   readBody(request: FastifyRequest, bytes: number, act: () => void, refuse: (error: Error) => void): void {
     const who = bytes < COSTLY_BODY ? undefined : accountOf(request);
@@ -33,7 +34,7 @@ export class LoopTurns {
   }
 }
 
-/** Returns the name of the caller whose share it is; `undefined` without authentication. */
+/** Returns the caller's account on the event loop; `undefined` without authentication. */
 function accountOf({ raw }: FastifyRequest): string | undefined {
   const caller = callerOf(raw);
   return caller.owner === '' ? undefined : limitName(caller, undefined);

@@ -16,7 +16,10 @@ import { Metrics, MetricsController } from './metrics/metrics.js';
 import { Shutdown } from './shutdown/shutdown.js';
 import { TraceIds } from './tracing/trace-ids.js';
 
-/** What any process needs before it has an opinion. Global: whoever imports it once has given it to every module. */
+/**
+ * Provides configuration, logging, health, metrics, memory accounting and shutdown. Global: one import serves all
+ * modules.
+ */
 @Module({})
 export class ServiceModule {
   static forRoot(config: AppConfig): DynamicModule {

@@ -4,45 +4,45 @@ import { parseDuration } from './quantities.js';
 
 export type AuthMode = 'none' | 'api-key' | 'jwt';
 
-/** A key that the environment brings along. */
+/** API key that the environment defines. */
 export interface SeededKey {
-  /** The caller that it stands for. */
+  /** Name of the caller that the key identifies. */
   readonly name: string;
   readonly key: string;
 }
 
-/** How bearer tokens of an identity provider are verified and read. */
+/** Rules for verifying and reading bearer tokens of an identity provider. */
 export interface JwtConfig {
-  /** Where the provider publishes its keys. */
+  /** URL of the provider's JWK Set. */
   readonly jwksUrl: string;
   readonly issuer: string;
-  /** A token must name one of them. */
+  /** Accepted audiences; a token must name one of them. */
   readonly audience: readonly string[];
   readonly algorithms: readonly string[];
   readonly clockToleranceMs: number;
   readonly ownerClaim: string;
-  /** Absent: every caller is of the one tenant ''. */
+  /** Claim that names the tenant. Absent: every caller belongs to the tenant ''. */
   readonly tenantClaim?: string;
   readonly scopeClaim: string;
 }
 
-/** Who is let in. */
+/** Authentication mode and its settings. */
 export interface AuthConfig {
   readonly mode: AuthMode;
   /** Empty unless the mode is `api-key`. */
   readonly keys: readonly SeededKey[];
-  /** There where the mode is `jwt`. */
+  /** Set if the mode is `jwt`. */
   readonly jwt?: JwtConfig;
 }
 
 type Given = Readonly<Record<string, string | undefined>>;
 
-/** Fewer characters could be guessed: what is stored of a key is a plain digest. */
+/** Minimum length that resists guessing: only a plain digest of a key is stored. */
 export const MIN_KEY_LENGTH = 16;
 const MAX_KEY_LENGTH = 512;
 const MAX_TOLERANCE_MS = 300_000;
 
-/** Signatures that anybody can verify and only the provider can make: never `none`, never a shared secret. */
+/** Asymmetric signature algorithms: never `none`, never a shared secret. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -58,7 +58,7 @@ const ALGORITHMS = [
 ];
 
 /**
- * Reads the AUTH_ variables. Serving other machines without authentication must be asked for in so many words.
+ * Reads the AUTH_ variables. Serving other machines without authentication requires an explicit setting.
  * @returns the configuration, or one line per bad key without a value
  */
 export function readAuth(env: Given): { config?: AuthConfig; problems: string[] } {
@@ -95,7 +95,7 @@ function apiKeyAuth(env: Given): { config?: AuthConfig; problems: string[] } {
   return { config: { mode: 'api-key', keys }, problems: [] };
 }
 
-/** A caller's name: it owns what the caller makes. */
+/** Form of a caller's name. The caller owns what it creates under this name. */
 export const CALLER_NAME = /^[\w.@+-]{1,128}$/;
 
 function seedProblem(name: string, key: string): string | undefined {
@@ -104,7 +104,7 @@ function seedProblem(name: string, key: string): string | undefined {
   }
   if (key.length < MIN_KEY_LENGTH) return `each key must have at least ${MIN_KEY_LENGTH} characters`;
   if (key.length > MAX_KEY_LENGTH) return `each key must have at most ${MAX_KEY_LENGTH} characters`;
-  // RFC 6750, section 2.1: what a Bearer header can carry.
+  // RFC 6750, section 2.1: characters that a Bearer header can carry.
   return /^[\w.~+/-]+=*$/.test(key) ? undefined : 'a key may have letters, digits, -._~+/ and = at its end';
 }
 

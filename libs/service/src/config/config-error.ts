@@ -1,4 +1,7 @@
-/** The configuration is unusable. `lines` has one line per bad key, names keys only and never prints a value. */
+/**
+ * Reports an unusable configuration. `lines` has one line per bad key; a line names keys only and never contains a
+ * value.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 

@@ -2,32 +2,32 @@ import { z } from 'zod';
 import { parseBytes } from './quantities.js';
 
 /**
- * How large what goes through the service may be. What is put together here, and what agents elsewhere answer, is counted
- * in characters (UTF-16 code units); what is recorded in bytes of its JSON.
+ * Size limits of content. Rendered text and the answers of remote agents are counted in characters (UTF-16 code units),
+ * recorded data in bytes of JSON.
  */
 export interface ContentLimits {
-  /** Characters of what the templates of one node, or of one step of a script, come to. */
+  /** Maximum characters that the templates of one node, or of one step of a script, render. */
   readonly renderedText: number;
-  /** One Artifact, all its chunks together. */
+  /** Maximum size of one Artifact, all its chunks together. */
   readonly artifact: number;
-  /** The whole log of one Task; a run is one, so what its nodes answer counts too. */
+  /** Maximum size of one Task's log. A run is one Task, so the answers of its nodes count too. */
   readonly task: number;
-  /** Members of objects and elements of lists in one JSON text. */
+  /** Maximum number of object members and list elements in one JSON text. */
   readonly jsonMembers: number;
-  /** Rules of one script. */
+  /** Maximum number of rules in one script. */
   readonly scriptRules: number;
-  /** Characters of all regular expressions in the scripts of one workflow. */
+  /** Maximum characters of all regular expressions in the scripts of one workflow. */
   readonly expressions: number;
-  /** Instructions that those expressions are compiled to. */
+  /** Maximum number of instructions that those expressions compile to. */
   readonly expressionSize: number;
 }
 
 const MEGABYTE = 1024 ** 2;
-/** Longer strings do not exist in this runtime. */
+/** Maximum length of a string in this runtime. */
 const LONGEST_TEXT = 512 * MEGABYTE;
 const MOST = 100_000_000;
 
-/** What holds where nothing else is said, beside a `BODY_LIMIT` of at most 4 MiB. */
+/** Defaults for a `BODY_LIMIT` of at most 4 MiB. */
 export const DEFAULT_CONTENT_LIMITS: ContentLimits = {
   renderedText: 4 * MEGABYTE,
   artifact: 32 * MEGABYTE,
@@ -51,7 +51,7 @@ const count = z
   .refine((text) => /^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= MOST, 'must be a number from 1 on')
   .transform(Number);
 
-/** The variables of `ContentLimits`. */
+/** Environment variables of `ContentLimits`. */
 export const CONTENT_VARIABLES = {
   RENDERED_TEXT_LIMIT: size.optional(),
   ARTIFACT_LIMIT: size.optional(),
@@ -64,7 +64,9 @@ export const CONTENT_VARIABLES = {
 
 type Values = { readonly [Name in keyof typeof CONTENT_VARIABLES]?: number };
 
-/** A caller's largest body fits where nothing is said: limits that are not set grow with it. */
+/**
+ * Returns the content limits. Limits that are not set grow with the body limit, so that the largest body always fits.
+ */
 export function contentLimitsOf(values: Values, bodyLimit: number): ContentLimits {
   const standard = DEFAULT_CONTENT_LIMITS;
   const grown = (characters: number, times: number): number =>

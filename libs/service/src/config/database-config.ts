@@ -5,7 +5,7 @@ const databaseUrl = z
   .refine((text) => ['postgres:', 'postgresql:'].includes(protocolOf(text)), 'must be a postgres:// URL')
   .refine((text) => [undefined, 'scram-sha-256'].includes(requiredAuth(text)), 'can require_auth=scram-sha-256 only');
 
-/** Where the database is, for everything and for plain queries alone, and which copy of another one is adopted. */
+/** Environment variables for the database, for the pool of plain queries, and for the adoption of a copy. */
 export const DATABASE_VARIABLES = {
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_POOL_URL: databaseUrl.optional(),
@@ -15,13 +15,13 @@ export const DATABASE_VARIABLES = {
     .optional(),
 };
 
-/** What is wrong with these variables together. */
+/** Returns the problems that these variables have in combination. */
 export function databaseProblems(env: Readonly<Record<string, string | undefined>>): string[] {
   if (env['DATABASE_POOL_URL'] === undefined || env['DATABASE_URL'] !== undefined) return [];
   return ['DATABASE_POOL_URL: needs DATABASE_URL, a direct or session-pooled connection to the same database'];
 }
 
-/** libpq's connection parameter of that name. Its only value that is known here is `scram-sha-256`. */
+/** Returns libpq's connection parameter `require_auth`. The only supported value is `scram-sha-256`. */
 export function requiredAuth(url: string): string | undefined {
   return /[?&]require_auth=([^&#]*)/.exec(url)?.[1];
 }

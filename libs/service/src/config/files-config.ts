@@ -12,29 +12,29 @@ export interface S3Config {
   readonly secretAccessKey: string;
 }
 
-/** Files that callers upload: how large, how long, and where. */
+/** Limits, retention and location of uploaded files. */
 export interface FilesConfig {
-  /** Bytes of one file. */
+  /** Maximum bytes of one file. */
   readonly fileBytes: number;
-  /** Bytes that one owner may store: each content once, and 4 KiB for each file. */
+  /** Maximum bytes that one owner stores: each content once, plus 4 KiB for each file. */
   readonly ownerBytes: number;
-  /** Milliseconds that a file is kept; absent: until somebody deletes it. */
+  /** Milliseconds for which a file is kept; absent: until it is deleted. */
   readonly retentionMs?: number;
-  /** True if all replicas see the same folder `DATA_DIR/files`. */
+  /** True if all replicas share the folder `DATA_DIR/files`. */
   readonly isFolderShared: boolean;
-  /** False if `DATA_DIR` ends with the process: no content may lie in its folder for good. */
+  /** False if `DATA_DIR` is removed with the process: its folder must not hold content permanently. */
   readonly isFolderDurable: boolean;
-  /** Bytes from which on a `raw` Part is kept as a file; absent: all stay in the logs of Tasks. */
+  /** Minimum bytes of a `raw` Part that is stored as a file; absent: all Parts stay in the logs of Tasks. */
   readonly offloadBytes?: number;
-  /** Absent: files lie in `DATA_DIR/files`. */
+  /** S3 server that stores the files. Absent: files are stored in `DATA_DIR/files`. */
   readonly s3?: S3Config;
 }
 
 const GIBIBYTE = 1024 ** 3;
-/** Size of the largest object that an S3 server takes in one request. */
+/** Size of the largest object that an S3 server accepts in one request. */
 const MOST_FILE_BYTES = 5 * GIBIBYTE;
 const MOST_OWNER_BYTES = 1024 ** 5;
-/** Below it the row of a file costs more than it spares. */
+/** Minimum threshold: below it the row of a file costs more than it saves. */
 const LEAST_OFFLOAD_BYTES = 16 * 1024;
 const LEAST_RETENTION_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -72,7 +72,10 @@ const endpoint = z
   .refine(isEndpoint, 'must be an http:// or https:// URL without path, query, fragment or credentials')
   .transform((text) => (URL.canParse(text) ? new URL(text).origin : text));
 
-/** The variables of `FilesConfig` that stand for themselves; `readS3Keys` reads the files that the others name. */
+/**
+ * Environment variables of `FilesConfig` with literal values; `readS3Keys` reads the files that the other variables
+ * name.
+ */
 export const FILES_VARIABLES = {
   FILE_LIMIT: fileLimit.default(100 * 1024 ** 2),
   FILES_QUOTA: quota.default(10 * GIBIBYTE),
@@ -100,7 +103,7 @@ interface FilesValues {
   FILES_S3_REGION: string;
 }
 
-/** Keys of an S3 server, as the files that the environment names hold them. */
+/** Credentials of an S3 server, read from the files that the environment names. */
 export interface S3Keys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

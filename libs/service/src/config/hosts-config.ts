@@ -1,8 +1,10 @@
 import { z } from 'zod';
 
 /**
- * An entry of ALLOWED_HOSTS: a name or an address, with a port or for any; `*.example.com` for every name below one;
- * `*` for all hosts. IPv6 addresses stand in brackets.
+ * Entry of ALLOWED_HOSTS.
+ * - A name or an address, with a port or for all ports; IPv6 addresses are in brackets.
+ * - `*.example.com` matches every subdomain.
+ * - `*` matches all hosts.
  */
 const ENTRY = /^(\*|(\*\.)?[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?(:\d{1,5})?|\[[0-9a-f:.]{2,45}\](:\d{1,5})?)$/i;
 
@@ -19,5 +21,5 @@ const allowedHosts = z
     'must be a comma-separated list of hosts such as parley.example.com, parley.internal:3000, *.example.com, or *',
   );
 
-/** The variable that names the hosts of requests beside those that are served anyway. */
+/** Environment variable that lists additional served hosts. */
 export const HOST_VARIABLES = { ALLOWED_HOSTS: allowedHosts.default([]) };

@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import type { AuthMode } from './auth-config.js';
 
-/** What one caller may ask of one replica; what is absent is not limited. */
+/** Limits of one caller at one replica; an absent limit does not apply. */
 export interface LimitsConfig {
-  /** So many requests in so many milliseconds; as many may come at once. */
+  /** Maximum number of requests within a period in milliseconds; all of them may arrive at once. */
   readonly rate?: { readonly requests: number; readonly perMs: number };
-  /** Requests that are under way. */
+  /** Maximum number of concurrent requests. */
   readonly concurrency?: number;
-  /** Streams that are open. */
+  /** Maximum number of open streams. */
   readonly streams?: number;
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
-/** Far above what one client does, and far below what a replica cannot hold. */
+/** Default far above what one client needs, and below what overloads a replica. */
 const DEFAULT_CONCURRENCY = 1_000;
 const DEFAULT_STREAMS = 1_000;
 const MOST = 1_000_000_000;
-/** A page of the console has a few. */
+/** Minimum: a page of the console opens a few subscriptions. */
 const LEAST_SUBSCRIPTIONS = 8;
-/** Each subscription may hold a page of the log. */
+/** Maximum: each subscription may hold a page of the log in memory. */
 const MOST_SUBSCRIPTIONS = 1_000;
 
 const rate = z
@@ -31,7 +31,7 @@ const count = z
   .refine((text) => text === 'off' || readCount(text) !== undefined, 'must be a number from 1 on, or off')
   .transform((text) => readCount(text) ?? ('off' as const));
 
-/** The variables of `LimitsConfig`. */
+/** Environment variables of `LimitsConfig`. */
 export const LIMIT_VARIABLES = {
   RATE_LIMIT: rate.optional(),
   CONCURRENCY_LIMIT: count.optional(),
@@ -53,8 +53,8 @@ interface Values {
 }
 
 /**
- * Callers without a name cannot be distinguished but by their address, which many may share behind a proxy: they are
- * limited only where that is asked for.
+ * Returns the limits of callers. Anonymous callers are distinguished only by their address, which many may share behind
+ * a proxy. Defaults therefore apply only if callers authenticate.
  */
 export function limitsOf(values: Values, mode: AuthMode): LimitsConfig {
   const given = (value: number | 'off' | undefined, standard: number): number | undefined =>

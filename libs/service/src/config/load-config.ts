@@ -20,19 +20,19 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const MAX_BODY = 1024 ** 3;
 const MAX_GRACE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** A century, so that no time reckoned with it is beyond what a date can hold. */
+/** Maximum of one century: no computed time exceeds the range of a date. */
 const LONGEST_RETENTION_MS = 36_500 * DAY_MS;
 const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]*)$/;
 
 /**
  * Reads the configuration from environment variables; an empty variable counts as unset.
- * Throws `ConfigError` with one line per bad key, never with a value.
+ * @throws ConfigError with one line per bad key, never with a value
  */
 export function loadConfig(env: Environment): AppConfig {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = VARIABLES.safeParse(given);
   const lines = parsed.success ? [] : linesOf(parsed.error);
-  // What a bad HOST would need cannot be said.
+  // The requirements of a bad HOST cannot be determined.
   const auth = lines.some((line) => line.startsWith('HOST:')) ? { problems: [] } : readAuth(given);
   const key = llmApiKey(given);
   const mcp = readMcpServers(given['MCP_SERVERS_FILE']);
@@ -194,7 +194,7 @@ interface Outcome<T> {
   problem?: string;
 }
 
-/** The key itself, or the variable that `LLM_API_KEY_ENV` names. */
+/** Returns the API key of the model, or the variable that `LLM_API_KEY_ENV` names. */
 function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
   const reference = env['LLM_API_KEY_ENV'];
   if (reference === undefined) return { value: env['LLM_API_KEY'] };
@@ -203,7 +203,7 @@ function llmApiKey(env: Record<string, string | undefined>): Outcome<string> {
   return value === undefined ? { problem: 'LLM_API_KEY_ENV: names a variable that is not set' } : { value };
 }
 
-/** Values of the files and variables that other variables name. */
+/** Values of the files and variables that other variables reference. */
 interface NamedValues {
   apiKey: string | undefined;
   servers: readonly McpServerEntry[];
@@ -260,7 +260,7 @@ function toConfig(values: Variables, auth: AuthConfig, { apiKey, servers, s3 }: 
   };
 }
 
-/** Either alphabet of base64, with or without padding. */
+/** Decodes a key of 32 bytes from either alphabet of base64, with or without padding. */
 function secretKey(text: string): Buffer | undefined {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
   const key = Buffer.from(text, 'base64');
@@ -305,7 +305,7 @@ function isAddressOrRange(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
-/** Letters, digits, hyphens and underscores between dots; a name of digits only would be a mistyped address. */
+/** True for letters, digits, hyphens and underscores between dots. A name of digits only is a mistyped address. */
 function isHostName(text: string): boolean {
   return (
     /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/i.test(text) &&

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Whether a listening or called host is this machine only: `localhost`, 127.0.0.0/8 or ::1, with or without brackets. */
+/** True if a host is this machine: `localhost`, 127.0.0.0/8 or ::1, with or without brackets. */
 export function isLoopbackHost(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
   if (isIP(bare) === 4) return bare.startsWith('127.');

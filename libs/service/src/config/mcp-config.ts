@@ -1,35 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** A program that speaks MCP over its standard streams. It is started without a shell. */
+/** Program that speaks MCP over its standard streams. It is started without a shell. */
 export interface McpCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** Beside the few variables that any program is given. */
+  /** Variables added to the few that every program inherits. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
-/** A server that speaks MCP over HTTP. */
+/** Server that speaks MCP over HTTP. */
 export interface McpEndpoint {
   readonly url: string;
-  /** The name of a stored credential, of whichever tenant calls. */
+  /** Name of the stored credential, resolved in the calling tenant. */
   readonly auth?: string;
 }
 
-/** A server of the operator's file. */
+/** Server of the operator's `MCP_SERVERS_FILE`. */
 export interface McpServerEntry {
   readonly name: string;
   readonly at: McpCommand | McpEndpoint;
-  /** Globs of its tools that may be called; absent: all. */
+  /** Globs of the tools that may be called; absent: all tools. */
   readonly allow?: readonly string[];
-  /** Globs of its tools that somebody is asked about before each call. */
+  /** Globs of the tools that need a person's approval before each call. */
   readonly approve?: readonly string[];
 }
 
-/** What names of MCP servers look like. */
+/** Form of an MCP server's name. */
 export const MCP_SERVER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-/** A tool's name with `*` and `?`; the names of tools have these characters (MCP, "Tool Names"). */
+/** Glob of tool names with `*` and `?`; the other characters are those of tool names (MCP, "Tool Names"). */
 export const MCP_GLOB = /^[\w.*?/-]{1,128}$/;
 
 const MOST_SERVERS = 200;
@@ -54,7 +54,7 @@ const endpoint = z.strictObject({
 
 /**
  * Reads the servers of `MCP_SERVERS_FILE`.
- * @returns them, or one line that names the member at fault and never a value
+ * @returns the servers, or one line that names the member at fault and never a value
  */
 export function readMcpServers(path: string | undefined): { servers: McpServerEntry[]; problem?: string } {
   if (path === undefined) return { servers: [] };

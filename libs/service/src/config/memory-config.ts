@@ -2,32 +2,37 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import { parseBytes, parseDuration } from './quantities.js';
 
-/** What may be in memory on its way into the database and out of it. Bytes are those of JSON as UTF-8. */
+/** Limits of data in memory on its way into and out of the database. Bytes are those of JSON as UTF-8. */
 export interface MemoryConfig {
-  /** Of requests under way, of what they made of Tasks that are at work, and of events that are not yet durable. */
+  /** Maximum bytes in flight: requests, data of executing Tasks, and events that are not durable yet. */
   readonly inFlightBytes: number;
-  /** The same, of one caller; Infinity where callers have no names and nothing is said. */
+  /** Maximum bytes in flight of one caller; Infinity by default if callers are anonymous. */
   readonly callerInFlightBytes: number;
-  /** Of one event of a Task. */
+  /** Maximum bytes of one event of a Task. */
   readonly eventBytes: number;
-  /** Of the events that one statement of the journal writes. */
+  /** Maximum bytes of the events that one statement of the journal writes. */
   readonly journalBatchBytes: number;
-  /** Of the logs behind large answers that are built at once. */
+  /** Maximum bytes of the logs behind large responses that are built concurrently. */
   readonly answerBytes: number;
-  /** Nodes at work in one level of a run tree; the limits of a caller and of the process follow from it. */
+  /**
+   * Maximum number of concurrent nodes in one level of a run tree. The limits of a caller and of the process derive
+   * from it.
+   */
   readonly nodesAtWork: number;
-  /** How long the journal may stand still while events wait, before the replica says that it is not ready. */
+  /**
+   * Milliseconds without progress of the journal, while events wait, after which the replica reports itself unready.
+   */
   readonly journalStallMs: number;
 }
 
 const MEBIBYTE = 1024 ** 2;
-/** A message to PostgreSQL has at most 1 GiB, and a string of V8 half of that. */
+/** Maximum for one event: a message to PostgreSQL has at most 1 GiB, and a string of V8 half of that. */
 const MOST = 256 * MEBIBYTE;
 const MOST_IN_FLIGHT = 1024 ** 4;
-/** The rest of the heap is for what is not counted: values beside their texts, answers, what is not collected yet. */
+/** Divisor of the heap. The rest holds what is not counted: parsed values, responses, and garbage not collected yet. */
 const HEAP_PER_BYTE = 4;
 const LEAST_IN_FLIGHT = 32 * MEBIBYTE;
-/** An answer is there as rows, as values, as text and as what the socket has not taken yet, beside what is in flight. */
+/** Divisor of the heap. Besides its bytes in flight, a response exists as rows, values, text and unsent socket data. */
 const HEAP_PER_ANSWERED_BYTE = 16;
 const LEAST_ANSWERS = 8 * MEBIBYTE;
 const MAX_STALL_MS = 3_600_000;
@@ -54,7 +59,7 @@ const nodes = z
   .transform(Number)
   .refine((count) => count >= 1 && count <= MOST_NODES_AT_WORK, `must be a number from 1 to ${MOST_NODES_AT_WORK}`);
 
-/** The variables of `MemoryConfig`. */
+/** Environment variables of `MemoryConfig`. */
 export const MEMORY_VARIABLES = {
   IN_FLIGHT_LIMIT: size(MOST_IN_FLIGHT).optional(),
   CALLER_IN_FLIGHT_LIMIT: size(MOST_IN_FLIGHT).optional(),
@@ -76,9 +81,9 @@ interface Values {
 }
 
 /**
- * What is in flight follows from the heap that this process may have, unless it is said. Half of it is one caller's,
- * where callers have names.
- * @param heapBytes the most that V8 lets the heap grow to
+ * Returns the memory limits. Unset limits derive from the heap of this process. If callers have names, one caller gets
+ * half of the bytes in flight.
+ * @param heapBytes the maximum size of V8's heap
  */
 export function memoryOf(
   values: Values,

@@ -10,12 +10,16 @@ const BYTE_UNITS: Record<string, number> = {
 };
 const SECOND_UNITS: Record<string, number> = { '': 1000, s: 1000, ms: 1, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Bytes of `4194304`, `512kb` or `4 MiB` (all units are powers of 1024), or `undefined` where it is no such quantity. */
+/**
+ * Parses bytes such as `4194304`, `512kb` or `4 MiB`; all units are powers of 1024. Returns `undefined` for other text.
+ */
 export function parseBytes(text: string): number | undefined {
   return parseQuantity(text, BYTE_UNITS);
 }
 
-/** Milliseconds of `20` (seconds), `20s`, `500ms`, `2m`, `12h` or `30d`, or `undefined` where it is no such duration. */
+/**
+ * Parses milliseconds from `20` (seconds), `20s`, `500ms`, `2m`, `12h` or `30d`. Returns `undefined` for other text.
+ */
 export function parseDuration(text: string): number | undefined {
   return parseQuantity(text, SECOND_UNITS);
 }

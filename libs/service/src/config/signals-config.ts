@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How replicas tell each other that something has changed. */
+/** Environment variable that selects how replicas notify each other of changes. */
 export const SIGNALS_VARIABLES = {
   SIGNALS_URL: z
     .string()

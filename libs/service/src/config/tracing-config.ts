@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The samplers of OpenTelemetry that are known here. */
+/** Samplers of OpenTelemetry that this service supports. */
 export const SAMPLERS = [
   'always_on',
   'always_off',
@@ -12,22 +12,22 @@ export const SAMPLERS = [
 
 export type SamplerName = (typeof SAMPLERS)[number];
 
-/** Encodings of OTLP over HTTP that spans can be sent in. */
+/** Supported encodings of OTLP over HTTP. */
 export const OTLP_PROTOCOLS = ['http/json', 'http/protobuf'] as const;
 
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 
 /** Receiver of spans, their encoding and their sampling. */
 export interface TracingConfig {
-  /** The base URL of an OTLP/HTTP receiver; absent: no spans are made. */
+  /** Base URL of an OTLP/HTTP receiver; absent: no spans are recorded. */
   readonly endpoint?: string;
   readonly protocol: OtlpProtocol;
-  /** Sent with every export. */
+  /** Headers sent with every export. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `service.name` of the spans. */
+  /** Resource attribute `service.name` of the spans. */
   readonly serviceName: string;
   readonly sampler: SamplerName;
-  /** From 0 to 1, for samplers by ratio. */
+  /** Ratio from 0 to 1, for samplers by ratio. */
   readonly ratio: number;
 }
 
@@ -41,7 +41,7 @@ const endpoint = z
   .refine(isEndpoint, 'must be an http:// or https:// URL without query and user name')
   .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
-/** `name=value` pairs, percent-encoded, as OpenTelemetry writes them. */
+/** Header list of percent-encoded `name=value` pairs, as OpenTelemetry defines it. */
 const headers = z
   .string()
   .transform((text) => text.split(',').flatMap((pair) => pair.trim() || []))

@@ -1,28 +1,28 @@
 import { Logger } from '@nestjs/common';
 
-/** Calls of one handler that may be unfinished at once; facts that come meanwhile pass it by. */
+/** Maximum number of unfinished calls of one handler; facts that arrive meanwhile are skipped for it. */
 export const MOST_UNFINISHED_CALLS = 1_000;
 
 /**
- * Calls a handler that is not of this service.
+ * Calls an external handler of facts.
  *
- * - The handler gets a copy of each fact: what it changes, nobody else sees.
- * - What it throws, or rejects with, is logged.
- * - A handler that does not come to an end is not called again; that is logged once, until it has ended a call.
+ * - The handler gets a copy of each fact, so its changes are visible to no other handler.
+ * - Exceptions and rejections of the handler are logged.
+ * - A handler with too many unfinished calls is not called again until one ends. One warning is logged.
  */
 export class FactSubscriber {
   private readonly logger = new Logger('Facts');
   private unfinished = 0;
   private isPassedBy = false;
 
-  /** @param source named in the log */
+  /** @param source name of the handler in the log */
   constructor(
     private readonly name: string,
     private readonly handle: (fact: never) => unknown,
     private readonly source: string,
   ) {}
 
-  /** Never rejects. */
+  /** Calls the handler. Never rejects. */
   async receive(fact: object): Promise<void> {
     if (this.unfinished >= MOST_UNFINISHED_CALLS) return this.passBy();
     this.unfinished += 1;

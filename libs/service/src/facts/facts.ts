@@ -3,20 +3,19 @@ import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
 import type { Fact, FactHandler, FactName, FactPayloads } from '#libs/authoring';
 import { FactSubscriber } from './fact-subscriber.js';
 
-/** Facts that may wait for their listeners; more are dropped. */
+/** Maximum number of facts that wait for their listeners; further facts are dropped. */
 export const MOST_WAITING_FACTS = 10_000;
-/** Milliseconds that listeners are called for in one turn of the event loop. */
+/** Milliseconds for which listeners are called in one turn of the event loop. */
 const TURN_MS = 5;
 
 /**
- * Tells other modules what this process has made durable (ADR 28).
+ * Notifies other modules of what this process has made durable (ADR 28).
  *
- * - A fact is emitted after its commit, by the replica that made it, once.
- * - Listeners are called in a later turn of the event loop: who waits for the commit goes on first.
- * - A listener that throws or rejects is logged, and stops neither the emitter nor other listeners.
+ * - A fact is emitted once, after its commit, by the replica that committed it.
+ * - Listeners run in a later turn of the event loop, so waiters for the commit continue first.
+ * - A listener that throws or rejects is logged, and affects neither the emitter nor other listeners.
  * - At most 10,000 facts wait for slow listeners; further ones are dropped.
- * - Losing a fact loses a log line or a count, never a state: before the application has started and after it has ended
- *   nobody listens.
+ * - A lost fact loses a log line or a count, never a state. No listener is called before startup and after shutdown.
  */
 @Injectable()
 export class Facts {
@@ -26,19 +25,19 @@ export class Facts {
 
   constructor(@Optional() private readonly emitter?: EventEmitter2) {}
 
-  /** Never throws. */
+  /** Queues a fact for its listeners. Never throws. */
   emit<Name extends FactName>(name: Name, fact: FactPayloads[Name]): void {
     if (!this.emitter?.hasListeners(name)) return;
     if (this.waiting.length >= MOST_WAITING_FACTS) return this.drop();
     if (this.waiting.push([name, fact]) === 1) setImmediate(() => this.deliver());
   }
 
-  /** Emits a fact that came with its name. Never throws. */
+  /** Emits a fact by the name that it carries. Never throws. */
   emitNamed({ name, payload }: Fact): void {
     this.emit(name, payload);
   }
 
-  /** @param source named in the log where the handler fails */
+  /** @param source name of the handler in the log if it fails */
   on<Name extends FactName>(name: Name, handle: FactHandler<Name>, source: string): void {
     const subscriber = new FactSubscriber(name, handle, source);
     this.emitter?.on(name, (fact: FactPayloads[Name]) => void subscriber.receive(fact));
@@ -57,7 +56,7 @@ export class Facts {
     else this.isDropping = false;
   }
 
-  /** Never throws. */
+  /** Calls the listeners. Never throws. */
   private call(name: FactName, fact: FactPayloads[FactName]): void {
     try {
       this.emitter?.emit(name, fact);
@@ -73,7 +72,7 @@ export class Facts {
   }
 }
 
-/** Makes a method of a provider a listener to a fact. */
+/** Subscribes a method of a provider to a fact. */
 export function OnFact<Name extends FactName>(name: Name) {
   return <Method extends FactHandler<Name>>(
     target: object,

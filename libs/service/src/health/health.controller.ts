@@ -20,8 +20,8 @@ export class HealthController {
   ) {}
 
   /**
-   * The process answers: restart it if it does not. Not by HealthCheckService, which reports a shutdown as a failure:
-   * a service that drains must be left to finish.
+   * Reports that the process responds: restart it if it does not. HealthCheckService is not used, since it reports a
+   * shutdown as a failure, and a draining service must be left to finish.
    */
   @Get('live')
   @ApiOperation({ summary: 'Whether the process answers.' })
@@ -30,7 +30,7 @@ export class HealthController {
     return { status: 'ok', info: {}, error: {}, details: {} };
   }
 
-  /** 503 while the database is out of reach, nothing can be written to it, or the service is shutting down. */
+  /** Responds with 503 while the database is unreachable or not writable, and during the shutdown. */
   @Get('ready')
   @ApiOperation({ summary: 'Whether requests may be sent here.' })
   @HealthCheck()
@@ -63,7 +63,7 @@ export class HealthController {
     return outcome ? indicator.up() : indicator.down();
   }
 
-  /** Up, as it keeps no request away; `degraded` says that it is not as it should be. */
+  /** Builds an indicator that stays up, since a remark keeps no request away. `degraded` marks a problem. */
   private remark(name: string, remark: string | undefined) {
     const indicator = this.indicators.check(name);
     return remark === undefined ? indicator.up() : indicator.up({ degraded: true, message: remark });

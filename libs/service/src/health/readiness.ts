@@ -4,35 +4,40 @@ export type ReadinessCheck = () => unknown;
 
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** Whether a balancer should send requests here. */
+/** Decides whether a load balancer should send requests to this replica. */
 @Injectable()
 export class Readiness {
   private readonly checks = new Map<string, ReadinessCheck>();
   private readonly remarks = new Map<string, () => string | undefined>();
-  /** Set by Shutdown: new work is refused from now on. */
+  /** True once the shutdown has begun: new work is refused. */
   draining = false;
-  /** Set once the service listens. */
+  /** True once the service listens. */
   started = false;
 
   /**
-   * The check fails by throwing, rejecting, taking longer than two seconds, or returning `false` or a sentence that says
-   * why, for whoever may ask.
+   * Adds a readiness check. A check fails if it throws, rejects, takes longer than two seconds, returns `false`, or
+   * returns a public sentence that states the reason.
    */
   add(name: string, check: ReadinessCheck): void {
     this.checks.set(name, check);
   }
 
-  /** What keeps no request away: the sentence, for whoever may ask, stands beside the outcomes of the checks. */
+  /**
+   * Adds a remark that does not affect readiness. Its public sentence is reported beside the outcomes of the checks.
+   */
   mention(name: string, remark: () => string | undefined): void {
     this.remarks.set(name, remark);
   }
 
-  /** By name what `mention` was given to ask: what is not as it should be, or that nothing is amiss. */
+  /** Returns the current remarks by name; `undefined` if nothing is wrong. */
   mentioned(): [name: string, remark: string | undefined][] {
     return [...this.remarks].map(([name, remark]) => [name, remark()]);
   }
 
-  /** Each check's outcome: whether it passed, or the sentence that says why not. No error's text leaves the process. */
+  /**
+   * Runs the checks. Returns by name true, false, or the sentence that explains the failure. Error texts are not
+   * exposed.
+   */
   async outcomes(): Promise<Record<string, boolean | string>> {
     const entries = [...this.checks].map(async ([name, check]) => [name, await outcomeOf(check)] as const);
     return { ...Object.fromEntries(await Promise.all(entries)), accepting: !this.draining };

@@ -3,7 +3,7 @@ export function callerKey({ tenant, owner }: { tenant: string; owner: string }):
   return JSON.stringify([tenant, owner]);
 }
 
-/** Adds to the count of a key; a key that has none is not kept. */
+/** Adds to the count of a key. A key whose count drops to zero is removed. */
 export function addCount(counts: Map<string, number>, key: string, by: number): void {
   const count = (counts.get(key) ?? 0) + by;
   if (count > 0) counts.set(key, count);

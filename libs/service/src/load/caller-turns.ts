@@ -1,21 +1,21 @@
 import { addCount, callerKey } from './caller-counts.js';
 
-/** Whom work is done for. */
+/** Caller that work is done for. */
 export interface Caller {
   tenant: string;
   owner: string;
 }
 
-/** Units of work at a time: in all, for one caller and for one tenant. */
+/** Maximum number of concurrent units of work: in total, for one caller and for one tenant. */
 export interface TurnLimits {
   places: number;
   placesOfACaller: number;
   placesOfATenant: number;
-  /** Longest wait for a turn, in milliseconds. */
+  /** Maximum wait for a turn, in milliseconds. */
   waitMs: number;
 }
 
-/** Work had no turn in time: too much of the caller, or of others, was ahead of it. */
+/** Reports that work got no turn in time: too much work of the same or of other callers was ahead of it. */
 export class NoTurnInTime extends Error {
   override readonly name = 'NoTurnInTime';
 }
@@ -26,11 +26,12 @@ interface Waiting {
 }
 
 /**
- * Does the work of callers in turns: each caller has a queue of its own, the queues are served one after the other, and a
- * caller, and a tenant, has a share of the places. So whoever asks for much waits behind its own work.
+ * Executes the work of callers in turns.
+ * - Each caller has its own queue; the queues are served round-robin.
+ * - A caller, and a tenant, has a limited share of the places. A busy caller therefore waits behind its own work.
  */
 export class CallerTurns {
-  /** By caller, in the order in which they have their turns. */
+  /** Queues by caller, in the order of their turns. */
   private readonly queues = new Map<string, Waiting[]>();
   private readonly ofCallers = new Map<string, number>();
   private readonly ofTenants = new Map<string, number>();
@@ -39,8 +40,8 @@ export class CallerTurns {
   constructor(private readonly limits: TurnLimits) {}
 
   /**
-   * Does the work when it is the caller's turn.
-   * @param gone gives the work up while it waits
+   * Executes the work in the caller's turn.
+   * @param gone cancels the work while it waits
    * @throws NoTurnInTime; the signal's reason
    */
   async run<T>(caller: Caller, work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
@@ -54,7 +55,7 @@ export class CallerTurns {
     }
   }
 
-  /** Work that waits. */
+  /** Number of waiting units of work. */
   get waiting(): number {
     return this.queues.values().reduce((sum, queue) => sum + queue.length, 0);
   }
@@ -105,7 +106,7 @@ export class CallerTurns {
       const next = queue[0];
       if (!next || !this.hasRoom(next.caller)) continue;
       queue.shift();
-      // Behind all others that wait.
+      // Requeue the caller behind all others that wait.
       this.queues.delete(key);
       if (queue.length > 0) this.queues.set(key, queue);
       this.count(next.caller, 1);

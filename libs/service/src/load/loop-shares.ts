@@ -2,18 +2,21 @@ import { AsyncResource } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../metrics/metrics.js';
 
-/** Bytes of a body from which on it is costly to read. */
+/** Minimum bytes of a body that is costly to read. */
 export const COSTLY_BODY = 16 * 1024;
 
 /** Milliseconds of the event loop that a caller may owe before its requests wait. */
 const BURST_MS = 100;
-/** Milliseconds that a request at the head of its caller's queue waits at most. */
+/** Maximum wait, in milliseconds, of the request at the head of its caller's queue. */
 const LONGEST_WAIT_MS = 2_000;
-/** Milliseconds for which a caller counts after its newest request. */
+/** Milliseconds after its newest request for which a caller counts as active. */
 const ACTIVE_MS = 1_000;
-/** Requests of one caller that wait, while others have requests; what is more is refused. Their bytes count as in flight. */
+/**
+ * Maximum number of waiting requests of one caller while other callers are active; further requests are refused. Their
+ * bytes count as in flight.
+ */
 const MOST_WAITING = 256;
-/** Milliseconds between two looks for callers that owe nothing any more. */
+/** Milliseconds between two searches for callers that owe nothing. */
 const SWEEP_MS = 100;
 
 interface Account {
@@ -22,25 +25,25 @@ interface Account {
   at: number;
   readonly waiting: (() => void)[];
   isRunning: boolean;
-  /** True from when it waits for a turn, or owes more than its burst, until it owes nothing. */
+  /** True from the first wait, or the first debt above the burst, until the caller owes nothing. */
   isCostly: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Shares the event loop among callers whose requests are costly, as large bodies are.
+ * Shares the event loop among callers with costly requests, such as large bodies.
  *
  * - A caller that was alone in the last second never waits, whatever its requests cost.
- * - Beside others, a caller that has used a tenth of a second more than its share waits until that is paid. With one
- *   costly caller the share is a third of the time, with two it is a fourth each: the rest is left to requests that cost
- *   little.
- * - Costly requests of one caller take turns, in their order. The first of them waits at most two seconds.
- * - Only what is given to `take` waits; requests that cost little do not.
+ * - Otherwise, a caller that has used a tenth of a second beyond its share waits until the debt is paid.
+ * - With one costly caller the share is a third of the time, with two it is a fourth each: the rest is left to cheap
+ *   requests.
+ * - Costly requests of one caller execute one at a time, in order. The first of them waits at most two seconds.
+ * - Only requests given to `scheduleCostly` wait; cheap requests do not.
  */
 @Injectable()
 export class LoopShares {
   private readonly accounts = new Map<string, Account>();
-  /** The newest request of the caller that came last, and of the last one before that was another. */
+  /** Newest request of the last caller, and newest request of the caller before it. */
   private readonly newest = { who: '', at: -Infinity };
   private readonly other = { who: '', at: -Infinity };
   private sweptAt = -Infinity;
@@ -59,7 +62,7 @@ export class LoopShares {
     );
   }
 
-  /** Notes a request of a caller. */
+  /** Records a request of a caller. */
   note(who: string): void {
     const { newest, other } = this;
     if (newest.who !== who) {
@@ -70,7 +73,7 @@ export class LoopShares {
     newest.at = this.now();
   }
 
-  /** Charges a caller with time of the event loop that it has used. */
+  /** Charges a caller for time used on the event loop. */
   charge(who: string, ms: number): void {
     const account = this.accountOf(who);
     this.pay(account);
@@ -78,16 +81,16 @@ export class LoopShares {
     if (account.owed > BURST_MS) this.markCostly(account);
   }
 
-  /** True if requests of a caller that are not small have to wait at present. */
+  /** True if costly requests of a caller currently have to wait. */
   isOwing(who: string): boolean {
     const account = this.accounts.get(who);
     return account !== undefined && this.waitMs(who, account) > 0;
   }
 
   /**
-   * Does what a costly request asks for, once it is its caller's turn, in a turn of the event loop of its own, and charges
-   * the caller with that.
-   * @returns false where too many wait already: then it is not done
+   * Executes a costly request in its caller's turn, in a separate turn of the event loop, and charges the caller for
+   * the time.
+   * @returns false if too many requests of the caller wait; the request is not executed then
    */
   take(who: string, act: () => void): boolean {
     const account = this.accountOf(who);
@@ -118,7 +121,7 @@ export class LoopShares {
     try {
       act();
     } finally {
-      // Promises that are resolved run before what is queued by one of them: by then all is done that waits for nothing.
+      // Resolved promises run before ticks that they queue: by then everything that waits for nothing is done.
       queueMicrotask(() =>
         process.nextTick(() => {
           this.finish(who, this.now() - start);
@@ -131,7 +134,7 @@ export class LoopShares {
 
   private finish(who: string, ms: number): void {
     this.charge(who, ms);
-    // Nobody could ask for anything meanwhile.
+    // The loop was blocked, so no caller could send a request meanwhile.
     this.newest.at += ms;
     this.other.at += ms;
   }
@@ -146,7 +149,7 @@ export class LoopShares {
     return account;
   }
 
-  /** Milliseconds until a caller has paid; 0 where nobody else asks for anything. */
+  /** Returns the milliseconds until a caller has paid its debt; 0 if no other caller is active. */
   private waitMs(who: string, account: Account): number {
     this.pay(account);
     const beyond = account.owed - BURST_MS;
@@ -159,7 +162,7 @@ export class LoopShares {
     account.at = now;
   }
 
-  /** Forgets callers that owe nothing. */
+  /** Removes the accounts of callers that owe nothing. */
   private sweep(): void {
     const now = this.now();
     if (now < this.sweptAt + SWEEP_MS) return;
@@ -172,7 +175,7 @@ export class LoopShares {
     }
   }
 
-  /** Returns the part of the time that each caller with costly requests has. */
+  /** Returns the fraction of the time that each caller with costly requests gets. */
   private share(): number {
     return 1 / (Math.max(1, this.costly) + 2);
   }

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { LoopShares } from './loop-shares.js';
 
-/** Pieces of work of one caller that are done in one turn of the event loop. */
+/** Pieces of work of one caller that start in one turn of the event loop. */
 const AT_ONCE = 4;
-/** Milliseconds until work asks again where too many costly requests of its caller wait. */
+/** Milliseconds until a retry if too many costly requests of the caller wait. */
 const RETRY_MS = 100;
 
-/** The turns of one caller's work on the event loop. */
+/** Turns of one caller's work on the event loop. */
 export interface WorkTurn {
   /**
-   * Resolves in the caller's turn, or as soon as the signal has aborted and a turn comes. Charges the caller with what is
-   * done from then on until it waits for something.
+   * Resolves in the caller's turn; after an abort it resolves with the next turn. Charges the caller for the
+   * synchronous work that follows.
    */
   next(signal: AbortSignal): Promise<void>;
-  /** Charges the caller with milliseconds of the event loop that were used outside of a turn. */
+  /** Charges the caller for milliseconds of the event loop used outside of a turn. */
   charge(ms: number): void;
 }
 
@@ -23,20 +23,20 @@ interface WaitingWork {
 }
 
 /**
- * Gives work that goes on after a request was answered, as what streams are sent does, its turns on the event loop.
+ * Schedules work that continues after its request was answered, such as sending to streams, on the event loop.
  *
- * - It is charged to its caller's share, and waits where its caller's costly requests do (see LoopShares).
- * - Work of one caller takes turns in its order, and is never refused.
- * - Work of callers without a name neither waits nor is charged.
+ * - The work is charged to its caller's share, and waits like costly requests of the caller (see LoopShares).
+ * - Work of one caller runs in order, and is never refused.
+ * - Work of anonymous callers neither waits nor is charged.
  */
 @Injectable()
 export class WorkTurns {
-  /** Waiting work by caller; that of a caller without any is not kept. */
+  /** Waiting work by caller. Callers without waiting work have no entry. */
   private readonly lines = new Map<string, WaitingWork[]>();
 
   constructor(private readonly shares: LoopShares) {}
 
-  /** @param who the caller's account (`InFlight.accountOf`); `undefined` for one without a name */
+  /** @param who the caller's account (`InFlight.accountOf`); `undefined` for an anonymous caller */
   of(who: string | undefined): WorkTurn {
     if (who === undefined) return FREE;
     return {
@@ -60,7 +60,7 @@ export class WorkTurns {
     if (!isTaken) setTimeout(() => this.takeTurn(who), RETRY_MS).unref();
   }
 
-  /** Begins the oldest work; work that nobody wants any more takes no place. */
+  /** Starts the oldest work. Aborted work takes no place. */
   private begin(who: string): void {
     const line = this.lines.get(who) ?? [];
     for (let begun = 0; begun < AT_ONCE && line.length > 0;) {
@@ -73,5 +73,5 @@ export class WorkTurns {
   }
 }
 
-/** Turns of whoever has no name. */
+/** Turn of anonymous callers, which never waits. */
 export const FREE: WorkTurn = { next: () => Promise.resolve(), charge: () => undefined };

@@ -4,8 +4,8 @@ import { Logger } from '@nestjs/common';
 const logger = new Logger('Console');
 
 /**
- * What packages and plugins print to standard error by `console` becomes a line of the log, at level `warn`: the log
- * stands there, and whoever reads it takes every line for JSON.
+ * Redirects the `console` output of packages and plugins to the log, at level `warn`. The log is written to standard
+ * error, and its readers parse every line as JSON.
  */
 export function logConsole(): void {
   for (const name of ['error', 'warn', 'trace'] as const) {

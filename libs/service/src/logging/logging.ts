@@ -7,8 +7,8 @@ import { TraceIds } from '../tracing/trace-ids.js';
 const STDERR = 2;
 
 /**
- * The logger behind Nest's own (`app.useLogger(app.get(Logger))`, `Logger` from nestjs-pino). Requests are logged one
- * by one only at level debug and below: a line per request costs more than many of the requests.
+ * Provides the logger behind Nest's own (`app.useLogger(app.get(Logger))`, `Logger` from nestjs-pino). Requests are
+ * logged one by one only at level debug and below: a line per request costs more than many requests.
  */
 @Module({
   imports: [
@@ -26,10 +26,10 @@ const STDERR = 2;
 })
 export class LoggingModule {}
 
-/** Who tells at the start what the service is made of: dozens of lines that no operator reads. */
+/** Nest contexts that log dozens of startup lines without value for operators. */
 const BUILDERS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResolver', 'WebSocketsController']);
 
-/** Nest's logger, with what its builders say at level debug. */
+/** Wraps Nest's logger: messages of its builders are logged at level debug. */
 export function withQuietRoutes(logger: NestPinoLogger): LoggerService {
   return {
     log: (message: unknown, ...rest: unknown[]) =>
@@ -65,7 +65,7 @@ const SECRET_HEADERS = [
   '["set-cookie"]',
   '["x-api-key"]',
   '["proxy-authorization"]',
-  // Tickets for WebSockets travel there, and the tokens of webhooks here.
+  // Tickets for WebSockets are sent in the first header, tokens of webhooks in the second.
   '["sec-websocket-protocol"]',
   '["x-a2a-notification-token"]',
 ];
@@ -73,13 +73,13 @@ const SECRETS = ['headers', 'req.headers', 'res.headers', 'request.headers'].fla
   SECRET_HEADERS.map((name) => (name.startsWith('[') ? `${parent}${name}` : `${parent}.${name}`)),
 );
 
-/** Somebody may have put a credential into an address. */
+/** Removes the query, since it may contain credentials. */
 function withoutQuery(request: { url?: string; query?: unknown }): object {
   const { query: _query, ...rest } = request;
   return { ...rest, url: request.url?.split('?', 1)[0] };
 }
 
-/** JSON lines on standard error: standard output has only the line that says the service is ready. */
+/** Opens the stream of JSON lines to standard error. Standard output has only the line that reports readiness. */
 function destination() {
   return pino.destination({ dest: STDERR, sync: true });
 }
