@@ -5,38 +5,38 @@ import { innerNodes } from './named-workflows.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { fault, warning, type WorkflowProblem } from './workflow-problem.js';
 
-/** Knows the MCP servers whose tools a definition may name. */
+/** Lookup of the MCP servers whose tools a definition may name. */
 export abstract class ToolServers {
-  /** Returns true if a tenant may call a server of this name. */
+  /** True if a tenant may call a server of this name. */
   abstract has(tenant: string, name: string): Promise<boolean>;
 }
 
-/** Where the tools that a definition names are looked up. */
+/** Lookups for the tools that a definition names. */
 export interface NamedTools {
   references: Pick<AgentReferences, 'problemOf'>;
-  /** Absent: names of MCP servers are not looked up. */
+  /** MCP servers of the service. If absent, names of MCP servers are not checked. */
   servers?: ToolServers | undefined;
   tenant: string;
   /** Names of workflows that are saved together with the definition. */
   together?: ReadonlySet<string>;
 }
 
-/** A tool in the config of an `agent` node. */
+/** Tool in the config of an `agent` node. */
 interface NamedTool {
   name: string;
-  /** For example `nodes[2].config.tools[0]`. */
+  /** Path in the definition, for example `nodes[2].config.tools[0]`. */
   path: string;
-  /** The node of the definition itself that names it, or that the naming node stands in. */
+  /** Id of the definition's own node that names the tool, or that encloses the naming node. */
   node: string;
 }
 
 type ToolPlace = Omit<NamedTool, 'node'>;
 
 /**
- * Finds what is wrong with the tools of `agent` nodes, as far as only the service knows it.
- * - An agent of this service that is not there is an error. Agents elsewhere, and nodes of the definition itself, are not
- *   looked up.
- * - A tool `workflows/x` or `nodes/x` is a warning where no MCP server has this name: an agent is meant.
+ * Finds problems with the tools of `agent` nodes that only the service can detect.
+ * - An unknown agent of this service is an error. Agents at URLs are not checked, nor is the definition itself, nor are
+ *   workflows saved together with it.
+ * - A tool `workflows/x` or `nodes/x` is a warning if no MCP server has that name: an agent was probably meant.
  */
 export async function agentToolProblems(definition: WorkflowDefinition, named: NamedTools): Promise<WorkflowProblem[]> {
   return [...(await unknownAgents(definition, named)), ...(await mistakenTools(definition, named))];
@@ -57,7 +57,7 @@ async function unknownAgents(
   return problems;
 }
 
-/** Characters of a tool's name that a warning quotes. */
+/** Maximum number of characters of a tool's name that a warning quotes. */
 const LONGEST_QUOTE = 128;
 
 async function mistakenTools(
@@ -77,7 +77,7 @@ async function mistakenTools(
     });
 }
 
-/** Returns the tools of a definition's `agent` nodes, also of those inside other nodes. */
+/** Returns the tools of a definition's `agent` nodes, including those in inline workflows. */
 function toolsOf({ nodes }: WorkflowDefinition, find: (config: JsonObject, place: string) => ToolPlace[]): NamedTool[] {
   return [...nodes.entries()].flatMap(([index, node]) =>
     toolsIn(node, `nodes[${index}].config`, find).map((it) => ({ ...it, node: node.id })),
@@ -107,7 +107,7 @@ function localAgentsIn({ tools }: JsonObject, place: string): ToolPlace[] {
   return named.filter(({ name }) => !/^https?:/i.test(name));
 }
 
-/** A path of an agent below `/a2a`, where the name of a tool is expected. */
+/** Path of an agent below `/a2a`, where the name of a tool is expected. */
 const AGENT_LIKE = /^(workflows|nodes)\//;
 
 function agentLikeIn(config: JsonObject, place: string): ToolPlace[] {
@@ -123,7 +123,7 @@ function serverOf(tool: string): string {
   return tool.slice(0, tool.indexOf('/'));
 }
 
-/** Returns the name of the workflow that a reference means, if it means one. */
+/** Returns the name of the workflow in a reference (`workflows/x/…`), or any other reference as a path below `/a2a`. */
 function workflowOf(reference: string): string {
   const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
   const [, name = path] = /^workflows\/([^/]+)/.exec(path) ?? [];

@@ -1,4 +1,4 @@
-/** Nodes in an order in which each comes after all of its predecessors. */
+/** Graph in topological order: each node comes after all of its predecessors. */
 interface OrderedGraph {
   readonly order: readonly string[];
   predecessors(id: string): string[];
@@ -6,7 +6,7 @@ interface OrderedGraph {
 
 const BITS = 32;
 
-/** Which nodes run before which, whatever happens. One bit for each pair. */
+/** Ancestors of each node in a graph. Takes one bit for each pair of nodes. */
 export class Ancestors {
   private readonly places: ReadonlyMap<string, number>;
   private readonly sets = new Map<string, Uint32Array>();

@@ -8,17 +8,18 @@ import type { NodeRun } from './node-run.js';
 import { questionId } from './remote-look-job.js';
 import type { RunChildStore } from './run-child-store.js';
 
-/** What a look at the Tasks of nodes that ask has shown. */
+/** Result of polling the Tasks of nodes that wait for an answer. */
 export interface AskingChildren {
-  /** Those whose Tasks do not wait for what the run was asked any more. */
+  /** Nodes whose Tasks no longer wait for the question that the run knows. */
   movedOn: NodeRun[];
-  /** How far the Tasks were. */
+  /** Last event sequences of the local Tasks. */
   sequences: LastSequences;
 }
 
 /**
- * Of nodes that ask, finds those whose Tasks do not wait for what the run was asked any more: somebody has answered them
- * there, canceled them, or nobody had to. Agents elsewhere are looked at by jobs, and only their findings are read here.
+ * Finds waiting nodes whose Tasks no longer wait for the question that the run knows. Such a question was answered at
+ * the Task itself, the Task was canceled, or it continued without an answer. Remote agents are polled by jobs; only the
+ * findings of those jobs are read here.
  */
 export async function lookAtAsking(
   { tasks, children }: AskedStores,
@@ -58,8 +59,8 @@ async function lookAtOwn(tasks: AskedStores['tasks'], waiting: readonly NodeRun[
 }
 
 /**
- * True if a Task still asks what its run knows. The Task itself says so, once for each of its states: the clocks of two
- * replicas say nothing of an order.
+ * True if a Task still asks the question that its run knows. Reads the Task itself, once for each of its states: the
+ * clocks of two replicas give no order.
  */
 async function asksTheSame(tasks: Pick<TaskStore, 'load'>, node: NodeRun, header: TaskHeader): Promise<boolean> {
   if (!isWaitingState(header.state)) return false;
@@ -72,5 +73,5 @@ async function asksTheSame(tasks: Pick<TaskStore, 'load'>, node: NodeRun, header
   return true;
 }
 
-/** Tasks that were found to ask what their runs know, and at which of their events: those are not read again. */
+/** Tasks that ask what their runs know, with the state in which they did. They are not loaded again. */
 const found = new LRUCache<string, string>({ max: 20_000 });

@@ -12,10 +12,10 @@ import type { WorkflowGraph } from './workflow-graph.js';
 
 const logger = new Logger('RunCalls');
 
-/** Facts by which the end of a call is judged. */
+/** Facts about a run that decide what the end of a call means. */
 interface JudgingRun {
   graph: WorkflowGraph;
-  /** Members and items that JSON in a result may have. */
+  /** Maximum number of members and items in the JSON of a result. */
   jsonMembers: number;
 }
 
@@ -33,7 +33,7 @@ export function callEnding(node: NodeRun, url: string, outcome: CallOutcome, run
   return isLeft ? { ...ending, isLeft } : ending;
 }
 
-/** Returns how a call ends whose Message could not be made; logs any other fault of ours. */
+/** Returns the failure of a call whose Message could not be rendered. Logs any other internal failure. */
 function internalEnding(node: NodeRun, url: string, { kind, cause }: CallFailure): ChildEnding | undefined {
   if (kind !== 'internal') return undefined;
   if (cause instanceof FailedExpression) return { kind: 'failed', error: cause.message, failure: 'expression' };
@@ -41,13 +41,13 @@ function internalEnding(node: NodeRun, url: string, { kind, cause }: CallFailure
   return undefined;
 }
 
-/** True if an own agent takes no answer any more. In a definition without new keys that is the node's failure. */
+/** True if a local agent no longer takes the answer. Never in a plain definition, where this fails the node. */
 function isLate({ type, answer }: NodeRun, { cause }: CallFailure, graph: WorkflowGraph): boolean {
   if (answer === undefined || type === 'external' || graph.isPlain) return false;
   return cause instanceof AgentCallError && cause.code === A2A_ERRORS.UNSUPPORTED_OPERATION.code;
 }
 
-/** Returns a result that is what the definition says; any other is none. */
+/** Applies the output rules of the definition. A result that violates them fails the node with `invalid-output`. */
 function checked(
   definition: WorkflowNode,
   ending: Extract<ChildEnding, { kind: 'completed' }>,

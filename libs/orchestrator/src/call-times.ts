@@ -6,34 +6,37 @@ import type { Timer } from './timers.js';
 
 type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
 
-/** A call that is kept back longer leaves late, as while the database is away; its time counts from then on. */
+/** Delay in milliseconds from which a call counts as late, as in a database outage. A late call restarts its timeout. */
 const LATE_MS = 1_000;
 
 /**
- * From when on it counts that the time of a node's attempt is over, which the log alone does not know. A call that an earlier
- * execution has made may have an answer, which is looked for before. One that could not leave has not had its time at all:
- * it has it when it leaves, which the call itself sees to; so it does where an answer had to wait for room.
+ * Times from which the timeouts of nodes' attempts count. They are not in the log.
+ * - A call of an earlier execution may have been answered: the answer is looked up before the timeout counts.
+ * - A call that could not leave, or whose answer waited for room, restarts its own timeout.
  */
 export class CallTimes {
-  /** In milliseconds of the epoch. */
+  /** Milliseconds since the epoch from which a node's timeout counts; `Infinity` while it is suspended. */
   private readonly countsFrom = new Map<NodeRun, number>();
 
-  /** @param pickedUp whose calls an earlier execution has made, or was about to make */
+  /** @param pickedUp nodes whose calls an earlier execution has made, or was about to make */
   constructor(pickedUp: Iterable<NodeRun>) {
     for (const node of pickedUp) this.hold(node);
   }
 
-  /** A call is to be made and has not left, or its answer waits for room. */
+  /** Suspends the timeout: the call has not left yet, or its answer waits for room. */
   hold(node: NodeRun): void {
     this.countsFrom.set(node, Infinity);
   }
 
-  /** It left, or never had to. */
+  /**
+   * Lets the timeout count as the log says, unless the call left late.
+   * @param after delay of the call in milliseconds
+   */
   left(node: NodeRun, after = 0): void {
     if (after < LATE_MS) this.countsFrom.delete(node);
   }
 
-  /** Returns the limit of a call, in milliseconds: it stops while the call waits, and restarts where none was made before. */
+  /** Returns the limit of a call in milliseconds. It pauses while the call waits, and restarts when the call leaves. */
   limitOf(node: NodeRun, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {
     return {
       limit,
@@ -42,17 +45,17 @@ export class CallTimes {
     };
   }
 
-  /** The answer to the call of an earlier execution is looked for. */
+  /** Delays the timeout while the answer to a call of an earlier execution is looked up. */
   look(node: NodeRun, now: number): void {
     this.countsFrom.set(node, now + LAST_LOOK_MS);
   }
 
-  /** Those of the times that are over which count. */
+  /** Returns the expired timers without the timeouts that do not count yet. */
   due(timers: readonly Timer[], now: number): Timer[] {
     return timers.filter(({ kind, node }) => kind !== 'timeout' || !node || (this.countsFrom.get(node) ?? 0) <= now);
   }
 
-  /** When the next of the others do. */
+  /** Returns when the next delayed timeout counts, in milliseconds since the epoch; `undefined` if none has a time. */
   next(now: number): number | undefined {
     const next = Math.min(...[...this.countsFrom.values()].filter((from) => from > now));
     return Number.isFinite(next) ? next : undefined;

@@ -1,6 +1,6 @@
 import type { CallCancelOutcome } from '#libs/agent-calls';
 
-/** What became of a run's cancel at one node's agent, after the run had ended. */
+/** Outcome of the cancel at one node's agent, known only after the run had ended. */
 export interface LaterOutcome {
   runId: string;
   node: string;
@@ -8,11 +8,11 @@ export interface LaterOutcome {
   outcome: CallCancelOutcome;
 }
 
-/** Keeps how cancels came out that were tried again: the log of a run that has ended takes nothing more. */
+/** Store of the outcomes of retried cancels. The log of a run that has ended takes no more events. */
 export abstract class CancelOutcomes {
-  /** Resolves when durable. The first outcome of a run, node and attempt stays. */
+  /** Resolves when the outcome is durable. The first outcome of a run, node and attempt stays. */
   abstract keep(outcome: LaterOutcome): Promise<void>;
 
-  /** The outcomes of a run. */
+  /** Returns the outcomes of a run. */
   abstract of(runId: string): Promise<LaterOutcome[]>;
 }

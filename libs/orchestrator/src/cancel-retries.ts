@@ -11,17 +11,17 @@ import { nodeUrl } from './node-address.js';
 import { childReference, nodeOfInstance } from './node-dispatch.js';
 import { OpenCancels } from './open-cancels.js';
 
-/** Milliseconds that a job waits for an agent: its next attempt finds what the agent has answered meanwhile. */
+/** Milliseconds that a job waits for an agent. The next attempt finds an answer that comes later. */
 const SOON_MS = 250;
 
-/** The agent could not be reached; it is asked again. */
+/** Failure of an attempt whose agent could not be reached. The job is retried. */
 class AgentUnreachable extends Error {
   override readonly name = 'AgentUnreachable';
 }
 
 /**
- * Cancels children whose agents could not be reached when their run was canceled, and keeps the outcome. A cancel holds no
- * slot of the job queue for longer than a moment, but for its last attempt.
+ * Retries the cancels of children whose agents could not be reached when their run was canceled, and records the
+ * outcome. Only the last attempt of a cancel occupies a slot of the job queue for longer than a moment.
  */
 @Injectable()
 export class CancelRetries {
@@ -45,7 +45,7 @@ export class CancelRetries {
 
   private async run(cancel: ChildCancel, { last, signal }: JobContext): Promise<void> {
     const { runId, node, attempt } = cancel;
-    // A job that was done may come again.
+    // A job may run again after it was done.
     const known = await this.outcomes.of(runId);
     if (known.some((outcome) => outcome.node === node && outcome.attempt === attempt)) return;
     const url = this.urlOf(cancel);
@@ -61,8 +61,8 @@ export class CancelRetries {
   }
 
   /**
-   * Keeps the outcome itself: the attempt that asked may be over.
-   * @returns false where the agent is to be asked again
+   * Cancels the Task at its agent. Records the outcome here: the attempt that started this may be over.
+   * @returns false if the agent is to be asked again
    */
   private async ask(cancel: ChildCancel, url: string): Promise<boolean> {
     const { runId, node, attempt } = cancel;
@@ -81,9 +81,9 @@ export class CancelRetries {
   }
 }
 
-/** Resolves with what there is in a moment. */
+/** Resolves with the result, or with `undefined` after `SOON_MS`. */
 async function soon<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
-  // A failure after that is of no attempt: the next one asks again.
+  // A later failure belongs to no attempt: the next one asks again.
   asked?.catch(() => undefined);
   const over = new AbortController();
   try {

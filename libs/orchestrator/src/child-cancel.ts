@@ -1,39 +1,39 @@
 import type { Job } from '#libs/jobs';
 import { z } from 'zod';
 
-/** The job's name. */
+/** Name of the job. */
 export const CANCEL_CHILD = 'runs.cancel-child';
 
 const FIRST_PAUSE_MS = 2_000;
-/** How long an agent that cannot be reached is asked again to cancel a Task. */
+/** Milliseconds during which an unreachable agent is asked again to cancel a Task. */
 const PATIENCE_MS = 600_000;
-/** More than the pauses between them leave time for. */
+/** Maximum number of attempts. The pauses between them leave time for fewer. */
 const MOST_ATTEMPTS = 20;
-/** Priority behind what callers wait for: a run may leave hundreds of cancels. */
+/** Priority after the jobs that callers wait for: a run may leave hundreds of cancels. */
 const PRIORITY = 5;
 
-/** A cancel that did not reach its agent. */
+/** Cancel that did not reach its agent. */
 export interface ChildCancel {
   runId: string;
-  /** The instance of the node. */
+  /** Instance of the node. */
   node: string;
-  /** Which start of the node made the Task. */
+  /** Attempt of the node that created the Task. */
   attempt: number;
   taskId: string;
   agentUrl: string;
-  /** The workflow of an own node: any replica has that agent at an address of its own. */
+  /** Workflow of a local node. Set because each replica has its own URL for that agent. */
   workflow?: string;
-  /** Of that workflow: the run's own, which may have nodes that the newest one has not. */
+  /** Revision of that workflow, as the run uses it. The newest revision may lack the node. */
   revision?: string;
   scope: { tenant: string; owner: string };
   credential?: string;
   /** Protocol that the agent is known to speak. */
   protocol?: 'founding';
-  /** ISO 8601; it is given up then. */
+  /** Time at which the cancel is given up (ISO 8601). */
   until: string;
 }
 
-/** Tries a cancel again, with growing pauses, until the agent has answered or ten minutes have passed. */
+/** Returns a job that retries a cancel with growing pauses, until the agent answers or ten minutes have passed. */
 export function cancelJob(cancel: Omit<ChildCancel, 'until'>): Job {
   const now = Date.now();
   return {
@@ -47,7 +47,10 @@ export function cancelJob(cancel: Omit<ChildCancel, 'until'>): Job {
   };
 }
 
-/** @throws where a payload is none of `cancelJob` */
+/**
+ * Reads the payload of the job.
+ * @throws ZodError for a payload of another shape
+ */
 export function readChildCancel(payload: unknown): ChildCancel {
   return CHILD_CANCEL.parse(payload);
 }

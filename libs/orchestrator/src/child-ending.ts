@@ -15,35 +15,37 @@ import type { FailureKind } from './failure.js';
 import { isFailureKind } from './failure-kinds.js';
 import type { WorkflowNode } from './workflow.js';
 
-/** How a call to an agent came to its end. */
+/** Outcome of a call to an agent, as its run takes it. */
 export type ChildEnding =
   | { kind: 'completed'; status: string; artifacts: Artifact[] }
-  // `refused`: it has not taken an answer, and waits on.
+  // `refused`: the agent rejected an answer and still waits.
   | { kind: 'waiting'; status: string; question: Part[]; asks?: FormQuestion; refused?: FieldViolation[] }
-  // Its Task had gone on when the answer to what it asked came.
+  // The Task had continued when the answer to its question arrived.
   | { kind: 'moved-on'; status?: undefined }
   | FailedEnding;
 
 export interface FailedEnding {
   kind: 'failed';
-  /** Absent where the agent gave no answer. */
+  /** State of the Task as a word; absent if the agent gave no answer. */
   status?: string;
   error: string;
   failure: FailureKind;
-  /** Present where the agent may be at work, or wait, and nobody reads on: its Task is to be canceled. */
+  /** Set if the agent may still work or wait, and its Task is to be canceled. */
   isLeft?: true;
-  /** How many milliseconds the agent asks to wait before it is called again. */
+  /** Milliseconds that the agent asks to wait before the next call. */
   retryAfter?: number;
 }
 
-/** A Task state as a word: `completed`, `input-required`. */
+/** Formats the state of a Task as a word: `completed`, `input-required`. */
 export function stateWord(state: TaskState): string {
   return state.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
 }
 
 /**
- * What a call's outcome means for the node: only COMPLETED or a direct Message is success, a waiting Task makes
- * the node wait, any other end is the node's error.
+ * Returns what the outcome of a call means for the node.
+ * - Only COMPLETED or a direct Message is a success.
+ * - A waiting Task makes the node wait.
+ * - Any other end is an error of the node.
  */
 export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcome): ChildEnding {
   const { answer } = outcome;
@@ -71,7 +73,7 @@ export function childEnding(node: WorkflowNode, url: string, outcome: CallOutcom
   };
 }
 
-/** What an agent of our own says of the end of its Task counts; anybody else could say what they like. */
+/** Returns the kind of a failure. The kind that a local agent names is used; that of a remote agent is not trusted. */
 function reasonOf(
   { type }: WorkflowNode,
   { kind, rateLimited, retryAfter }: CallFailure,
@@ -82,7 +84,7 @@ function reasonOf(
   return { kind: rateLimited ? 'rate-limited' : kind, retryAfter };
 }
 
-/** The node's error where the call itself failed. */
+/** Formats the node's error for a call that failed without a Task state. */
 function callError(node: WorkflowNode, url: string, cause: string): string {
   return node.type === 'external' ? `external agent call to ${shownUrl(url)}: ${cause}` : cause;
 }
@@ -95,23 +97,23 @@ function endError(node: WorkflowNode, url: string, state: TaskState, said: strin
   return `the node was ${word}${cause ? `: ${cause}` : ''}`;
 }
 
-/** A model's answer may have come in pieces; its last word has it whole. */
+/** Replaces the Parts of an only Artifact by those of the last status: a model's answer may have come in pieces. */
 function wholeAnswer(answer: CalledTask): Artifact[] {
   const artifacts = artifactsOf(answer);
   const said = answer.status?.message?.parts ?? [];
   return artifacts.length === 1 && said.length > 0 ? artifacts.map((it) => ({ ...it, parts: said })) : artifacts;
 }
 
-/** Types whose Artifacts have the names that somebody else gave them: what is first is their output. */
+/** Types whose Artifacts others have named: the first one is the output. */
 const NAMED_BY_OTHERS = new Set(['external', 'script', 'workflow']);
 
-/** What a node says and returns is the Artifact of its own name, also where it made others before it said anything. */
+/** Puts the Artifact with the node's id first: it is the output, even if the node made others before it. */
 function outputFirst({ id, type }: WorkflowNode, artifacts: Artifact[]): Artifact[] {
   const own = NAMED_BY_OTHERS.has(type) ? undefined : artifacts.find(({ artifactId }) => artifactId === id);
   return own === undefined ? artifacts : [own, ...artifacts.filter((it) => it !== own)];
 }
 
-/** What an agent says, directly or at the end, is its output where it made no Artifact. */
+/** Returns a direct reply, or the Artifacts that are not empty. Without any, the last status Message is the output. */
 function artifactsOf({ reply, status, artifacts: made }: CalledTask): Artifact[] {
   if (reply) return [{ artifactId: reply.messageId, parts: reply.parts }];
   const artifacts = made.filter(({ parts }) => parts.length > 0);

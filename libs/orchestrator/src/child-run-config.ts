@@ -4,7 +4,7 @@ import { WORKFLOW_NAME } from './workflow-problems.js';
 
 const REVISION = /^[1-9]\d{0,17}$/;
 
-/** The config of a `workflow` node. */
+/** JSON Schema of the config of a `workflow` node. */
 export const CHILD_RUN_CONFIG = {
   type: 'object',
   properties: {
@@ -28,7 +28,7 @@ export const CHILD_RUN_CONFIG = {
   dependentRequired: { revision: ['workflow'] },
 } satisfies ConfigSchema;
 
-/** What is wrong with it, one sentence each. */
+/** Returns the problems of a `workflow` node's config, a sentence each. */
 export function childRunProblems({ id, config }: NodeSpec): NodeProblem[] {
   const { workflow, revision, body, inputs } = config;
   const matches = (value: JsonValue, pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);

@@ -27,7 +27,7 @@ import type { WorkflowExecutor } from './workflow-executor.js';
 import { WorkflowExecutors } from './workflow-executors.js';
 import { WorkflowStore } from './workflow-store.js';
 
-/** `workflow`: runs a workflow, the one that it names or the one that stands in it. Its Task is that run. */
+/** Node type `workflow`: runs the workflow that it names, or its inline workflow. Its Task is that run. */
 @Injectable()
 export class ChildRunNode implements NodeType {
   readonly name = 'workflow';
@@ -57,7 +57,7 @@ interface ChildWorkflow {
   revision: string;
 }
 
-/** Whom a node runs; `undefined` where it says none, or not which revision of it. */
+/** Returns the workflow that a node runs; `undefined` if it names none, or no revision of it. */
 function childOf({ id, config, of }: NodeSpec): ChildWorkflow | undefined {
   const { workflow, revision } = config;
   if (workflow === undefined) return of && { workflow: `${of.workflow}.${id}`, revision: of.revision };
@@ -65,16 +65,16 @@ function childOf({ id, config, of }: NodeSpec): ChildWorkflow | undefined {
   return { workflow, revision };
 }
 
-/** Executes Tasks of a node as runs of another workflow; after a crash they go on as any run does. */
+/** Executes Tasks of a node as runs of another workflow. After a crash they resume like any run. */
 class ChildRunExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
-  /** As much as any workflow's. */
+  /** Milliseconds; the longest grace of any workflow. */
   override readonly cancelGrace = 25_000;
   override readonly spanOperation = 'invoke_workflow';
   override readonly spanSteps = runSpanSteps;
   override readonly declares: AgentDeclaration;
 
-  /** @param executorFor a tenant; it gives none where the child's revision is not there */
+  /** @param executorFor returns the executor for a tenant; `undefined` if the child's revision does not exist */
   constructor(
     private readonly child: ChildWorkflow | undefined,
     private readonly chains: CallChains,
@@ -91,7 +91,7 @@ class ChildRunExecutor extends AgentExecutor {
     await executor.check(request);
   }
 
-  /** The inputs are read from the Message, by the definition of the child. */
+  /** Returns metadata without the inputs: the child's definition reads those from the Message. */
   override taskMetadata(request: SendMessageRequest, { scope }: Pick<CallContext, 'scope'>): JsonObject {
     const entry = new ConversationEntries(this.chains).metadata(request.message, scope);
     return { ...(this.child && runMetadata(this.child)), ...entry, ...chainMetadata(chainOf(request)) };
@@ -109,7 +109,10 @@ class ChildRunExecutor extends AgentExecutor {
     return child ? `revision ${child.revision} of workflow "${child.workflow}" not found` : 'it names no revision';
   }
 
-  /** @throws A2AError UNSUPPORTED_OPERATION with the reason `DEPTH_EXCEEDED` */
+  /**
+   * Rejects a run that would be nested too deeply.
+   * @throws A2AError UNSUPPORTED_OPERATION with the reason `DEPTH_EXCEEDED`
+   */
   private refuseDepth(links: readonly ChainLink[]): void {
     if (this.chains.ownCalls(links).filter(isCallOfNode).length <= DEEPEST_RUN) return;
     const message = `DEPTH_EXCEEDED: ${DEEPEST_RUN} runs lie in each other already`;
@@ -117,7 +120,7 @@ class ChildRunExecutor extends AgentExecutor {
   }
 }
 
-/** Whether a run has called a node of its own workflow. */
+/** True if a run has called a node of its own workflow. */
 function isCallOfNode({ caller, called }: ReturnType<CallChains['ownCalls']>[number]): boolean {
   const [, path = ''] = /\/a2a\/(.+)$/.exec(called) ?? [];
   return pathAround(path) === caller;

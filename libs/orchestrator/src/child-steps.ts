@@ -7,7 +7,7 @@ import { roundedToolResult } from './rounded-numbers.js';
 import { stepEvent } from './run-ending.js';
 import { a2aReceived } from './run-steps.js';
 
-/** What came of a node's call, as events of the run; each is to be recorded before the next one is asked for. */
+/** Yields the result of a node's call as events of the run. Record each event before you request the next. */
 export function* childSteps(reference: TaskReference, outcomes: NodeOutcomes, news: ChildNews): Generator<TaskEvent> {
   const { node, step, ending } = news;
   const { id, type, instance } = node;

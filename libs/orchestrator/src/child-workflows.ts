@@ -5,16 +5,19 @@ import type { WorkflowDefinition } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
 import { childInputProblems } from './workflow-problems.js';
 
-/** So many revisions are looked into for whether they lead back. */
+/** Maximum number of revisions that are read to find a cycle. */
 const MOST_READ = 1_000;
 
-/** A definition that may be saved as far as the workflows go that its nodes name, each by a revision; or why it may not. */
+/** Definition in which each named workflow has a revision, or the problems that prevent saving it. */
 export type NamedChildren = { definition: WorkflowDefinition } | { problems: WorkflowProblem[] };
 
 /**
- * Finds the workflows that nodes of a definition name, before it is saved: each has to be there, must not come to run the
- * one that is saved, and may have so many runs below it, as far as that follows from what is saved.
- * @param store of the tenant
+ * Resolves the workflows that nodes of a definition name, before it is saved.
+ * - Each workflow must exist.
+ * - None may run the saved workflow again, directly or through others.
+ * - None may exceed the maximum depth of runs, as far as saved definitions show it.
+ * - The inputs that the node gives must fit it.
+ * @param store workflows of the tenant
  */
 export async function namedChildren(definition: WorkflowDefinition, store: SavedWorkflows): Promise<NamedChildren> {
   const naming = namingNodes(definition);
@@ -29,9 +32,9 @@ export async function namedChildren(definition: WorkflowDefinition, store: Saved
 }
 
 class ChildLookup {
-  /** The newest revisions of the workflows that were looked for, by name. */
+  /** Newest revisions of the workflows that nodes name without a revision, by name. */
   readonly newest = new Map<string, string>();
-  /** What was looked into, as `name@revision`. */
+  /** Revisions that were searched, as `name@revision`. */
   private readonly read = new Set<string>();
 
   private readonly levels: RunLevels;
@@ -77,7 +80,7 @@ class ChildLookup {
     return fault('UNKNOWN_REVISION', `${path}.revision`, detail, { node });
   }
 
-  /** The names that lead from a definition to the parent; `undefined` where none do, as far as was looked. */
+  /** Returns the names that lead from a definition to the parent; `undefined` if the search finds none. */
   private async wayBack(definition: WorkflowDefinition, way: string[]): Promise<string[] | undefined> {
     for (const { workflow, revision } of namingNodes(definition)) {
       const further = [...way, workflow];

@@ -4,8 +4,8 @@ import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
 
 /**
- * What is wrong with the types of nodes, and with their configs.
- * @param use of the workflow
+ * Returns the problems with the types of nodes and with their configs.
+ * @param use counters of the workflow
  */
 export function configProblems(
   { name, nodes }: WorkflowDefinition,
@@ -26,13 +26,13 @@ export function configProblems(
   );
 }
 
-/** Nodes of all types may be described; it is what their cards say. */
+/** Checks the description, which nodes of all types may have for their cards. */
 function descriptionProblems({ id, type, config: { description } }: WorkflowNode): NodeProblem[] {
   if (description === undefined || typeof description === 'string') return [];
   return [{ path: 'config.description', detail: `${type} node "${id}": description must be a string` }];
 }
 
-/** Refuses tools by which an agent would call itself, or the workflow that it is a node of. */
+/** Rejects tools by which an agent would call itself, or the workflow that it is a node of. */
 function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode): NodeProblem[] {
   if (type !== 'agent') return [];
   const own = [workflow, `workflows/${workflow}`, `workflows/${workflow}/nodes/${id}`];
@@ -43,12 +43,12 @@ function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode):
   }));
 }
 
-/** Returns a reference as a path below `/a2a`, if it is one. */
+/** Returns a reference to an agent of this service as a path below `/a2a`. */
 function pathIn(reference: string): string {
   return reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
 }
 
-/** What an `input` node asks of its input: whether it can be asked, and whether its own default fulfils it. */
+/** Checks an `input` node: `optional`, its schema, and its default against the schema. */
 function inputProblems({ id, type, config }: WorkflowNode, use: SharedUse): NodeProblem[] {
   if (type !== 'input') return [];
   const { schema, optional } = config;

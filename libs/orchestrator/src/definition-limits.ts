@@ -4,24 +4,24 @@ import { innerNodes } from './named-workflows.js';
 import type { WorkflowDefinition } from './workflow.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
 
-/** Bytes of one definition, as JSON in UTF-8. */
+/** Maximum number of bytes of one definition, as JSON in UTF-8. */
 export const MOST_DEFINITION_BYTES = 256 * 1024;
 
-/** Bytes of one prompt, in UTF-8. */
+/** Maximum number of bytes of one prompt, in UTF-8. */
 export const MOST_PROMPT_BYTES = 64 * 1024;
 
-/** Bytes of one description, in UTF-8: cards and directories repeat it. */
+/** Maximum number of bytes of one description, in UTF-8: cards and directories repeat it. */
 export const MOST_DESCRIPTION_BYTES = 4 * 1024;
 
-/** Workflows that a tenant keeps at once; deleted ones do not count. */
+/** Maximum number of workflows that a tenant keeps at once; deleted ones do not count. */
 export const MOST_WORKFLOWS = 2_000;
 
-/** Bytes of the newest definitions that a tenant keeps together. */
+/** Maximum number of bytes of all newest definitions of a tenant. */
 export const MOST_TENANT_BYTES = 16 * 1024 * 1024;
 
 const PROMPTS = ['prompt', 'system_prompt'];
 
-/** Names what of a definition is larger than it may be; nothing else of such a definition has to be looked at. */
+/** Returns the size limits that a definition exceeds. No further check is needed for such a definition. */
 export function sizeProblems(definition: WorkflowDefinition): WorkflowProblem[] {
   if (isTooLarge(definition)) {
     const detail = `a definition has at most ${MOST_DEFINITION_BYTES} bytes as JSON, and this one has more`;
@@ -33,13 +33,13 @@ export function sizeProblems(definition: WorkflowDefinition): WorkflowProblem[] 
   ];
 }
 
-/** Writes no definition that has more characters than it may have bytes: a large one takes long to write. */
+/** True if a definition exceeds its limit as JSON. Counts characters first: it takes long to serialize a large one. */
 function isTooLarge(definition: WorkflowDefinition): boolean {
   if (hasMoreCharacters(definition, MOST_DEFINITION_BYTES)) return true;
   return Buffer.byteLength(JSON.stringify(definition)) > MOST_DEFINITION_BYTES;
 }
 
-/** Usage of a tenant beside a workflow, and the bytes of that one; 0 where there is none. */
+/** Storage that a tenant uses for its other workflows, and bytes of the saved one; 0 if that is new. */
 export interface HeldDefinitions {
   others: number;
   otherBytes: number;
@@ -47,8 +47,8 @@ export interface HeldDefinitions {
 }
 
 /**
- * Refuses a save with which a tenant would keep more than it may. One that makes a workflow no larger is never refused:
- * what was kept before there were limits stays usable.
+ * Rejects a save that exceeds the limits of the tenant. A save that does not enlarge a workflow is never rejected:
+ * definitions from before the limits stay usable.
  * @throws ProblemError 422
  */
 export function refuseBeyondTenant(bytes: number, { others, otherBytes, ownBytes }: HeldDefinitions): void {
@@ -67,7 +67,7 @@ function full(detail: string): ProblemError {
   return new ProblemError(422, detail, [{ path: '', detail }], 'TOO_MANY_WORKFLOWS');
 }
 
-/** The texts of a node, and of the nodes of a workflow that stands in it. */
+/** Checks the texts of a node, and of the nodes of its inline workflow. */
 function longTexts(config: JsonValue | undefined, path: string, node: string): WorkflowProblem[] {
   if (!isJsonObject(config)) return [];
   const body = config['body'];

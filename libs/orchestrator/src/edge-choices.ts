@@ -6,27 +6,27 @@ import type { WorkflowGraph } from './workflow-graph.js';
 
 type Outcome = 'completed' | 'failed';
 
-/** Edges out of a loop that hang on how one instance of its last iteration ended. */
+/** Edges out of a loop that depend on how one instance of its last iteration ended. */
 export interface LeavingChoice {
   readonly node: NodeRun;
   readonly outcome: Outcome;
   readonly edges: readonly GraphEdge[];
-  /** Those of them that were taken when the instance failed: nothing is left to choose then. */
+  /** Edges that were taken when the instance failed. There is nothing left to choose then. */
   readonly taken?: readonly number[];
 }
 
-/** The edges that may be taken when a node ends so; `undefined` where nothing is chosen, as none of its edges has a condition. */
+/** Returns the edges that may be taken when a node ends with this outcome; `undefined` if none has a condition. */
 export function choices(graph: WorkflowGraph, node: NodeRun, outcome: Outcome): readonly GraphEdge[] | undefined {
   const unit = graph.regions.unit(node.id);
   if (unit === undefined || node.list !== undefined || !graph.chooses(node.id)) return undefined;
-  // What takes care of a failure does so at once, also from within a loop; anything else leaves a loop at its end.
+  // Edges that handle a failure are taken at once, even out of a loop. All others leave a loop at its end.
   const edges = outcome === 'failed' ? [...unit.outgoing, ...unit.leaving] : unit.outgoing;
   return edges.filter((edge) => isFor(edge, outcome));
 }
 
 /**
- * What is chosen at the end of a loop.
- * @param fails whether the loop fails by itself, which is a failure of its last node
+ * Returns the choices to make at the end of a loop.
+ * @param fails true if the loop fails itself, which is a failure of its last node
  */
 export function leavingChoices(graph: WorkflowGraph, run: UnitRun, fails: boolean): LeavingChoice[] {
   const { inner, unit, loop } = run;

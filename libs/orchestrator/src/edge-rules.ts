@@ -4,7 +4,7 @@ import type { OutcomeFilter, WorkflowDefinition, WorkflowEdge } from './workflow
 import type { WorkflowGraph } from './workflow-graph.js';
 import type { WorkflowProblem } from './workflow-problem.js';
 
-/** What is wrong with single edges. */
+/** Returns the problems of single edges. */
 export function edgeRuleProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
   return [...edges.entries()].flatMap(([index, edge]) => {
     const { loop, when, on } = edge;
@@ -18,7 +18,7 @@ export function edgeRuleProblems({ edges }: WorkflowDefinition): WorkflowProblem
   });
 }
 
-/** What is wrong with the edges from a node together, and with how many lead to one. */
+/** Returns the problems of all edges from a node together, and of the number of edges to a node. */
 export function branchProblems(graph: WorkflowGraph): WorkflowProblem[] {
   return [...graph.definition.nodes.entries()].flatMap(([index, { id, type, branch, join }]) => {
     const problems = new MemberProblems({ path: `nodes[${index}]`, said: `${type} node "${id}": `, node: id });
@@ -32,7 +32,7 @@ export function branchProblems(graph: WorkflowGraph): WorkflowProblem[] {
   });
 }
 
-/** Of the edges for the same outcome one may be the else. */
+/** Reports a second edge without `when` for the same outcome: only one edge may be the else. */
 function elseProblems(graph: WorkflowGraph, id: string): WorkflowProblem[] {
   const others = graph.outgoing(id).filter(({ edge }) => edge.when === undefined);
   const second = (['success', 'failure'] as const)

@@ -1,8 +1,8 @@
 import { type RequestContext, TaskCanceled } from '#libs/executor';
 
 /**
- * What the nodes of `onExit` are called with when a run is canceled: that it is so stops none of them, nor keeps a call
- * from leaving; that another replica has the run does.
+ * Returns the context for the calls of `onExit` nodes when a run is canceled. The cancel stops neither these nodes nor
+ * their calls. The loss of the run to another replica does.
  */
 export function exitContext(context: RequestContext): RequestContext {
   const prove = async (): Promise<void> => {

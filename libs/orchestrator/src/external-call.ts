@@ -2,7 +2,7 @@ import type { CallIdentity } from '#libs/agent-calls';
 import type { WorkflowNode } from './workflow.js';
 
 /**
- * Returns what the config of an `external` node says of every call to its agent: the credential, and the protocol that the
+ * Returns the settings of an `external` node for each call to its agent: the credential, and the protocol that the
  * agent is known to speak. Empty for any other node.
  */
 export function externalCall(node: WorkflowNode | undefined): Pick<CallIdentity, 'credential' | 'protocol'> {

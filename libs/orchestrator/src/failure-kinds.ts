@@ -25,10 +25,10 @@ const ALL: Record<FailureKind, true> = {
   internal: true,
 };
 
-/** What `retry.on` may name: all kinds of failure but faults of ours, those first that are worth another attempt. */
+/** Kinds of failure that `retry.on` may name: all but `internal`, with those first that are worth another attempt. */
 export const FAILURE_KINDS: readonly string[] = Object.keys(ALL).filter((kind) => kind !== 'internal');
 
-/** Whether a text, of the log of another version perhaps, is a kind of failure. */
+/** True if a text is a kind of failure. The log of another version may have other kinds. */
 export function isFailureKind(kind: string): kind is FailureKind {
   return Object.hasOwn(ALL, kind);
 }

@@ -6,18 +6,19 @@ import { readDefinition } from './sent-definition.js';
 import type { WorkflowRevision } from './workflow.js';
 import { warning, type WorkflowProblem } from './workflow-problem.js';
 
-/** The revision of what is sent. */
+/** Revision of the definitions that are sent. */
 const SENT = 'sent';
 
-/** What only the service knows that the definitions are for. */
+/** Problems that only the service can decide, and what their warnings say. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   UNKNOWN_WORKFLOW: 'it is in none of the files, and only the service knows whether it is there',
   UNKNOWN_REVISION: 'only the service knows whether it has this revision',
 };
 
 /**
- * What is wrong with each of several definitions that go to a service together, as far as that can be known without it:
- * of workflows that are none of them it is only said that they were not looked at.
+ * Checks definitions that are sent to a service together, without that service. For workflows that are not among them,
+ * a warning says that they were not checked.
+ * @returns the problems of each definition, in the given order
  */
 export async function problemsTogether(sent: readonly unknown[], nodeTypes: NodeTypes): Promise<WorkflowProblem[][]> {
   const check = new WorkflowCheck(nodeTypes);
@@ -25,7 +26,7 @@ export async function problemsTogether(sent: readonly unknown[], nodeTypes: Node
   return Promise.all(sent.map(async (body) => (await check.problems(body, together)).map(asFarAsKnown)));
 }
 
-/** Each as if it were saved already; what they name of each other is what is sent. */
+/** Returns the definitions as if they were saved, so that they can name each other. */
 function workflowsOf(sent: readonly unknown[]): SavedWorkflows {
   const now = new Date();
   const revisions = sent.flatMap((body): WorkflowRevision[] => {

@@ -6,21 +6,23 @@ import type { Damage, UnitRun } from './scope.js';
 import type { WorkflowGraph } from './workflow-graph.js';
 
 /**
- * How far a run has come: what may start, what is under way, what is to be decided, and what it waits for. `Progress`
- * keeps it while the log is folded; an answer costs what it names. Lists are as defined.
+ * Progress of a run: the nodes that are ready, running and waiting, the pending decisions, and the timers.
+ * - `Progress` updates it while the log is folded.
+ * - The cost of a read is proportional to its result.
+ * - Lists are in the order of the definition.
  */
 export class Frontier {
-  /** How the run ends, once that was reported. */
+  /** Outcome of the run, once it is recorded. */
   ending?: EndingOutcome;
-  /** Whether the run's time is over. */
+  /** True if the run's deadline has passed. */
   isExpired = false;
-  /** Whether nodes were canceled that were needed: only a cancel of the run does that. */
+  /** True if needed nodes were canceled, which only a cancel of the run does. */
   isCancelBegun = false;
   readonly sets: NodeSets;
   readonly clock: NodeClock;
-  /** Failures that came to an end of the run. */
+  /** Failures that no edge handled before they reached an end of the run. */
   readonly unhandled = new Set<Damage>();
-  /** What is to be decided, and of what kind that is. */
+  /** Pending decisions, each with its kind. */
   readonly open = new Map<NodeRun | UnitRun, 'items' | 'list' | 'own' | 'loop'>();
 
   constructor(private readonly graph: WorkflowGraph) {
@@ -33,7 +35,10 @@ export class Frontier {
     return this.sets.ready();
   }
 
-  /** As many of those that are to be started again, and then of `ready`, as may be at work beside what is. */
+  /**
+   * Returns the nodes to start now: retries first, then ready nodes, up to the `parallel` limit.
+   * @param again nodes whose retry is due
+   */
   startable(again: readonly NodeRun[]): NodeRun[] {
     const room = (this.graph.definition.parallel ?? Infinity) - this.sets.busy.size;
     return [...again.slice(0, Math.max(room, 0)), ...this.sets.ready(room - again.length)];
@@ -43,27 +48,27 @@ export class Frontier {
     return this.sets.sorted(this.sets.byStatus.running);
   }
 
-  /** Running nodes of whose Message to the agent nothing is reported yet. */
+  /** Running nodes without a recorded Message to their agent. */
   get unsent(): NodeRun[] {
     return this.sets.unsent;
   }
 
-  /** Nodes that ask something. */
+  /** Nodes that wait for an answer. */
   get waiting(): NodeRun[] {
     return this.sets.sorted(this.sets.byStatus['input-required']);
   }
 
-  /** Nodes that run or wait; not those that only go through a list, but the entries of it. */
+  /** Running and waiting nodes; for a list, its entries instead of the node itself. */
   get active(): NodeRun[] {
     return this.sets.active;
   }
 
-  /** What is under way and to be canceled: nobody needs it any more. */
+  /** Nodes to cancel: they are under way and no longer needed. */
   get unwanted(): NodeRun[] {
     return this.isStruck ? this.active : this.sets.sorted(this.sets.withdrawn);
   }
 
-  /** What is to be found out before the run goes on. */
+  /** Decisions to make before the run continues. */
   get undecided(): Decision[] {
     return [...this.open].flatMap(([key, kind]): Decision[] => {
       if (!('unit' in key)) return kind === 'loop' ? [] : [{ kind, node: key }];
@@ -72,7 +77,7 @@ export class Frontier {
     });
   }
 
-  /** What was skipped and is not reported yet. */
+  /** Skips that are not recorded yet. */
   get unreported(): Skips[] {
     return this.sets.skips;
   }
@@ -81,27 +86,27 @@ export class Frontier {
     return this.clock.timers;
   }
 
-  /** Whether anything is under way of which the run will hear. */
+  /** True if any node is at work, which leads to another event of the run. */
   get isBusy(): boolean {
     return this.sets.busy.size > 0;
   }
 
-  /** Whether the run fails, whatever else comes. */
+  /** True if the run will fail, whatever happens next. */
   get isFailing(): boolean {
     return this.isExpired || this.unhandled.size > 0;
   }
 
-  /** Whether nothing starts any more, as the run fails. */
+  /** True if the run fails and no further node starts. */
   get isStruck(): boolean {
     return this.isExpired || (this.isFailing && this.graph.definition.onFailure !== 'continue');
   }
 
-  /** Whether nodes were canceled that were needed: only a cancel of the run does that. */
+  /** True if a cancel of the run has begun, and its outcome is not recorded yet. */
   get isBeingCanceled(): boolean {
     return this.isCancelBegun && this.ending === undefined;
   }
 
-  /** Whether any node has this status. */
+  /** True if any node has this status. */
   has(status: NodeStatus): boolean {
     return this.sets.byStatus[status].size > 0;
   }

@@ -1,14 +1,14 @@
 import type { WorkflowEdge } from './workflow.js';
 
-/** What is wrong with a graph. */
+/** Fault of a graph. */
 export interface GraphFault {
   code: 'DUPLICATE_NODE' | 'UNKNOWN_NODE' | 'CYCLE' | 'INVALID_LOOP' | 'INVALID_EXIT';
   text: string;
-  /** The place in `edges` of the edge that it is about. */
+  /** Index in `edges` of the edge with the fault. */
   edge?: number;
 }
 
-/** An edge of a graph, and its place in `edges`. */
+/** Edge of a graph, with its index in `edges`. */
 export interface GraphEdge {
   readonly index: number;
   readonly from: string;

@@ -4,7 +4,7 @@ import type { WorkflowDefinition } from './workflow.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 import { fault, type WorkflowProblem } from './workflow-problem.js';
 
-/** The graph of a definition, or what is wrong with it. */
+/** Returns the graph of a definition, or its problems. */
 export function graphOf(definition: WorkflowDefinition): WorkflowGraph | WorkflowProblem[] {
   const references = [
     ...duplicateProblems(definition),
@@ -37,7 +37,7 @@ function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
   );
 }
 
-/** What each loop repeats is looked at: there are not as many as there may be edges. */
+/** Checks the number of loops, whose limit is lower than that of edges: the body of each loop is examined. */
 function loopCountProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
   const [, most] = RANGES.loops;
   const beyond = edges.entries().filter(([, { loop }]) => loop !== undefined);
@@ -58,7 +58,7 @@ function builtGraph(definition: WorkflowDefinition): WorkflowGraph | WorkflowPro
   }
 }
 
-/** As a run says it that meets the same fault. */
+/** Formats a fault as a run reports it. */
 function reported(text: string): string {
   return `build DAG: ${text}`;
 }

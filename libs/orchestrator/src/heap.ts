@@ -1,16 +1,16 @@
-/** A set that knows its least members. Adding and deleting cost the logarithm of its size. */
+/** Set with its least members at hand. Adding and deleting cost the logarithm of its size. */
 export class Heap<T> {
   private readonly items: T[] = [];
   private readonly places = new Map<T, number>();
 
-  /** @param before whether the first comes before the second: a total order, in which no member changes its place */
+  /** @param before true if the first comes before the second; a total order in which no member changes its place */
   constructor(private readonly before: (one: T, other: T) => boolean) {}
 
   get size(): number {
     return this.items.length;
   }
 
-  /** The least. */
+  /** Least member. */
   get first(): T | undefined {
     return this.items[0];
   }
@@ -36,7 +36,7 @@ export class Heap<T> {
     this.sink(this.places.get(last) ?? place);
   }
 
-  /** In order, as far as `wanted` says so; costs what it answers. */
+  /** Yields the members in order while `wanted` is true. Costs only as much as it yields. */
   *least(wanted: (item: T) => boolean = () => true): Generator<T> {
     const open = new Heap<number>((one, other) => this.before(this.items[one] as T, this.items[other] as T));
     if (this.items.length > 0) open.add(0);

@@ -3,12 +3,12 @@ import { inlineDefinition } from './sent-definition.js';
 import type { WorkflowRevision } from './workflow.js';
 import type { WorkflowStore } from './workflow-store.js';
 
-/** By the config of the node that they stand in: what is made of a revision is kept for as long as that is. */
+/** Revisions of inline workflows, by the config of their node. They are kept for as long as the config is. */
 const made = new WeakMap<JsonObject, WorkflowRevision>();
 
 /**
- * The workflow that stands in a node, named `around.node` and of the same revision; `undefined` where there is none. It
- * speaks the language of the one around it unless it says otherwise.
+ * Returns the inline workflow of a node, named `around.node` and with the same revision; `undefined` if there is none.
+ * It has the language of the enclosing workflow unless it sets its own.
  */
 export function inlineRevision(
   { definition, ...saved }: WorkflowRevision,
@@ -25,7 +25,7 @@ export function inlineRevision(
   return found;
 }
 
-/** A revision of a workflow, or of one that stands in nodes (`around.node.node`). */
+/** Returns a revision of a workflow, or of an inline workflow in its nodes (`around.node.node`). */
 export async function revisionAt(
   store: WorkflowStore,
   name: string,

@@ -10,20 +10,20 @@ import {
 import { inputsOf, inputValue } from './run-inputs.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
-/** Why inputs are refused. */
+/** Reason for the rejection of inputs. */
 export type InputReason = 'MISSING_INPUT' | 'UNKNOWN_INPUT' | 'INVALID_INPUT';
 
-/** The detail reasons for which the management API answers 422. */
+/** Detail reasons for which the management API answers 422. */
 export const INPUT_REASONS: ReadonlySet<string> = new Set<InputReason>([
   'MISSING_INPUT',
   'UNKNOWN_INPUT',
   'INVALID_INPUT',
 ]);
 
-/** A caller reads no more. */
+/** Maximum number of violations in one error. */
 const MOST_VIOLATIONS = 100;
 
-/** What a workflow's `input` nodes ask of the inputs of a run. */
+/** Rules that a workflow's `input` nodes set for the inputs of a run. */
 export class InputRules {
   private readonly ids: ReadonlySet<string>;
   private readonly inputs: readonly WorkflowNode[];
@@ -40,9 +40,9 @@ export class InputRules {
   }
 
   /**
-   * Refuses a Message that lacks an input, names one that is none, or gives one that its schema does not allow. The id
-   * of any node is known, since an input of that name stands for the node in templates.
-   * @throws A2AError INVALID_PARAMS with a violation for each, and the first one's reason
+   * Rejects a Message that lacks an input, names an unknown one, or gives one that violates its schema. The id of any
+   * node is known, since an input of that name replaces the node in templates.
+   * @throws A2AError INVALID_PARAMS with up to 100 violations, and the first one's reason
    */
   check(message: Message): void {
     const inputs = inputsOf(message, this.definition);
@@ -73,7 +73,7 @@ export class InputRules {
   }
 }
 
-/** What a brainstorm tells each of its agents, which a workflow may be: it takes of it what it knows. */
+/** Members that a brainstorm sends to each of its agents. A workflow ignores those that it does not know. */
 const TURN_MEMBERS = ['role', 'systemPrompt', 'llmConfig', 'state'];
 
 function isBrainstormTurn(inputs: JsonObject): boolean {
@@ -99,7 +99,7 @@ function invalid(id: string, schema: InputSchema, value: JsonValue | undefined, 
     .map(({ path, detail }) => ({ field: `inputs.${id}${path}`, description: detail, reason: 'INVALID_INPUT' }));
 }
 
-/** A schema that was saved when more was allowed holds nobody up. */
+/** Returns the compiled schema. Ignores one that was saved under wider limits, so that it does not prevent a run. */
 function usable(schema: JsonValue | undefined, use: SharedUse): InputSchema | undefined {
   if (schema === undefined) return undefined;
   try {

@@ -2,27 +2,27 @@ import { textBefore } from '#libs/protocol';
 import type { NodeRun } from './node-run.js';
 import type { WorkflowNode } from './workflow.js';
 
-/** What an instance of a node is called: its id, the iterations of the loops around it, and its place in a list. */
+/** Returns the name of an instance: the node's id, the iterations of the enclosing loops, and the index in a list. */
 export function instanceName(id: string, path: readonly number[], index?: number): string {
   const iterations = path.map((iteration) => `@${iteration}`).join('');
   return `${id}${iterations}${index === undefined ? '' : `[${index}]`}`;
 }
 
-/** The id in such a name, also of an instance that is not there yet. */
+/** Returns the node's id from the name of an instance, which need not exist yet. */
 export function idOf(instance: string): string {
   return textBefore(instance, '@[');
 }
 
-/** The instances of a run's nodes. */
+/** Instances of a run's nodes. */
 export class Instances {
-  /** By id: the newest instance of each node; entries of lists are none of these. */
+  /** Newest instance of each node, by id; entries of lists are not included. */
   readonly nodes = new Map<string, NodeRun>();
   readonly byName = new Map<string, NodeRun>();
 
-  /** @param made is given each new one */
+  /** @param made called with each new instance */
   constructor(private readonly made: (node: NodeRun) => void) {}
 
-  /** The instance of a node in these iterations: a new one, pending, where there was none. */
+  /** Returns the instance of a node in these iterations. Creates it, pending, if there is none. */
   at(node: WorkflowNode, path: readonly number[]): NodeRun {
     const known = this.byName.get(instanceName(node.id, path));
     if (known) return known;
@@ -31,7 +31,7 @@ export class Instances {
     return made;
   }
 
-  /** The instance of an entry of the list that `list` goes through. */
+  /** Creates the instance of an entry of `list`. */
   entry(node: WorkflowNode, list: NodeRun, index: number): NodeRun {
     return this.add(node, { path: list.path, index, list });
   }

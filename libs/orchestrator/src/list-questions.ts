@@ -3,13 +3,13 @@ import type { NodeRun, NodeStatus } from './node-run.js';
 import { questionText } from './run-questions.js';
 
 const OPEN: ReadonlySet<NodeStatus> = new Set(['pending', 'running', 'input-required']);
-/** Questions in one text, and characters of each. */
+/** Maximum number of questions in one text, and of characters in each. */
 const MOST_QUESTIONS = 10;
 const LONGEST_QUESTION = 500;
 
 /**
- * Returns the entries of a list that wait for an answer, if no other entry of it is open.
- * Empty for a node without a list, and while any entry works or waits for a time.
+ * Returns the entries of a list that wait for an answer, if no other entry of the list is open.
+ * Empty for a node without a list, and while any entry works or waits for a timer.
  */
 export function askingEntries({ each, status }: NodeRun): readonly NodeRun[] {
   if (each === undefined || status !== 'running') return [];
@@ -17,7 +17,7 @@ export function askingEntries({ each, status }: NodeRun): readonly NodeRun[] {
   return open.every((entry) => entry.status === 'input-required') ? open : [];
 }
 
-/** Returns the questions of entries as one text, a line each, named by the instance that an answer names. At most ten. */
+/** Formats the questions of at most ten entries, a line each. A line begins with the instance that an answer names. */
 export function questionsText(entries: readonly NodeRun[]): string {
   const lines = entries
     .slice(0, MOST_QUESTIONS)

@@ -4,22 +4,22 @@ import type { NodeRun } from './node-run.js';
 import type { NodeSets } from './node-sets.js';
 import type { WorkflowNode } from './workflow.js';
 
-/** How many entries of a list are at work at once unless its definition says so. */
+/** Number of entries of a list at work at once, unless its definition sets another. */
 const CONCURRENCY = 5;
 
-/** What follows for the node that goes through a list. */
+/** Listener for the nodes that iterate over lists. */
 export interface ListListener {
-  /** All entries that were begun have ended, and no other is: the node's end can be told. */
+  /** Called when all started entries have ended and no other starts: the node can end. */
   over(list: NodeRun): void;
-  /** Nobody needs an entry any more that is under way. */
+  /** Called for an entry under way that is no longer needed. */
   withdrawn(entry: NodeRun): void;
-  /** It was withdrawn, and nothing of it is under way any more. */
+  /** Called when nothing of a withdrawn list is under way any more. */
   canceled(list: NodeRun): void;
 }
 
-/** The entries of lists, each an instance that is made when its turn comes. */
+/** Entries of lists. The instance of an entry is created when its turn comes. */
 export class Lists {
-  /** Lists of which no other entry begins, and how many of theirs were to begin. */
+  /** Lists of which no other entry starts, each with the number of its skipped entries. */
   private readonly closed = new Map<NodeRun, number>();
   private readonly withdrawn = new Set<NodeRun>();
 
@@ -38,7 +38,7 @@ export class Lists {
     this.goOn(list);
   }
 
-  /** An entry has completed, failed or was canceled. */
+  /** Counts an entry that has completed, failed or was canceled, and starts the next entries. */
   ended(entry: NodeRun): void {
     const { list } = entry;
     if (list?.each === undefined) return;
@@ -51,14 +51,14 @@ export class Lists {
     this.goOn(list);
   }
 
-  /** Nobody needs the list any more. */
+  /** Stops a list that is no longer needed. */
   withdraw(list: NodeRun): void {
     this.withdrawn.add(list);
     this.close(list);
     this.goOn(list);
   }
 
-  /** The node that goes through it has ended: what its entries came to is in its own result. */
+  /** Drops the items and the entries' Artifacts once the node has ended: its own result has them. */
   finish(list: NodeRun): void {
     this.closed.delete(list);
     this.withdrawn.delete(list);
@@ -66,7 +66,7 @@ export class Lists {
     for (const entry of list.each?.runs ?? []) entry.artifacts = [];
   }
 
-  /** No other entry begins, and those that are under way are canceled. */
+  /** Starts no further entries, and withdraws those under way. */
   private close(list: NodeRun): void {
     if (this.closed.has(list)) return;
     let skipped = 0;

@@ -2,19 +2,19 @@ import { isWaitingState } from '#libs/protocol';
 import type { Job } from '#libs/jobs';
 import type { TaskEvent } from '#libs/tasks';
 
-/** The job that looks at what a run asks for, once that the run waits. */
+/** Name of the job that checks the children of a waiting run. */
 export const LOOK_AGAIN = 'runs.look-again';
 
-/** The last sequences of Tasks, by their ids. */
+/** Last event sequences of Tasks, by Task id. */
 export type LastSequences = Readonly<Record<string, number>>;
 
-/** Which run, and how far the Tasks of the nodes that it asks for were by its last look. */
+/** Payload of the job: a run, and the last sequences of the Tasks that it waits for, as of the latest check. */
 export interface LookAgain {
   runId: string;
   children: LastSequences;
 }
 
-/** The event with such a job in its commit, if the run waits from then on; those of agents outside are not looked at. */
+/** Adds the job to the commit of an event by which the run begins to wait, unless the run has no local children. */
 export function lookingAgain(event: TaskEvent, { runId, children }: LookAgain): TaskEvent {
   if (!('statusUpdate' in event) || !isWaitingState(event.statusUpdate.status.state)) return event;
   if (Object.keys(children).length === 0) return event;
@@ -36,7 +36,10 @@ export function* withFirstJob(events: Iterable<TaskEvent>, job: Job | undefined)
   }
 }
 
-/** @throws TypeError for a payload of another shape */
+/**
+ * Reads the payload of the job.
+ * @throws TypeError for a payload of another shape
+ */
 export function readLookAgain(payload: unknown): LookAgain {
   const { runId, children } = (payload ?? {}) as Record<string, unknown>;
   if (typeof runId !== 'string' || typeof children !== 'object' || children === null)

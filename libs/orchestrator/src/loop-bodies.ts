@@ -2,20 +2,20 @@ import { Ancestors } from './ancestors.js';
 import type { GraphEdge, GraphFault } from './graph-edge.js';
 import type { Loop } from './loop.js';
 
-/** A graph without its back-edges. */
+/** Graph without its back-edges. */
 interface ForwardGraph {
-  /** Every node after all of its predecessors. */
+  /** Ids of the nodes, each after all of its predecessors. */
   readonly order: readonly string[];
   predecessors(id: string): string[];
   incoming(id: string): readonly GraphEdge[];
 }
 
-/** What each back-edge of a graph repeats, and which of them make no loop. */
+/** Loops of the back-edges of a graph, and the faults of those that form no loop. */
 export class LoopBodies {
   readonly loops: readonly Loop[];
   readonly faults: readonly GraphFault[];
 
-  /** @param graph without a cycle */
+  /** @param graph graph without a cycle */
   constructor(
     private readonly graph: ForwardGraph,
     backEdges: readonly GraphEdge[],
@@ -48,7 +48,10 @@ export class LoopBodies {
   }
 }
 
-/** Two loops lie apart or one in the other: the larger ones first, all of a body has to lie in the same one before it. */
+/**
+ * Finds loops that overlap without one containing the other. Goes from the largest body to the smallest: all nodes of a
+ * body must lie in the same innermost loop so far.
+ */
 function overlaps(loops: readonly Loop[]): GraphFault[] {
   const innermost = new Map<string, Loop>();
   for (const loop of loops.toSorted((a, b) => b.body.size - a.body.size)) {

@@ -1,15 +1,15 @@
 import type { Loop } from './loop.js';
 
-/** Why a loop has ended: its `exit_when` held, it reached its `max_iterations`, or an iteration failed. */
+/** Reason for the end of a loop: its `exit_when` held, it reached its `max_iterations`, or an iteration failed. */
 export type LoopReason = 'exit_when' | 'max' | 'failure';
 
-/** One run of a loop, from its first iteration to its last. */
+/** Execution of a loop, from its first iteration to its last. */
 export interface LoopRun {
   readonly loop: Loop;
-  /** The iterations of the loops around it, outermost first. */
+  /** Iterations of the enclosing loops, outermost first. */
   readonly path: readonly number[];
-  /** The newest one; they count from 1, and it is 0 until the loop is reached. */
+  /** Number of the newest iteration, from 1; 0 until the loop is reached. */
   iteration: number;
-  /** Absent while it goes on. */
+  /** Reason for the end; absent while the loop runs. */
   reason?: LoopReason;
 }

@@ -1,13 +1,13 @@
 import type { LoopConfig } from './workflow.js';
 
-/** A back-edge, and what it repeats. */
+/** Back-edge, and the nodes that it repeats. */
 export interface Loop {
-  /** The edge's place in `edges`. */
+  /** Index of the edge in `edges`. */
   readonly index: number;
-  /** The last node of an iteration, and the first of the next one. */
+  /** Last node of an iteration, and first node of the next one. */
   readonly from: string;
   readonly to: string;
   readonly config: LoopConfig;
-  /** What is repeated: all that lies between `to` and `from`, and both. */
+  /** Ids of the repeated nodes: all between `to` and `from`, and both. */
   readonly body: ReadonlySet<string>;
 }

@@ -2,17 +2,17 @@ import type { GraphEdge } from '../graph-edge.js';
 import type { WorkflowNode } from '../workflow.js';
 import { FailedExpression } from './failed-expression.js';
 
-/** Which of the edges from one node are taken, by their places in `edges`. */
+/** Edges from one node that are taken, by their indexes in `edges`. */
 export interface EdgeChoice {
   taken: number[];
-  /** The conditions that could not be decided: their edges are not taken. */
+  /** Conditions that could not be evaluated: their edges are not taken. */
   errors: { edge: number; message: string }[];
 }
 
 /**
- * Chooses among edges that are for the same outcome of a node: each whose condition holds, or only the first one; there an
- * edge without a condition is tried last.
- * @param holds asked of edges with a condition, in their order
+ * Chooses among the edges for the same outcome of a node: all whose condition holds, or only the first. To find the
+ * first, edges without a condition are tried last.
+ * @param holds evaluates the condition of an edge; called in the order of the edges
  */
 export function chooseEdges(
   edges: readonly GraphEdge[],

@@ -10,28 +10,28 @@ import { type ExpressionPlace, expressionPlace } from './expression-places.js';
 import { countProblem, earlier, type IsEarlier, placeProblems } from './expression-problems.js';
 import { ERROR_FIELDS, NODE_FIELDS, RUN_FIELDS, type Surroundings, vocabularyOf } from './vocabulary.js';
 
-/** A caller reads no more. */
+/** Maximum number of problems returned. */
 const MOST_PROBLEMS = 100;
 
-/** Something that an expression may name. */
+/** Name that an expression may use. */
 export interface ExpressionVariable {
   name: string;
-  /** What may stand behind the name; absent: whatever the value has. */
+  /** Members that may follow the name; absent if any may. */
   members?: string[];
-  /** What may stand behind each member. */
+  /** Fields that may follow each member. */
   fields?: string[];
 }
 
-/** What is wrong with an expression or a template, and what it may name. */
+/** Problems of an expression or a template, and the names that it may use. */
 export interface CheckedExpression {
   problems: WorkflowProblem[];
   variables: ExpressionVariable[];
 }
 
 /**
- * Checks an expression, or a template, that stands, or is about to stand, in a definition, which may have other errors.
- * @param path where: `edges[3].when`
- * @returns `undefined` where the definition has no such node or edge
+ * Checks an expression or a template at a place in a definition, which may have other errors.
+ * @param path path of the place: `edges[3].when`
+ * @returns `undefined` if the definition has no such node or edge
  */
 export function checkInDefinition(
   content: ExpressionPlace['content'],
@@ -53,7 +53,7 @@ export function checkInDefinition(
   return { problems: problems.slice(0, MOST_PROBLEMS), variables: variablesAt(place, definition, isEarlier) };
 }
 
-/** Checks what can be known of an expression, or a template, that stands nowhere. */
+/** Checks an expression or a template that has no place in a definition. */
 export function checkAlone(content: ExpressionPlace['content'], definition?: WorkflowDefinition): CheckedExpression {
   const place: ExpressionPlace = { member: '', path: '', content, surroundings: ANYWHERE };
   const ids = definition ? new Set(definition.nodes.map(({ id }) => id)) : ANY_NAME;
@@ -72,7 +72,7 @@ function problemsAt(
   return beyond ? [beyond] : placeProblems(place, vocabularyOf(ids, place.surroundings), isEarlier);
 }
 
-/** Of `{{references}}`. */
+/** Checks the `{{references}}` of a template. */
 function ofReferences(place: ExpressionPlace, graph: WorkflowGraph, reach: Reach): WorkflowProblem[] {
   const { content, node, path } = place;
   if ('expression' in content || node === undefined) return [];

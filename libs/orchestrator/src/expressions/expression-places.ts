@@ -3,23 +3,23 @@ import { templateValues } from '../node-templates.js';
 import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from '../workflow.js';
 import type { Surroundings } from './vocabulary.js';
 
-/** Where in a definition there is an expression, or a template with expressions. */
+/** Place in a definition with an expression, or with a template that may contain expressions. */
 export interface ExpressionPlace {
-  /** The path in the node or the edge: `when`, `loop.exit_when`, `each.items`, `retry.when`, `config.until`, `config.prompt`. */
+  /** Path in its owner: `when`, `loop.exit_when`, `each.items`, `retry.when`, `config.until`, `config.prompt`. */
   member: string;
-  /** The path in the definition: `edges[3].when`. */
+  /** Path in the definition: `edges[3].when`. */
   path: string;
   node?: string;
-  /** The place of the edge in `edges`. */
+  /** Index of the edge in `edges`. */
   edge?: number;
   surroundings: Surroundings;
   content: { expression: string } | { template: JsonValue };
 }
 
-/** Whether the body of a loop has both of these nodes. */
+/** True if the body of a loop contains both of these nodes. */
 export type IsRepeated = (id: string, other: string) => boolean;
 
-/** All of them, those of the nodes first. Only language 2 has expressions in templates. */
+/** Returns all places in a definition, those of the nodes first. Only language 2 has expressions in templates. */
 export function expressionPlaces(definition: WorkflowDefinition, isRepeated: IsRepeated): ExpressionPlace[] {
   const exits = exitsOf(definition);
   return [
@@ -44,7 +44,10 @@ export function expressionPlaces(definition: WorkflowDefinition, isRepeated: IsR
   ];
 }
 
-/** The place at a path, with other content, or with content where the definition has none; `undefined` for no such place. */
+/**
+ * Returns the place at a path with this content, which need not be in the definition; `undefined` if there is no such
+ * node or edge.
+ */
 export function expressionPlace(
   definition: WorkflowDefinition,
   path: string,
@@ -87,7 +90,10 @@ function expression(member: string, text: string | undefined): Found[] {
   return text === undefined ? [] : [[member, { expression: text }]];
 }
 
-/** What there is once for each item knows the item; what comes of a failure, or at the end, knows the failure. */
+/**
+ * Returns the names available in a member of a node. The item is available if the member is evaluated for each item,
+ * the failure if it is evaluated after a failure or at the end.
+ */
 function surroundingsInNode(
   { id, type, each }: WorkflowNode,
   member: string,

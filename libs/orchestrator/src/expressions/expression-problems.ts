@@ -14,17 +14,17 @@ import { type ExpressionPlace, expressionPlaces } from './expression-places.js';
 import { pathIn } from './failed-expression.js';
 import { vocabularyOf } from './vocabulary.js';
 
-/** Of a definition, with those that stand in it. To read one takes longer than to count it. */
+/** Maximum number of expressions in a definition, inline workflows included. Compiling takes longer than counting. */
 const MOST_EXPRESSIONS = 1_000;
 const MOST_CHARACTERS = 64 * 1024;
-/** A caller reads no more. */
+/** Maximum number of problems returned. */
 const MOST_PROBLEMS = 100;
 
 /**
- * What is wrong with the expressions of a definition. They are counted before the first one is read: beyond what there
- * may be, that is all that is said.
- * @param reach absent where the graph is none yet: what runs before what is not asked then
- * @param use of the workflow
+ * Returns the problems of a definition's expressions. Counts them before it compiles the first one: if there are too
+ * many, that is the only problem.
+ * @param reach absent if the graph is invalid: the order of nodes is not checked then
+ * @param use counters of the workflow
  */
 export function expressionProblems(
   definition: WorkflowDefinition,
@@ -51,10 +51,10 @@ export function expressionProblems(
   return problems;
 }
 
-/** Whether a node has run when an expression is evaluated. */
+/** True if a node has run when an expression is evaluated. */
 export type IsEarlier = (id: string) => boolean;
 
-/** Of an expression of a node, or of an edge from a source. */
+/** Returns the test for an expression of a node, or of an edge from a source. */
 export function earlier(reach: Reach, node: string | undefined, source = ''): IsEarlier {
   return (id) => (node === undefined ? reach.hasAfter(source, id) : reach.has(node, id));
 }
@@ -65,7 +65,7 @@ function said({ nodes, edges }: WorkflowDefinition, { node, edge, member }: Expr
   return `${nodes.find(({ id }) => id === node)?.type} node "${node}": ${member}`;
 }
 
-/** What is wrong with an expression, or a template; the details do not say where. */
+/** Returns the problems of an expression or a template. Their details do not name its place. */
 export function placeProblems(
   { path, node, edge, member, content }: ExpressionPlace,
   vocabulary: Vocabulary,
@@ -90,14 +90,14 @@ export function placeProblems(
     );
 }
 
-/** No variable of an edge is true or false itself. */
+/** True for a single word other than `true` and `false`. No variable of an edge is a boolean itself. */
 function isWord(text: string): boolean {
   return /^\s*\w+\s*$/.test(text) && !/^\s*(true|false)\s*$/.test(text);
 }
 
 /**
- * Says that there are more expressions than there may be, or larger ones; of them nothing is read to find that.
- * @param use of the workflow
+ * Counts the expressions at a place, and returns a problem if they are too many or too large. Compiles none of them.
+ * @param use counters of the workflow
  */
 export function countProblem(
   { path, node, edge, content }: ExpressionPlace,

@@ -1,13 +1,13 @@
 import { ExpressionError } from '#libs/expressions';
 
-/** An expression of a definition has no value in this run. The message says which one and why, and may be shown to callers. */
+/** Failure of an expression in a run. The message names the expression and the reason, and may be shown to callers. */
 export class FailedExpression extends Error {
   override readonly name = 'FailedExpression';
 }
 
 /**
- * What evaluating an expression, or a template, gives.
- * @param member where it stands: `edges[3].when`, `config.prompt`
+ * Evaluates an expression or a template.
+ * @param member path that errors name: `edges[3].when`, `config.prompt`
  * @throws FailedExpression
  */
 export function evaluating<T>(member: string, evaluate: () => T): T {
@@ -20,7 +20,7 @@ export function evaluating<T>(member: string, evaluate: () => T): T {
   }
 }
 
-/** The path of what stands at a path in a member. */
+/** Joins a member and a path within it. */
 export function pathIn(member: string, path: string): string {
   return path === '' || path.startsWith('[') ? `${member}${path}` : `${member}.${path}`;
 }

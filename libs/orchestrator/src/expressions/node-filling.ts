@@ -4,20 +4,20 @@ import { DecisionBudgets } from './decision-budgets.js';
 import { evaluating } from './failed-expression.js';
 import type { RunExpressions } from './run-expressions.js';
 
-/** What the templates of a node are filled with, at one place of a run. */
+/** Values for the templates of a node, at one place of a run. */
 export interface FillingSource {
-  /** What `{{id}}` stands for. */
+  /** Resolver of `{{references}}`. */
   resolve: TemplateResolver;
-  /** Where texts have expressions. */
+  /** Expressions and their variables; absent if texts have no expressions. */
   language?: { expressions: RunExpressions; variables: Variables; budgets?: DecisionBudgets };
 }
 
-/** Fills the templates of one node, all of them within the same budgets. */
+/** Fills the templates of one node, all within the same budgets. */
 export class NodeFilling {
   private readonly budgets: DecisionBudgets;
   private readonly budget;
 
-  /** @param texts what all of them may come to, and what is put together beside them */
+  /** @param texts size limit of all filled texts, and of other content that is built with them */
   constructor(
     private readonly nodeId: string,
     private readonly source: FillingSource,
@@ -28,10 +28,10 @@ export class NodeFilling {
   }
 
   /**
-   * A value with its texts filled; one that is an expression alone becomes what that comes to.
-   * @param member where it stands in the node: `config.args`
+   * Fills the texts of a value. A text that is a single expression is replaced by the expression's value.
+   * @param member path in the node: `config.args`
    * @throws FailedExpression
-   * @throws ContentTooLarge before anything is put together
+   * @throws ContentTooLarge before anything is built
    */
   value(member: string, value: JsonValue): JsonValue {
     const { source, texts, budget, budgets } = this;
@@ -43,7 +43,11 @@ export class NodeFilling {
     return evaluating(member, () => budgets.within(budget, fill));
   }
 
-  /** A text, filled; what its expressions come to is a text in it, else JSON. Throws as `value` does. */
+  /**
+   * Fills a text. If its expression gives no text, the result is JSON.
+   * @throws FailedExpression
+   * @throws ContentTooLarge before anything is built
+   */
   text(member: string, text: string): string {
     const value = this.value(member, text);
     return typeof value === 'string' ? value : JSON.stringify(value);

@@ -11,17 +11,17 @@ import { type ExpressionPlace, expressionPlaces, type IsRepeated } from './expre
 import { pathIn } from './failed-expression.js';
 import { vocabularyOf } from './vocabulary.js';
 
-/** Where an expression stands: a member of a node, by its id, or of an edge, by its place. */
+/** Owner of an expression: the id of a node, or the index of an edge. */
 type Owner = string | number;
 
-/** The expressions and templates of one definition as its runs evaluate them. */
+/** Compiled expressions and templates of one definition. */
 export class RunExpressions {
   private static readonly known = new WeakMap<WorkflowDefinition, RunExpressions>();
-  /** The ids of all nodes. */
+  /** Ids of all nodes. */
   readonly ids: ReadonlySet<string>;
-  /** Why no run of the definition can go on: it was saved when more was allowed. */
+  /** Reason why no run of the definition can continue: it was saved under wider limits. */
   readonly fault: string | undefined;
-  /** True if anything is evaluated in its runs. */
+  /** True if runs of the definition evaluate anything. */
   hasAny = false;
   private readonly expressions = new Map<Owner, Map<string, Expression>>();
   private readonly templates = new Map<Owner, Map<string, Template>>();
@@ -32,34 +32,37 @@ export class RunExpressions {
     this.fault = faults[0];
   }
 
-  /** Those of a definition, which are compiled once. */
+  /** Returns the expressions of a definition, which are compiled once. */
   static of(definition: WorkflowDefinition, isRepeated: IsRepeated): RunExpressions {
     const expressions = RunExpressions.known.get(definition) ?? new RunExpressions(definition, isRepeated);
     RunExpressions.known.set(definition, expressions);
     return expressions;
   }
 
-  /** The `when` of an edge, by its place in `edges`. */
+  /** Returns the `when` of an edge, by its index in `edges`. */
   when(edge: number): Expression | undefined {
     return this.expressions.get(edge)?.get('when');
   }
 
-  /** The `exit_when` of an edge back. */
+  /** Returns the `exit_when` of a back-edge, by its index in `edges`. */
   exitWhen(edge: number): Expression | undefined {
     return this.expressions.get(edge)?.get('loop.exit_when');
   }
 
-  /** An expression of a node. */
+  /** Returns an expression of a node. */
   ofNode(id: string, member: 'each.items' | 'retry.when' | 'config.until'): Expression | undefined {
     return this.expressions.get(id)?.get(member);
   }
 
-  /** A template of a node, by its path in the node; `undefined` where its texts have no expressions by definition. */
+  /** Returns a template of a node, by its path in the node; `undefined` if the language has no expressions in texts. */
   template(id: string, member: string): Template | undefined {
     return this.templates.get(id)?.get(member);
   }
 
-  /** @returns what is wrong with it */
+  /**
+   * Compiles the content of a place.
+   * @returns its faults
+   */
   private add({ member, path, node, edge, surroundings, content }: ExpressionPlace): string[] {
     const vocabulary = vocabularyOf(this.ids, surroundings);
     const owner = node ?? edge ?? '';

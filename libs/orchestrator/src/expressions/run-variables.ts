@@ -5,44 +5,44 @@ import type { NodeRun } from '../node-run.js';
 import { inputValue } from '../run-inputs.js';
 import { NODE_FIELDS, RUN_FIELDS } from './vocabulary.js';
 
-/** A run as expressions know it. */
+/** Run as expressions see it. */
 export interface KnownRun {
   id: string;
   workflow: string;
   revision: string;
   contextId: string;
   startedAt: Date;
-  /** The entry of the conversation that asked for the run; null where none did. */
+  /** Entry of the conversation that requested the run; null if none did. */
   conversation: JsonObject | null;
 }
 
-/** A place in a run that expressions are evaluated at, and what is seen from there. */
+/** Place in a run at which expressions are evaluated, and the values visible from there. */
 export interface Viewpoint {
   readonly run: KnownRun;
   readonly inputs: JsonObject;
-  /** The ids of all nodes. */
+  /** Ids of all nodes. */
   readonly ids: ReadonlySet<string>;
-  /** The instance of a node that is meant here. */
+  /** Returns the instance of a node that is visible here. */
   node(id: string): NodeRun | undefined;
-  /** How the innermost loop around a node has gone; null while it has not ended, and where there is none. */
+  /** Returns the result of the innermost loop around a node; null if there is none or it has not ended. */
   loop(id: string): JsonValue;
-  /** Of an entry of a list. */
+  /** Item of a list, for one of its entries. */
   readonly item?: JsonValue;
   readonly index?: number;
-  /** Of the innermost loop around the place. */
+  /** Number of the current iteration of the innermost loop. */
   readonly iteration?: number;
 }
 
-/** What is known at one moment alone. */
+/** Values of one moment. */
 export interface Moment {
-  /** The failure that is handled; null where there was none. */
+  /** Failure that is handled; null if there was none. */
   error?: Failure | null;
   now?: Date;
 }
 
 /**
- * The variables of expressions at a place. Nothing is made that no expression asks for, and everything at most once:
- * expressions of one decision share them, and they are thrown away when the run takes in another event.
+ * Returns the variables of expressions at a place. Each value is created when an expression first reads it. Expressions
+ * of one decision share the variables, which are discarded when the run folds another event.
  */
 export function runVariables(at: Viewpoint, { error, now }: Moment = {}): Variables {
   return {
@@ -79,7 +79,7 @@ function nodeField(at: Viewpoint, id: string, field: string): Value | undefined 
   }
 }
 
-/** What an `input` node was given, where that is no text: its Artifact has it as one. */
+/** Returns the value given to an `input` node, unless it is a text. The node's Artifact has it as a text only. */
 function givenData({ inputs }: Viewpoint, node: NodeRun | undefined): JsonValue | undefined {
   if (node?.type !== 'input' || node.status !== 'completed') return undefined;
   const given = inputValue(inputs, node.id);
@@ -91,7 +91,7 @@ function nodeFailure(node: NodeRun | undefined): JsonValue {
   return failureValue(node.failure ?? { kind: 'failed', message: node.error ?? '', node: node.id });
 }
 
-/** All its members are there, so that an expression may ask for any. */
+/** Returns a failure with all of its members, so that an expression may read any. */
 function failureValue({ kind, message, node, instance }: Failure): JsonObject {
   return { kind, message, node: node ?? null, instance: instance ?? node ?? null };
 }

@@ -1,6 +1,6 @@
 import type { Vocabulary } from '#libs/expressions';
 
-/** What expressions may ask of a node: `nodes.<id>.<field>`. */
+/** Fields of a node that expressions may read: `nodes.<id>.<field>`. */
 export const NODE_FIELDS: ReadonlySet<string> = new Set([
   'status',
   'text',
@@ -11,7 +11,10 @@ export const NODE_FIELDS: ReadonlySet<string> = new Set([
   'loop',
 ]);
 
-/** What they may ask of the run. `startedAt` is a timestamp; `conversation` is the entry that the run began with, or null. */
+/**
+ * Fields of the run that expressions may read. `startedAt` is a timestamp; `conversation` is the entry that the run
+ * began with, or null.
+ */
 export const RUN_FIELDS: ReadonlySet<string> = new Set([
   'id',
   'workflow',
@@ -21,25 +24,25 @@ export const RUN_FIELDS: ReadonlySet<string> = new Set([
   'conversation',
 ]);
 
-/** What they may ask of a failure. */
+/** Fields of a failure that expressions may read. */
 export const ERROR_FIELDS: ReadonlySet<string> = new Set(['kind', 'message', 'node', 'instance']);
 
-/** What an expression may name because of where it stands, besides what all may name. */
+/** Names that an expression may use because of its place, besides those that all may use. */
 export interface Surroundings {
-  /** `item` and `index`: of an `each`, in what is done once for each item. */
+  /** True if `item` and `index` exist: the expression is evaluated for each item of an `each`. */
   item?: boolean;
-  /** Within the body of a loop. */
+  /** True within the body of a loop. */
   iteration?: boolean;
-  /** The failure that is handled; null where there was none. */
+  /** True if `error` exists: the failure that is handled, or null. */
   error?: boolean;
-  /** The time, read once for each decision. */
+  /** True if `now` exists: the time, read once for each decision. */
   now?: boolean;
 }
 
 /**
- * What an expression of a workflow may name. All nodes may be, also those that run later: which of them an expression can
- * know is asked of its references. Where there is no trigger and no usage yet, their names are kept for them.
- * @param ids of all nodes: an input of such a name stands for the node in templates
+ * Returns the names that an expression of a workflow may use. They include nodes that run later; which nodes have run
+ * is checked for each reference. `trigger` and `usage` are reserved.
+ * @param ids ids of all nodes, which are names of inputs as well: such an input replaces the node in templates
  */
 export function vocabularyOf(ids: Pick<ReadonlySet<string>, 'has'>, at: Surroundings = {}): Vocabulary {
   return {

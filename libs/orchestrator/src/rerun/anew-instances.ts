@@ -3,7 +3,7 @@ import type { WorkflowGraph } from '../workflow-graph.js';
 import type { InstanceName } from './instance-name.js';
 
 /**
- * Which instances of a rerun are run anew: those that are named, and everything after them. A node in a loop that is named
+ * Instances that a rerun executes again: the named ones, and everything after them. A node in a loop that is named
  * without an iteration stands for the whole loop, from its first iteration on.
  */
 export class AnewInstances {
@@ -41,7 +41,7 @@ export class AnewInstances {
     return this.loopsAround(one).filter(({ body }) => body.has(other)).length;
   }
 
-  /** Outermost first. */
+  /** Returns the loops around a node, outermost first. */
   private loopsAround(id: string): readonly Loop[] {
     const known = this.loops.get(id);
     if (known) return known;
@@ -59,7 +59,7 @@ export class AnewInstances {
 
 interface Named extends InstanceName {
   isWholeLoop: boolean;
-  /** What comes after it by edges forward, itself included. */
+  /** Ids of the nodes that forward edges lead to, those of the start included. */
   reached: ReadonlySet<string>;
 }
 

@@ -1,15 +1,15 @@
-/** An instance of a node, as its name says it: `draft`, `draft@2`, `tr[17]`, `x@2@1[17]`. */
+/** Parts of the name of an instance: `draft`, `draft@2`, `tr[17]`, `x@2@1[17]`. */
 export interface InstanceName {
   id: string;
-  /** The iterations of the loops around it, outermost first. */
+  /** Iterations of the enclosing loops, outermost first. */
   path: readonly number[];
-  /** Its place in the list of a node with `each`. */
+  /** Index in the list of a node with `each`. */
   index?: number;
 }
 
 const NAME = /^([A-Za-z0-9_][A-Za-z0-9_-]{0,63})((?:@\d{1,4})*)(?:\[(\d{1,5})\])?$/;
 
-/** `undefined` for what is no such name. */
+/** Parses the name of an instance; `undefined` for any other text. */
 export function parseInstance(name: string): InstanceName | undefined {
   const [, id, path = '', index] = NAME.exec(name) ?? [];
   if (id === undefined) return undefined;

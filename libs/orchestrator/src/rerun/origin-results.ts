@@ -3,13 +3,13 @@ import type { TaskEvent } from '#libs/tasks';
 import { loopEnded, nodeReused } from '../control-steps.js';
 import { nodeCompleted, nodeError } from '../run-steps.js';
 
-/** What an instance has completed with; `fallback`: it is what its definition gives where no attempt succeeds. */
+/** Result of a completed instance. `fallback`: the definition's result for a node whose attempts all fail. */
 export interface OriginResult {
   artifacts: Artifact[];
   fallback?: true;
 }
 
-/** What the log of a run says of the ends of its instances, all iterations included. */
+/** Results and failures of the instances in the log of a run, all iterations included. */
 export class OriginResults {
   private readonly results = new Map<string, OriginResult>();
   private readonly failures = new Set<string>();
@@ -22,7 +22,7 @@ export class OriginResults {
     return this.results.get(instance);
   }
 
-  /** The instances that failed, in the order in which they did; of a list that failed the entries, where any did. */
+  /** Names of the failed instances, in the order of failure. A failed list is replaced by its failed entries, if any. */
   get failed(): string[] {
     const failed = [...this.failures];
     const lists = new Set(failed.filter(isEntry).map((entry) => entry.slice(0, entry.lastIndexOf('['))));

@@ -11,13 +11,13 @@ import type { RerunOrigin } from './rerun-origins.js';
 import type { RerunRequest } from './rerun-request.js';
 import { type ComparedRun, ReusedResults } from './reused-results.js';
 
-/** A run as it is folded, and what its expressions come to. */
+/** Folded run, and the evaluation of its expressions. */
 interface FoldedRun {
   state: RunState;
   evaluation: RunEvaluation;
 }
 
-/** What a rerun takes over of the run that it begins with; `undefined` where it takes over nothing. */
+/** Returns the results that a rerun takes from its origin; `undefined` if it takes none. */
 export function reusedResults(request: RerunRequest, origin: RerunOrigin, now: FoldedRun): ReusedResults | undefined {
   if (request.all) return undefined;
   const { workflow, log } = origin;

@@ -1,15 +1,15 @@
 import type { TaskEvent, TaskScope } from '#libs/tasks';
 import type { WorkflowRevision } from '../workflow.js';
 
-/** A run that another one begins with. */
+/** Run that another run begins with. */
 export interface RerunOrigin {
   workflow: WorkflowRevision;
-  /** Its whole log. */
+  /** Whole log of the run. */
   log: readonly TaskEvent[];
 }
 
-/** Finds the runs that others begin with. */
+/** Lookup of the runs that reruns begin with. */
 export abstract class RerunOrigins {
-  /** `undefined` where there is none that this caller may read, or it is not kept any more. */
+  /** Resolves with a run; `undefined` if the caller may not read it, or it is no longer kept. */
   abstract find(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined>;
 }

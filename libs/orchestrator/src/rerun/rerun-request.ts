@@ -1,18 +1,18 @@
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** The metadata key under which the request for a run says that it is a rerun, of which run and of what. */
+/** Metadata key of the request for a rerun: it names the original run, and what to run again. */
 export const RERUN_KEY = 'parley/rerun';
 
-/** What a run takes over of another one, and what it does anew. */
+/** Request for a rerun. */
 export interface RerunRequest {
-  /** The id of the run that it begins with. */
+  /** Id of the original run. */
   origin: string;
-  /** Instances that are run anew, with everything after them. */
+  /** Instances to run again, with everything after them. */
   from?: string[];
-  /** Likewise whatever failed. */
+  /** True to run the failed instances again, with everything after them. */
   failed?: boolean;
-  /** Everything is run anew. */
+  /** True to run everything again. */
   all?: boolean;
 }
 
@@ -20,7 +20,7 @@ export function rerunMetadata(request: RerunRequest): JsonObject {
   return { [RERUN_KEY]: { ...request } };
 }
 
-/** What metadata says of a rerun; `undefined` where it says nothing that makes sense. */
+/** Reads the request for a rerun from metadata; `undefined` if there is none, or it is malformed. */
 export function readRerun(metadata: JsonObject | undefined): RerunRequest | undefined {
   const rerun = metadata?.[RERUN_KEY];
   if (!isJsonObject(rerun) || typeof rerun['origin'] !== 'string') return undefined;
@@ -33,7 +33,7 @@ export function readRerun(metadata: JsonObject | undefined): RerunRequest | unde
   };
 }
 
-/** Reads what the Task of a run, the first event of its log, says of the run that it begins with. */
+/** Reads the request for a rerun from the Task of a run, the first event of its log. */
 export function rerunOf(first: TaskEvent | undefined): RerunRequest | undefined {
   return first && 'task' in first ? readRerun(first.task.metadata) : undefined;
 }

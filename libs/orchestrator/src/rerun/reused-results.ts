@@ -7,17 +7,20 @@ import type { WorkflowGraph } from '../workflow-graph.js';
 import type { AnewInstances } from './anew-instances.js';
 import type { OriginResult, OriginResults } from './origin-results.js';
 
-/** A result that is taken over from the run that a rerun began with. */
+/** Result that a rerun takes from its origin. */
 export interface ReusedResult extends OriginResult {
-  /** That run's id. */
+  /** Id of the original run. */
   origin: string;
 }
 
-/** What a node was sent, or would be, in one of two runs. */
+/** View of a run, to compare what a node is sent in two runs. */
 export interface ComparedRun {
   graph: WorkflowGraph;
   node(id: string): NodeRun | undefined;
-  /** @throws where it cannot be put together */
+  /**
+   * Returns the Parts that the node is sent.
+   * @throws if they cannot be built
+   */
   parts(node: WorkflowNode): Part[];
 }
 
@@ -25,22 +28,23 @@ interface ReusedSource {
   origin: string;
   results: OriginResults;
   anew: AnewInstances;
-  /** The run that takes them over, as far as it has come. */
+  /** Run that takes the results, as far as it is folded. */
   run: Pick<RunState, 'graph' | 'instances'>;
-  /** Where the definition or the inputs are others: both runs, to tell what that changes nothing for. */
+  /** Both runs, if the definition or the inputs differ. Used to find the nodes that the difference does not affect. */
   compared?: { before: ComparedRun; now: ComparedRun };
 }
 
 /**
- * The results that a rerun takes over: of every instance that has completed in the run it began with and is not to be run
- * anew; of nodes of `onExit` only where nothing else is run anew. With other inputs or another definition only those of
- * nodes that are what they were, are sent what they were sent, and come after nodes alone for which that holds; in loops
- * and lists none.
+ * Results that a rerun takes from its origin.
+ * - An instance is reused if it completed there and is not to run again.
+ * - A node of `onExit` is reused only if no other node runs again.
+ * - With other inputs or another definition, a node is reused only if it is unchanged, is sent the same, and follows
+ *   reused nodes alone. No node in a loop or with a list is.
  */
 export class ReusedResults {
   constructor(private readonly source: ReusedSource) {}
 
-  /** Asked when the instance is about to start. */
+  /** Returns the result of an instance that is about to start, if it is reused. */
   of(node: NodeRun): ReusedResult | undefined {
     const { origin, results, anew } = this.source;
     const result = results.of(node.instance);
@@ -49,7 +53,7 @@ export class ReusedResults {
     return { origin, ...result };
   }
 
-  /** What runs at the end comes after everything, and may have another outcome to tell of. */
+  /** True for a node of `onExit` after any other node has run: it may have another outcome to report. */
   private comesAfterAnew({ id }: NodeRun): boolean {
     const { graph, instances } = this.source.run;
     if (!graph.exits.has(id)) return false;
@@ -73,7 +77,7 @@ export class ReusedResults {
   }
 }
 
-/** All of a node that decides what it does; not where an editor draws it. */
+/** Returns everything of a node that affects what it does: all but its position in an editor. */
 function meaning({ position: _position, ...node }: WorkflowNode): object {
   return node;
 }
@@ -83,7 +87,7 @@ function isFedAlike(id: string, before: WorkflowGraph, now: WorkflowGraph): bool
   return isDeepStrictEqual(edges(before), edges(now));
 }
 
-/** What cannot be put together in either of the runs is no reason to take a result over. */
+/** True if the node is sent the same in both runs. False if that cannot be built for one of them. */
 function isSentAlike(
   then: WorkflowNode,
   node: WorkflowNode,
