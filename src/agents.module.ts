@@ -20,7 +20,7 @@ import { ServiceAddress } from '#libs/http';
 import { OutboundHttp } from '#libs/outbound';
 import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
 
-/** Calls to agents, foreign ones and our own. */
+/** Calls to agents, of this service and elsewhere. */
 @Module({
   imports: [RemoteAgentsModule, CredentialsModule, FilesModule, RevisionClaimModule],
   providers: [
@@ -76,15 +76,15 @@ import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
 })
 export class AgentsModule {}
 
-/** Calls to our own agents stay in the process. */
+/** Returns the dispatch of calls to own agents within the process. */
 function localAgents(modules: ModuleRef, address: ServiceAddress): LocalAgents {
-  // Looked up late: it serves agents that are built with clients of the directory.
+  // Looked up lazily: it serves agents that are built with clients of the directory.
   return { address, handler: () => modules.get<InProcessHandler>(InProcessHandler, { strict: false }) };
 }
 
 /**
- * With `NODE_DISPATCH=http` another replica must know whose run it works for, and by which revision; no other server is
- * told anything.
+ * Returns the credentials for calls to own agents over HTTP. With `NODE_DISPATCH=http` another replica has to know the
+ * owner of the run and the revision; any other server is sent nothing.
  */
 function ownCredentials(
   authentication: Authentication,

@@ -54,7 +54,7 @@ import { AgentsModule } from './agents.module.js';
 import { ToolServersModule } from './tool-servers.module.js';
 import { NamersModule } from './workflow-namers.js';
 
-/** What Parley is made of. */
+/** Root module of the service. */
 @Module({})
 export class AppModule {
   static with(config: AppConfig): DynamicModule {

@@ -61,32 +61,31 @@ import { startLines } from './start-lines.js';
 import { returnStartMemory } from './start-memory.js';
 import { answerUnreadableRequest } from './unreadable-requests.js';
 
-/** Node ids and run ids are in paths: longer than the router's default of 100 characters allows. */
+/** Maximum length of a path parameter: ids of nodes and runs exceed the router's default of 100 characters. */
 const MAX_PATH_PARAMETER = 1024;
-/** Bytes of all headers together, and how long they may take to arrive. */
+/** Maximum bytes of all headers of a request. */
 const MAX_HEADERS = 16 * 1024;
 
-/** Log levels at which a start says more than that it is done. */
+/** Log levels at which the start reports more than one line. */
 const TALKATIVE: ReadonlySet<LogLevel> = new Set(['info', 'debug', 'trace']);
 
-/** A service that listens. */
+/** Service that listens. */
 interface Started {
-  /** Its base URL. */
+  /** Base URL of the service. */
   url: string;
-  /** Absent where gRPC is off. */
+  /** Port of gRPC; absent if gRPC is off. */
   grpcPort?: number;
 }
 
 /**
- * Starts the service and says so in one line on standard output; unless LOG_LEVEL is above info, the next ones say what
- * it is made of. Bad configuration ends the process with one line per
- * key on standard error, and exit code 1.
+ * Starts the service and reports that in one line on standard output, followed by its main settings unless LOG_LEVEL is
+ * above info. An invalid configuration ends the process with one line per variable on standard error, and exit code 1.
  */
 export async function start(environment: Environment): Promise<void> {
   try {
     const config = loadConfig(environment);
     const { url, grpcPort } = await startedOn(config, new EarlyStop(config));
-    // Whoever read the ready line may close the pipe; that is no reason to end.
+    // A reader of the ready line may close the pipe, which is no reason to end.
     process.stdout.on('error', () => undefined);
     const more = TALKATIVE.has(config.logLevel) ? startLines(config, { url, grpcPort, hasConsole: hasConsole() }) : [];
     process.stdout.write([`Parley is ready on ${url}`, ...more, ''].join('\n'));
@@ -97,7 +96,10 @@ export async function start(environment: Environment): Promise<void> {
   }
 }
 
-/** A start that fails, or that is stopped, ends what it has begun, the embedded database as well, before it is reported. */
+/**
+ * Creates the application and listens. If the start fails or is stopped, it stops what it had started, the embedded
+ * database included, before it reports that.
+ */
 async function startedOn(config: AppConfig, stop: EarlyStop): Promise<Started> {
   const app = await createApp(config).catch(async (error: unknown) => {
     await Shutdown.afterFailedStart(config);
@@ -115,7 +117,7 @@ async function startedOn(config: AppConfig, stop: EarlyStop): Promise<Started> {
   });
 }
 
-/** The application, ready to listen; tests start it in their own process. */
+/** Creates the application, ready to listen; tests start it in their own process. */
 export async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter(serverOptions(config));
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(config), adapter, {
@@ -157,14 +159,14 @@ export async function createApp(config: AppConfig): Promise<NestFastifyApplicati
   return app;
 }
 
-/** The event gateway's WebSocket, which answers upgrades itself (ADR 41). */
+/** Attaches the WebSocket of the event gateway, which handles upgrades itself (ADR 41). */
 function serveSockets(app: NestFastifyApplication): void {
   const sockets = app.get(GatewaySocket, { strict: false });
   app.useWebSocketAdapter(new GatewayAdapter(sockets));
   sockets.attach(app.getHttpServer());
 }
 
-/** A2A and MCP, whose routes are no controllers (ADR 4). */
+/** Registers A2A and MCP, whose routes are not controllers (ADR 4). */
 function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, bodyTurn: BodyTurn): void {
   const fastify = app.getHttpAdapter().getInstance();
   const handler = app.get(RequestHandler, { strict: false });
@@ -203,23 +205,26 @@ function serverOptions(config: AppConfig): FastifyHttpOptions<Server> {
     http: {
       ...http,
       maxHeaderSize: MAX_HEADERS,
-      // The browser guard does, and reads the request to its end.
+      // The browser guard checks the host, and reads the request to its end.
       requireHostHeader: false,
-      // A client that offers another protocol beside its request, as HTTP/2 without TLS, wants an answer in any case.
+      // A client that offers another protocol, as HTTP/2 without TLS, expects an answer in any case.
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER, ignoreTrailingSlash: true },
   };
 }
 
-/** An address that no router can read is answered before any route, in the shape of the surface it seems to mean. */
+/**
+ * Answers an address that the router cannot parse, before any route, in the format of the surface that it seems to
+ * address.
+ */
 function refuseAddress(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (request.url.startsWith('/a2a')) return answerUnreadableAddress(request, reply);
   const problem = { ...problemOf(error), requestId: String(request.id), ...requestTrace(request.raw) };
   void reply.code(problem.status).header('content-type', 'application/problem+json').send(JSON.stringify(problem));
 }
 
-/** Listens, and from then on takes over what other processes left. */
+/** Listens, and then adopts the work that other processes left. */
 export async function listen(app: NestFastifyApplication, config: AppConfig): Promise<Started> {
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');

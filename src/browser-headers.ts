@@ -4,11 +4,11 @@ import helmet from 'helmet';
 const OF_AGENTS = /^\/a2a(?=[/?]|$)/;
 
 /**
- * Gives every answer the headers that a browser heeds, but those below `/a2a`, which no browser renders: their headers
- * are the protocol's alone.
+ * Adds the headers that browsers observe to every answer, except below `/a2a`, which no browser renders: those headers
+ * belong to the protocol alone.
  */
 export function setBrowserHeaders(fastify: FastifyInstance): void {
-  // Whether a name is served with TLS alone is known to the proxy that terminates it.
+  // Only the proxy that terminates TLS knows whether a name is served with TLS alone.
   const set = helmet({ contentSecurityPolicy: false, strictTransportSecurity: false });
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
     if (OF_AGENTS.test(raw.url ?? '')) done();

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { A2AError } from '#libs/protocol';
 
 /**
- * Refuses bodies that are compressed, unread: 415, and `Accept-Encoding` says what is taken (RFC 9110, sections 12.5.3
- * and 15.5.16). A little of them can become any amount.
+ * Refuses compressed bodies without reading them: 415, with the accepted coding in `Accept-Encoding` (RFC 9110,
+ * sections 12.5.3 and 15.5.16). A small compressed body can expand without limit.
  */
 export function refuseCodedBodies(fastify: FastifyInstance): void {
   fastify.addHook('preParsing', ({ headers }, reply, payload, done) => {

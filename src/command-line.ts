@@ -17,7 +17,7 @@ Settings that most people need (all of them: docs/VARIABLES.md)
 When it is ready, /docs describes the management API, and / is the console.
 `;
 
-/** What to print, and with which exit code, instead of starting; `undefined` where nothing but a start was asked for. */
+/** Returns the text to print in place of a start, and the exit code; `undefined` if the service should start. */
 export function answerTo(args: readonly string[]): { text: string; code: 0 | 2 } | undefined {
   if (args.some((it) => it === '--help' || it === '-h')) return { text: HELP, code: 0 };
   const [unknown] = args;

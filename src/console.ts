@@ -5,15 +5,15 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problem, requestTrace } from '#libs/http';
 
-/** Where the build leaves the console, seen from this file in `dist/src`. */
+/** Folder of the built console, relative to this file in `dist/src`. */
 const FILES = join(import.meta.dirname, '../apps/console');
 
-/** Returns true if the console was built; Nest's own command builds the service alone. */
+/** True if the console was built; Nest's own command builds the service alone. */
 export function hasConsole(): boolean {
   return existsSync(join(FILES, 'assets'));
 }
 
-/** First segments that are the service's own, whatever follows them. */
+/** First path segments that belong to the service itself. */
 const TAKEN = [
   'a2a',
   'api',
@@ -27,10 +27,10 @@ const TAKEN = [
   'metrics',
   '\\.well-known',
 ];
-/** A page of the console: an address that begins with none of them. */
+/** Route of the console's pages: all other first segments. */
 const PAGE = `/:page(^(?!(?:${TAKEN.join('|')})$)[^/]+$)`;
 
-/** Only what comes from here runs; the components write style elements. */
+/** Content security policy: scripts from this origin alone. The components write style elements. */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -41,13 +41,13 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Files of the build have their content's hash in their names, so they never change. */
+/** Headers of built files, which never change: their names contain the hash of the content. */
 const FOREVER = { maxAge: '365d', immutable: true };
 const ALWAYS_ASK = { 'cache-control': 'no-cache', 'content-security-policy': POLICY };
 
 /**
- * Serves the web console at `/`, and its page for every deep link into it. Where the console was not built, `/` leads to
- * the documentation of the API instead.
+ * Serves the web console at `/`, and its page for every deep link. If the console was not built, `/` redirects to the
+ * API documentation.
  */
 export async function serveConsole(app: NestFastifyApplication): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
@@ -69,7 +69,9 @@ export async function serveConsole(app: NestFastifyApplication): Promise<void> {
   for (const path of ['/', PAGE, `${PAGE}/*`]) fastify.get(path, sendPage);
 }
 
-/** What is named like a file and is none is not taken for a page, and who takes no page gets none. */
+/**
+ * Sends the page of the console. A path with a file extension is no page, and a client that accepts no page gets none.
+ */
 function sendPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
   const { accept = '*/*' } = request.headers;

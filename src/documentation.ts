@@ -9,8 +9,8 @@ type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
 
 /**
- * Serves the management API's OpenAPI at `/docs`, and as JSON at `/docs-json`. An operation is called as its method is in
- * the controller, so those are named for the whole API: `startRun`, `listRuns`.
+ * Serves the OpenAPI document of the management API at `/docs`, and as JSON at `/docs-json`. Operation ids are the
+ * names of controller methods, so these are unique in the whole API: `startRun`, `listRuns`.
  */
 export function serveDocumentation(app: NestFastifyApplication, config: AppConfig): void {
   const head = new DocumentBuilder()
@@ -34,7 +34,7 @@ export function serveDocumentation(app: NestFastifyApplication, config: AppConfi
   });
 }
 
-/** Says of each operation who may call it, by the table that requests are let in by. */
+/** Adds the access rules to each operation, from the table that authorizes requests. */
 function secured(document: OpenAPIObject, schemes: readonly string[]): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS) {
@@ -57,7 +57,7 @@ function secure(operation: Operation, access: ReturnType<typeof routeAccess>, sc
   operation.responses['403'] ??= { description: `The caller lacks the scope ${scopes}.`, ...PROBLEM_RESPONSE };
 }
 
-/** As the router has it: `/api/runs/{id}` is `/api/runs/:id`. */
+/** Converts a path to the router's syntax: `/api/runs/{id}` becomes `/api/runs/:id`. */
 function routeOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }

@@ -3,9 +3,9 @@ import { type AppConfig, Shutdown } from '#libs/service';
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
- * A signal that comes before the application is there to be closed: what is being begun is waited for, as long as the
- * grace time, so that it can be ended in order; after that what has been begun is ended as it is. The process ends with
- * 0 then, as it does after any other stop.
+ * Handles signals before the application exists. A signal waits for the start to finish, at most the grace time, so
+ * that it can be stopped in order; after that the process ends what it has started at once. Its exit code is 0, as
+ * after any other stop.
  */
 export class EarlyStop {
   isWished = false;
@@ -22,7 +22,7 @@ export class EarlyStop {
     if (this.isWished) process.exit(0);
   }
 
-  /** From now on others heed signals. */
+  /** Stops handling signals; from now on the application handles them. */
   leave(): void {
     for (const signal of SIGNALS) process.off(signal, this.heed);
   }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Leaves `application/json` as the one type of bodies, also where nobody looks at them; everything else is 415. The types
- * of forms are those that a page of any origin can send without being asked first. To be called before routes are
- * registered, on a server that Nest gave no parsers.
+ * Removes the parser of `text/plain`, so that `application/json` is the only type of bodies, even where a body is
+ * ignored; any other type is refused with 415. Pages of any origin can send the types of forms without a preflight
+ * request. Call it before routes are registered, on a server without Nest's parsers.
  */
 export function acceptJsonBodies(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser('text/plain');

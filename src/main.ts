@@ -2,7 +2,7 @@ import { endWithParent } from '#libs/service';
 import { start } from './bootstrap.js';
 import { answerTo } from './command-line.js';
 
-/** Settles once the process does what it is for; whoever loads the program waits for that. */
+/** Settles once the service serves, or has failed to start; the loader of the program waits for it. */
 export const begun = begin();
 
 async function begin(): Promise<void> {

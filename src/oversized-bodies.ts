@@ -2,13 +2,13 @@ import { finished, type Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { streamsBody } from '#libs/http';
 
-/** What is still read of a body that is refused; whoever sends more is cut. */
+/** Maximum bytes that are read of a refused body; a larger one closes the connection. */
 const MOST_DRAINED = 64 * 1024 * 1024;
 const LONGEST_MS = 10_000;
 
 /**
- * A body that says it is too large is read to its end before it is refused: a caller that is still sending does not
- * see an answer, only a connection that broke. Nothing of it is kept. Streamed bodies have limits of their own.
+ * Reads a body that declares an excessive length to its end before it is refused. A client that is still sending sees
+ * no answer, only a broken connection. The bytes are dropped. Streamed bodies have their own limits.
  */
 export function drainOversizedBodies(fastify: FastifyInstance, limit: number): void {
   fastify.addHook('preParsing', (request, _reply, payload, done) => {

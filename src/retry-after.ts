@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
-/** A database that is replaced, and a replica that starts or stops, are back within seconds. */
+/** Seconds after which a database failover, or the start or stop of a replica, is over. */
 const SECONDS = '2';
 
-/** Tells with every 503, whatever it is for, when to come back (RFC 9110, section 10.2.3), unless it says so itself. */
+/** Adds `Retry-After` to every 503 that has none (RFC 9110, section 10.2.3). */
 export function addRetryAfter(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) void reply.header('retry-after', SECONDS);

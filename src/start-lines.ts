@@ -1,20 +1,20 @@
 import { SERVICE_VERSION } from '#libs/orchestrator';
 import type { AppConfig } from '#libs/service';
 
-/** Where a service that is ready is reached. */
+/** Addresses of a service that is ready. */
 export interface ReachedAt {
   url: string;
   grpcPort: number | undefined;
-  /** False where the console was not built. */
+  /** False if the console was not built. */
   hasConsole: boolean;
 }
 
-/** What whoever started the service wants to know of it, beside that it is ready. Names no secret. */
+/** Returns the lines about the service's settings for the person who started it. They contain no secrets. */
 export function startLines(config: AppConfig, { url, grpcPort, hasConsole }: ReachedAt): string[] {
   const rows: [string, string][] = [
     ...(hasConsole ? [['console', `${url}/`] satisfies [string, string]] : []),
     ['API', `${url}/docs`],
-    // Clients look for a card below an agent's URL, and the last word of a URL without a slash is a file to many of them.
+    // Clients look for a card below an agent's URL, and many take the last segment of a URL without a slash for a file.
     ['agents', `${url}/a2a/`],
     ...(grpcPort === undefined ? [] : [['gRPC', `port ${grpcPort}`] satisfies [string, string]]),
     ['callers', callersOf(config)],
@@ -31,7 +31,7 @@ function callersOf({ auth, host }: AppConfig): string {
   return `anyone who reaches ${host} (AUTH_MODE=none)`;
 }
 
-/** A password may be in the URL, and in its query. */
+/** Describes the database without its URL, which may contain a password, also in its query. */
 function databaseOf({ databaseUrl, dataDir }: AppConfig): string {
   if (databaseUrl === undefined) return `embedded PostgreSQL under ${dataDir}`;
   const url = URL.canParse(databaseUrl) ? new URL(databaseUrl) : undefined;

@@ -2,7 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { McpServers } from '#libs/mcp-client';
 import { ToolServers } from '#libs/orchestrator';
 
-/** Looks up the MCP servers that workflows name among those that the tenant may call. */
+/** Looks up the MCP servers of workflows among those that the tenant may call. */
 @Injectable()
 class RegisteredServers extends ToolServers {
   constructor(private readonly servers: McpServers) {
@@ -14,7 +14,7 @@ class RegisteredServers extends ToolServers {
   }
 }
 
-/** Tells the check of workflows which MCP servers there are. */
+/** Provides the MCP servers for the validation of workflows. */
 @Module({
   providers: [{ provide: ToolServers, useClass: RegisteredServers }],
   exports: [ToolServers],

@@ -11,8 +11,8 @@ const STATUSES: Readonly<Record<string, [status: number, detail: string]>> = {
 };
 
 /**
- * Answers what is no HTTP request, or not in time: no route ever sees it. The shape is that of the surface which the
- * address seems to mean, where it can be read.
+ * Answers input that is no HTTP request, or was not received in time; no route sees it. The format is that of the
+ * surface that its address seems to mean, if the address is readable.
  */
 export function answerUnreadableRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
@@ -31,7 +31,7 @@ export function answerUnreadableRequest(error: Error & { code?: string }, socket
   socket.destroySoon();
 }
 
-/** What the parser read last: the request line, where the rest came with it. */
+/** Returns the start of the last packet that the parser read: the request line, if the rest arrived with it. */
 function beginningOf(error: Error): string {
   const { rawPacket } = error as Error & { rawPacket?: unknown };
   return Buffer.isBuffer(rawPacket) ? rawPacket.subarray(0, 64).toString('latin1') : '';

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
 const PAGE = 500;
 
-/** Who names a credential: workflows in the config of a node, for the agents that it calls; models; MCP servers. */
+/** Finds the users of a credential: node configs of workflows, models, and MCP servers. */
 @Injectable()
 class NamedCredentials extends CredentialNamers {
   constructor(
@@ -31,7 +31,7 @@ class NamedCredentials extends CredentialNamers {
   }
 }
 
-/** The workflows that name a model: in the config of an agent node. */
+/** Finds the workflows that name a model, in the config of an agent node. */
 @Injectable()
 class NamedModels extends ModelNamers {
   constructor(private readonly store: WorkflowStore) {
@@ -46,8 +46,8 @@ class NamedModels extends ModelNamers {
 @Module({})
 export class NamersModule {
   /**
-   * @param workflows the module that exports WorkflowStore
-   * @param models the module that exports ModelStore
+   * @param workflows module that exports WorkflowStore
+   * @param models module that exports ModelStore
    */
   static over(workflows: DynamicModule, models: DynamicModule): DynamicModule {
     return {
@@ -62,7 +62,7 @@ export class NamersModule {
   }
 }
 
-/** The workflows that have a node, or a node in one, with such a config. */
+/** Returns the workflows with a node, also an inner one, whose config matches. */
 async function naming(
   store: ReturnType<WorkflowStore['inTenant']>,
   names: (config: JsonObject) => boolean,
@@ -83,8 +83,8 @@ function inAny({ config }: Pick<WorkflowNode, 'config'>, names: (config: JsonObj
 }
 
 /**
- * `auth` of a node, by the side of a conversation, of an agent that is a tool, or of an agent of a brainstorm, which may
- * have a `credential_ref`.
+ * True if a config names a credential: `auth` of the node, of a side of a conversation, of an agent used as a tool, or
+ * of an agent of a brainstorm, which may also have a `credential_ref`.
  */
 function namesCredential(config: JsonObject, credential: string): boolean {
   const agents = [config.agents, config.tools].flatMap((list) => (Array.isArray(list) ? list : []));

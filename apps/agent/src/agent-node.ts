@@ -5,8 +5,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { AgentArguments } from './arguments.js';
 
 /**
- * The node that does the agent's work, standing alone: a `script`, an `order` or an `agent` node.
- * @throws Error where the script cannot be used; its message says why
+ * Returns the node that does the agent's work, standing alone: a `script`, an `order` or an `agent` node.
+ * @throws Error with the reason why the script cannot be used
  */
 export async function agentNode(wanted: AgentArguments): Promise<NodeSpec> {
   if (wanted.script !== undefined) {

@@ -17,15 +17,15 @@ import { OrderNode } from './order/order-node.js';
 import { RefusalFilter } from './refusal-filter.js';
 import { SingleAgentCatalog } from './single-agent-catalog.js';
 
-/** What the agent of a process may be made of. */
+/** Services from which a process makes its agent. */
 export interface AgentServices {
   types: NodeTypes;
-  /** `undefined` where no endpoint is configured: rules answer then, not the model that repeats what it hears. */
+  /** Models, or `undefined` if no endpoint is configured: rules answer then, and not the echo model. */
   models: Models | undefined;
   secrets: SecretBox;
 }
 
-/** Makes the one agent of a process. */
+/** Creates the one agent of a process. */
 export type AgentMaker = (services: AgentServices) => ServedAgent;
 
 @Module({})
@@ -56,7 +56,7 @@ const MIGRATIONS = [
   ...ACCESS_MIGRATIONS,
 ];
 
-/** What a stand-alone agent is made of. */
+/** Module of a stand-alone agent. */
 @Module({})
 export class AgentModule {
   static with(config: AppConfig, make: AgentMaker): DynamicModule {

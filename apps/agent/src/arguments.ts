@@ -2,27 +2,27 @@ import { basename, extname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isRole, type Role, ROLES } from '#libs/brainstorm';
 
-/** What the command line asks for. */
+/** Arguments of the command line. */
 export interface AgentArguments {
   name: string;
   description: string;
-  /** A script file. Without one, and without `order` and `role`, a model answers. */
+  /** Script file. Without one, and without `order` and `role`, a model answers. */
   script?: string;
-  /** Takes orders over several turns. */
+  /** True if the agent takes orders over several turns. */
   order?: boolean;
-  /** Its part in brainstorms, where that is what it is for. */
+  /** Role in brainstorms, if the agent is for them. */
   role?: Role;
   model?: string;
   systemPrompt?: string;
-  /** 0 lets the system choose. */
+  /** Port; 0 picks a free one. */
   port: number;
   host: string;
   dataDir: string;
-  /** Where to append one JSON line per executed Message. */
+  /** File to which one JSON line per executed Message is appended. */
   callLog?: string;
 }
 
-/** The command line cannot be understood; the message says what to change. */
+/** Error in the command line; its message says what to change. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -76,7 +76,7 @@ const OPTIONS = {
 } as const;
 
 /**
- * Reads the command line (without the program's name); `undefined` where help is asked for.
+ * Parses the command line (without the program's name). Returns `undefined` if help is requested.
  * @throws UsageError
  */
 export function parseArguments(argv: readonly string[]): AgentArguments | undefined {
@@ -123,7 +123,7 @@ function nameOf(script: string | undefined): string {
   return script === undefined ? 'agent' : basename(script, extname(script));
 }
 
-/** @throws UsageError */
+/** Parses a port. @throws UsageError */
 export function portOf(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError('--port must be a number from 0 to 65535');

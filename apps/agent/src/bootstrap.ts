@@ -11,8 +11,8 @@ interface Started {
 }
 
 /**
- * Starts the agent and says so on standard output, in the first line. What is wrong with the command line or the environment
- * ends the process with a line per problem on standard error: the former with exit code 2, all else with 1.
+ * Starts the agent and reports that in the first line of standard output. Errors in the command line or the environment
+ * end the process with a line each on standard error: exit code 2 for the command line, 1 for all others.
  */
 export async function start(argv: readonly string[], environment: Environment): Promise<void> {
   try {
@@ -24,12 +24,15 @@ export async function start(argv: readonly string[], environment: Environment): 
   }
 }
 
-/** Clients look for a card below the base URL, and the last word of one without a slash is a file to many of them. */
+/**
+ * Returns the lines of a ready agent. Clients look for a card below the base URL. It ends with a slash, since many of
+ * them take the last segment of a URL without one for a file.
+ */
 function readyLines({ name, url }: Started): string {
   return `Agent ${name} is ready on ${url}\n  base URL  ${url}/a2a/\n  card      ${url}/a2a/.well-known/agent-card.json\n`;
 }
 
-/** The agent that flags describe; `undefined` where help is asked for. */
+/** Serves the agent that flags describe; `undefined` if help is requested. */
 async function served(argv: readonly string[], environment: Environment): Promise<Started | undefined> {
   const wanted = parseArguments(argv);
   if (wanted === undefined) return undefined;

@@ -1,21 +1,21 @@
 import { appendFileSync } from 'node:fs';
 import { firstText, type Message } from '#libs/protocol';
 
-/** One Message that the agent acted on. */
+/** Message that the agent acted on. */
 export interface LoggedCall {
   messageId: string;
-  /** Absent: it was answered without a Task. */
+  /** Id of the Task; absent if the Message was answered without one. */
   taskId?: string;
   text: string;
   /** ISO 8601. */
   at: string;
-  /** How many events of an execution that a crash had cut were found when it went on; absent otherwise. */
+  /** Number of events that an interrupted execution had left when it resumed; absent otherwise. */
   recovered?: number;
 }
 
-/** Tells every call, so that somebody outside can count them. */
+/** Logs every call, so that a test outside can count them. */
 export class CallLog {
-  /** @param path of a file that gets one JSON line per call, written before the agent acts; absent: standard error */
+  /** @param path file for one JSON line per call, written before the agent acts; standard error if absent */
   constructor(private readonly path?: string) {}
 
   record(message: Message, execution?: { taskId: string; recovered: number }): void {

@@ -23,8 +23,8 @@ export {
 } from '#libs/authoring';
 
 /**
- * Serves an agent in this process, durable in PostgreSQL: an embedded one unless `databaseUrl` or DATABASE_URL names
- * another. The rest of the environment is that of a stand-alone agent. SIGTERM ends the process in order.
+ * Serves an agent in this process, durable in PostgreSQL: an embedded one, unless `databaseUrl` or DATABASE_URL names
+ * another. Other variables of the environment are those of a stand-alone agent. SIGTERM ends the process in order.
  */
 export const serve: Serve = async (agent, options = {}) => {
   const { serveDefined } = await import('./serve.js');

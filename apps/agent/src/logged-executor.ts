@@ -3,7 +3,7 @@ import type { Message, SendMessageRequest } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { CallLog } from './call-log.js';
 
-/** Does what another executor does, and tells the call log first. */
+/** Delegates to another executor, after a line in the call log. */
 export class LoggedExecutor extends AgentExecutor {
   override readonly recovery: 'restart' | 'fail';
   override readonly cancelGrace: number;

@@ -3,5 +3,5 @@ import { start } from './bootstrap.js';
 
 endWithParent();
 
-/** Settles once the process does what it is for; whoever loads the program waits for that. */
+/** Settles once the agent serves, or has failed to start; the loader of the program waits for it. */
 export const begun = start(process.argv.slice(2), process.env);

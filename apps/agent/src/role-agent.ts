@@ -33,7 +33,7 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** Which model a brainstorm asks for, and how; what it leaves open is the agent's own. */
+/** Model settings that a brainstorm requests; the agent's own apply to the rest. */
 interface AskedModel {
   provider?: string;
   model?: string;
@@ -41,36 +41,36 @@ interface AskedModel {
   maxTokens?: number;
 }
 
-/** A state as the agent changed it. */
+/** State as the agent changed it. */
 interface ChangedState {
   state: StateContent;
   /** Repairs of its model's answers and tokens used, as brainstorms read them; absent without a model. */
   report?: JsonObject;
 }
 
-/** The provider that stands for whichever the agent has. */
+/** Provider name that stands for the agent's own provider. */
 const ANY_PROVIDER = 'parley';
 
-/** What a brainstorm sends an agent: these four members and no other. */
+/** Payload of a brainstorm's request: four members. */
 interface RolePayload {
   role: Role;
   systemPrompt: string;
   llm: AskedModel;
   state: StateContent;
-  /** As it came: `meta` goes back unchanged. */
+  /** State as it was sent: `meta` is returned unchanged. */
   sent: JsonObject;
 }
 
 /**
- * An agent for brainstorms: gives the state that it was sent back, changed as its role asks; by a model where there is
- * one, else by rules. Its Task has four events: SUBMITTED, WORKING, the state, COMPLETED.
+ * Agent for brainstorms. It returns the state that it received, changed as its role demands: by a model if there is
+ * one, otherwise by rules. Its Task has four events: SUBMITTED, WORKING, the state, COMPLETED.
  */
 export class RoleAgent extends AgentExecutor {
   override readonly recovery = 'restart';
 
   /**
-   * @param role what it does where the brainstorm does not say
-   * @param models absent: rules answer
+   * @param role role if the brainstorm names none
+   * @param models absent for an agent that works by rules
    */
   constructor(
     private readonly role: Role,
@@ -101,7 +101,7 @@ export class RoleAgent extends AgentExecutor {
     yield statusUpdate(context, 'TASK_STATE_COMPLETED');
   }
 
-  /** The changed state, or why there is none. */
+  /** Returns the changed state, or the reason why there is none. */
   private async changed(payload: RolePayload, signal: AbortSignal): Promise<ChangedState | string> {
     if (this.models === undefined) return { state: workByRules(payload.role, payload.state) };
     try {
@@ -113,7 +113,7 @@ export class RoleAgent extends AgentExecutor {
     }
   }
 
-  /** @throws A2AError INVALID_PARAMS naming the field */
+  /** Reads the payload. @throws A2AError INVALID_PARAMS naming the field */
   private read({ parts }: Message): RolePayload {
     const data = firstData(parts);
     if (!isJsonObject(data)) throw invalidParams({ field: 'message.parts', description: 'must hold one data Part' });
@@ -130,7 +130,7 @@ export class RoleAgent extends AgentExecutor {
   }
 }
 
-/** @throws A2AError INVALID_PARAMS naming the field */
+/** Reads the model settings. @throws A2AError INVALID_PARAMS naming the field */
 function askedModel(llmConfig: JsonObject): AskedModel {
   const { provider, model, temperature, max_tokens: maxTokens } = llmConfig;
   const [fault] = llmFaults(llmConfig);
@@ -152,12 +152,12 @@ function stateIn(sent: JsonObject): StateContent {
   }
 }
 
-/** Answers that are sent back to be mended. */
+/** Maximum answers that are sent back for a repair. */
 const MOST_REPAIRS = 1;
 
 /**
- * Asks the model for the changed state. An answer that is none is sent back once, with its faults.
- * @throws InvalidState with the faults of both answers; ModelError where there is no whole answer
+ * Asks the model for the changed state. An answer that is no valid state is sent back once, with its faults.
+ * @throws InvalidState with the faults of both answers; ModelError if there is no complete answer
  */
 async function asked(models: Models, payload: RolePayload, signal: AbortSignal): Promise<ChangedState> {
   const { provider, model: name, temperature, maxTokens } = payload.llm;

@@ -16,8 +16,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * `serve FILE`: serves the agent that a module exports as its default; `undefined` where help is asked for.
- * @throws UsageError, and as startAgent does
+ * Executes `serve FILE`: serves the agent that a module exports as its default; `undefined` if help is requested.
+ * @throws UsageError, and the errors of startAgent
  */
 export async function serveFile(
   argv: readonly string[],
@@ -49,7 +49,7 @@ function parsed(argv: readonly string[]) {
   }
 }
 
-/** With the line, where what was thrown says it. */
+/** Returns the file, with the line if the stack of the error has it. */
 function placeOf(file: string, error: unknown): string {
   const { stack = '' } = (error ?? {}) as { stack?: string };
   const [, line] = stack.split(file)[1]?.match(/^:(\d+)/) ?? [];

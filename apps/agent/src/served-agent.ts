@@ -9,7 +9,7 @@ import { RoleAgent } from './role-agent.js';
 
 const MODES = ['text/plain', 'application/json'];
 
-/** The agent of this process, as its card shows it: one skill, at the A2A root. */
+/** Returns the agent of this process as its card shows it: one skill, at the A2A root. */
 export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): ServedAgent {
   const { name, description } = wanted;
   const tags = tagsOf(wanted);
@@ -27,7 +27,10 @@ export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): Se
   };
 }
 
-/** The agent that a command line asks for. @param node what does its work, where that is no role */
+/**
+ * Returns the maker of the agent that a command line describes. @param node node that does its work, unless it has a
+ * role
+ */
 export function commandLineAgent(wanted: AgentArguments, node: NodeSpec): AgentMaker {
   return ({ types, models }) => {
     const executor = wanted.role ? new RoleAgent(wanted.role, models) : types.executor(node);
@@ -35,7 +38,7 @@ export function commandLineAgent(wanted: AgentArguments, node: NodeSpec): AgentM
   };
 }
 
-/** The agent that its author has defined. */
+/** Returns the maker of a defined agent. */
 export function definedAgent(agent: DefinedAgent): AgentMaker {
   const { name, description = `The agent ${name}`, version = '0.1.0', skills, inputModes, outputModes } = agent;
   const own = [{ id: name, name, description, tags: ['defined'] }];

@@ -1,6 +1,6 @@
 import { AgentCatalog, type ServedAgent, UnknownAgent } from '#libs/executor';
 
-/** The catalog of a process that serves one agent, at the A2A root itself. */
+/** Catalog of a process that serves one agent, at the A2A root itself. */
 export class SingleAgentCatalog extends AgentCatalog {
   constructor(private readonly agent: ServedAgent) {
     super();
@@ -11,7 +11,7 @@ export class SingleAgentCatalog extends AgentCatalog {
     return Promise.reject(new UnknownAgent('agent not found', 'AGENT_NOT_FOUND', { path }));
   }
 
-  /** The agent decides by itself what a skill means to it. */
+  /** Returns the agent: it decides itself what a skill means. */
   override route(agent: ServedAgent): Promise<ServedAgent> {
     return Promise.resolve(agent);
   }

@@ -22,19 +22,19 @@ import { Jobs } from '#libs/jobs';
 import { type AppConfig, type Environment, InFlight, loadConfig, LoopShares, Readiness, Shutdown } from '#libs/service';
 import { type AgentMaker, AgentModule } from './agent.module.js';
 
-/** What a process that serves an agent has to know of it. */
+/** Name and address of a process that serves an agent. */
 export interface AgentPlace {
   name: string;
   description: string;
-  /** 0 lets the system choose. */
+  /** Port; 0 picks a free one. */
   port: number;
   host: string;
   dataDir: string;
 }
 
 /**
- * Serves the one agent of this process.
- * @throws ConfigError, and whatever hinders the start: what it had begun has ended then
+ * Serves the agent of this process.
+ * @throws ConfigError, and any error of the start; what it had started is stopped first
  */
 export async function startAgent(place: AgentPlace, environment: Environment, make: AgentMaker): Promise<Serving> {
   const config = configOf(place, environment);
@@ -47,7 +47,7 @@ export async function startAgent(place: AgentPlace, environment: Environment, ma
   }
 }
 
-/** The place says what the service is told by its environment. */
+/** Returns the configuration: the place overrides the environment. */
 function configOf({ name, description, port, host, dataDir }: AgentPlace, environment: Environment): AppConfig {
   return loadConfig({
     LOG_LEVEL: 'warn',
@@ -60,7 +60,9 @@ function configOf({ name, description, port, host, dataDir }: AgentPlace, enviro
   });
 }
 
-/** A start that fails ends what it has begun, the embedded database as well, before it is reported. */
+/**
+ * Creates the application. If that fails, it stops what it had started, the embedded database included, and rethrows.
+ */
 async function created(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
   try {
     return await createAgent(module, config);
@@ -73,7 +75,7 @@ async function created(module: DynamicModule, config: AppConfig): Promise<NestFa
 async function createAgent(module: DynamicModule, config: AppConfig): Promise<NestFastifyApplication> {
   const { bodyLimit, requestTimeoutMs, corsOrigins } = config;
   const adapter = new FastifyAdapter({ bodyLimit, forceCloseConnections: 'idle', ...requestTimes(requestTimeoutMs) });
-  // What Nest says while it starts is of no use to anybody: a fault is thrown, and reported by `start`.
+  // Nest's own log lines of the start are useless: an error is thrown, and `start` reports it.
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, { logger: false, abortOnError: false });
   app.useLogger(app.get(Logger));
   if (corsOrigins.length > 0) app.enableCors(corsOptions(corsOrigins));
@@ -102,7 +104,7 @@ async function createAgent(module: DynamicModule, config: AppConfig): Promise<Ne
   return app;
 }
 
-/** Listens, and from then on goes on with what an earlier process of this agent left. */
+/** Listens, and then resumes the Tasks that an earlier process of this agent left. */
 async function listen(app: NestFastifyApplication, config: AppConfig): Promise<string> {
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');

@@ -6,13 +6,13 @@ import type { TaskEvent } from '#libs/tasks';
 import { OrderTaker } from './order-taker.js';
 
 /**
- * `order`: an agent that takes an order over several turns: it asks, remembers and completes. What was said is in its
- * Task alone.
+ * Node type `order`: an agent that takes an order over several turns. It asks for missing parts. All state is in its
+ * Task.
  */
 export class OrderNode implements NodeType {
   readonly name = 'order';
 
-  /** @param models absent: it goes by rules */
+  /** @param models absent for an agent that works by rules */
   constructor(private readonly models?: Models) {}
 
   problems(): string[] {
@@ -34,7 +34,7 @@ class OrderExecutor extends AgentExecutor {
     super();
   }
 
-  /** What the guest said is in the Task's history; nothing is remembered elsewhere. */
+  /** Executes a turn. The Task's history has what the guest said; no other state is stored. */
   override async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
     if (context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');
     try {

@@ -10,7 +10,7 @@ import {
 } from '#libs/protocol';
 import { confirmation, type Order, orderOf, questionFor } from './order.js';
 
-/** What the guest is told next, and whether the order is complete with it. */
+/** Reply to the guest, and the order so far. */
 export interface OrderReply {
   say: string;
   order: Order;
@@ -23,11 +23,11 @@ const SYSTEM_PROMPT =
   'JSON object and nothing else: {"say": what you tell the guest, "order": {"drink"?, "size"?, "quantity"?}, ' +
   '"complete": true once drink and size are known}.';
 
-/** Takes an order: a model where there is one, rules where there is none or where the model does not do as it was told. */
+/** Takes an order with a model, or by rules if there is no model or its answer is unusable. */
 export class OrderTaker {
   constructor(private readonly models?: Models) {}
 
-  /** @param said everything that was said so far, the guest's newest Message last */
+  /** Answers the guest. @param said all Messages so far, the guest's newest last */
   async answer(said: readonly Message[], signal: AbortSignal): Promise<OrderReply> {
     return (this.models && (await modelReply(this.models, said, signal))) ?? ruledReply(said);
   }
@@ -55,7 +55,7 @@ async function modelReply(
   return readReply(firstText(parts) ?? '');
 }
 
-/** A model's answer, also with words or a code fence around it; `undefined` where it is none. */
+/** Parses a model's answer, which may have text or a code fence around it; `undefined` if it is no reply. */
 function readReply(text: string): OrderReply | undefined {
   const reply = jsonInText(text, { read: tryParseJson, fits: isReply });
   if (!isReply(reply)) return undefined;

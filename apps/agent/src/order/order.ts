@@ -1,8 +1,8 @@
-/** What a guest wants, as far as it is known. */
+/** Order of a guest, as far as it is known. */
 export interface Order {
   drink?: string;
   size?: string;
-  /** Cups; 1 unless the guest says otherwise. */
+  /** Number of cups; 1 unless the guest says otherwise. */
   quantity?: number;
 }
 
@@ -10,7 +10,7 @@ const DRINKS = ['espresso', 'cappuccino', 'latte', 'coffee', 'cocoa', 'tea'];
 const SIZES = ['small', 'medium', 'large'];
 const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six'];
 
-/** What a guest has said so far; where it changes its mind the later word counts. */
+/** Returns the order in a guest's texts; a later word replaces an earlier one. */
 export function orderOf(texts: readonly string[]): Order {
   const order: Order = {};
   for (const word of texts.flatMap((text) => text.toLowerCase().match(/[a-z]+|\d+/g) ?? [])) {
@@ -23,13 +23,13 @@ export function orderOf(texts: readonly string[]): Order {
   return order;
 }
 
-/** What is still to be asked; `undefined` where the order is complete. */
+/** Returns the next question, or `undefined` if the order is complete. */
 export function questionFor({ drink, size }: Order): string | undefined {
   if (drink === undefined) return `What would you like to drink? We have ${DRINKS.join(', ')}.`;
   return size === undefined ? `Which size of ${drink}: ${SIZES.join(', ')}?` : undefined;
 }
 
-/** What the guest is told at the end. */
+/** Returns the confirmation of a complete order. */
 export function confirmation({ drink = '', size = '', quantity = 1 }: Order): string {
   return `Your order: ${quantity} × ${size} ${drink}. Coming up!`;
 }
