@@ -4,25 +4,25 @@ import { SetAsideEntries } from './set-aside-entries.js';
 import { SetAsideRetry } from './set-aside-retry.js';
 import type { JournalEntry, TaskStore } from './task-store.js';
 
-/** The outcomes of a batch, and whether it needed more than one try. */
+/** Outcomes of a batch. `troubled` is true if it needed more than one attempt. */
 interface Written {
   outcomes: BatchOutcome[];
   troubled: boolean;
 }
 
 /**
- * Writes batches, whatever it takes: see BatchRecovery for those that fail. An entry that fails on its own while others are
- * written is set aside; nothing but its own Task, and new Tasks that this one calls for, waits for it.
+ * Writes batches and retries without limit; see BatchRecovery for failed ones. An entry that fails on its own while
+ * others are written is set aside. Only its own Task, and new child Tasks of that Task, wait for it.
  */
 export class JournalWriter {
-  /** Batches that are being written again. */
+  /** Number of batches that are being retried. */
   private inTrouble = 0;
-  /** Resolves when the newest batch is on its way to the store for the first time. */
+  /** Resolves when the newest batch has first been sent to the store. */
   private sent = Promise.resolve();
   private readonly aside = new SetAsideEntries();
   private readonly retry: SetAsideRetry;
 
-  /** @param batchBytes bytes of the events of a batch */
+  /** @param batchBytes maximum bytes of the events of a batch */
   constructor(
     private readonly store: TaskStore,
     private readonly logger: Logger,
@@ -34,23 +34,23 @@ export class JournalWriter {
     });
   }
 
-  /** The entries that are set aside: of how many Tasks, and the bytes of their events. */
+  /** Number of Tasks with entries that are set aside, and the bytes of their events. */
   get setAside(): { tasks: number; bytes: number } {
     return { tasks: this.aside.size, bytes: this.aside.bytes };
   }
 
   /**
-   * Never rejects.
-   * @param before the batch before this one: resolves when it was settled, with whether it needed more than one try
+   * Writes a batch. Never rejects.
+   * @param before resolves when the previous batch is settled, with true if it needed more than one attempt
    */
   async write(entries: readonly JournalEntry[], before: Promise<boolean>): Promise<Written> {
     const { promise, resolve: sent } = Promise.withResolvers<void>();
     const inTurn = this.sent;
     this.sent = promise;
-    // What came first is first also now: it is still being tried again, or waits for what is.
+    // Keeps the order: an earlier batch is still being retried, or waits for one that is.
     if (this.inTrouble > 0) await before;
     await inTurn;
-    // Who waits for its turn goes on after the call below, whatever comes of that.
+    // The next batch continues after the call below, whatever its outcome.
     sent();
     const blocked = this.setBlockedAside(entries);
     if (blocked.size === 0) return this.writeReady(entries, before);
@@ -69,7 +69,7 @@ export class JournalWriter {
     }
   }
 
-  /** Sets aside what must wait behind something that is. */
+  /** Sets aside the entries that must wait for entries that are set aside. */
   private setBlockedAside(entries: readonly JournalEntry[]): Map<JournalEntry, BatchOutcome> {
     const blocked = new Map<JournalEntry, BatchOutcome>();
     if (this.aside.size === 0) return blocked;
@@ -91,7 +91,10 @@ export class JournalWriter {
     }
   }
 
-  /** The batch before was not written when these came: what they go on from may be there now. The next one waits. */
+  /**
+   * Rewrites fenced entries. The previous batch was not written when they arrived, and what they continue may exist
+   * now. The next batch waits.
+   */
   private async rewriteFenced(entries: readonly JournalEntry[], outcomes: readonly BatchOutcome[]): Promise<Written> {
     const fenced = entries.filter((_entry, index) => outcomes[index] === 'fenced');
     if (fenced.length === 0) return { outcomes: [...outcomes], troubled: false };

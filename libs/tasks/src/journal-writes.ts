@@ -7,13 +7,13 @@ import { eventsOver } from './stored-events.js';
 import type { RecordedEvent } from './task-event.js';
 import type { EntryWrites, JournalEntry, JournalOutcome } from './task-store.js';
 
-/** Writes of batches on one session, one after the other, as a writer of its own in the commit log. */
+/** Writes batches on one session, one after the other, as a separate writer in the commit log. */
 export class JournalWrites implements EntryWrites {
   private readonly session: JournalSession;
-  /** Folds what the writes have added to the counts. */
+  /** Folds the counts that the writes have added. */
   private readonly folding: CountFolding;
 
-  /** @param purpose names the session */
+  /** @param purpose name of the session */
   constructor(
     private readonly database: Database,
     purpose: string,
@@ -38,7 +38,7 @@ export class JournalWrites implements EntryWrites {
     return this.run((client) => eventsOver(client, taskId, afterSequence, limit));
   }
 
-  /** Runs a statement behind the batches that were sent before. */
+  /** Runs a statement after the batches that were sent before. */
   run<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
     return this.session.run(statement);
   }
@@ -47,7 +47,7 @@ export class JournalWrites implements EntryWrites {
     return this.session.probe();
   }
 
-  /** Returns the entry with its times by the database's clock, which whoever wakes a Task or does a job goes by. */
+  /** Returns the entry with its times converted to the database's clock, which wakes and jobs use. */
   private timed(entry: JournalEntry): JournalEntry {
     const { wakeAt, jobs } = entry;
     if (wakeAt === undefined && jobs === undefined) return entry;
@@ -61,8 +61,8 @@ export class JournalWrites implements EntryWrites {
 }
 
 /**
- * Refuses a batch with two entries of one Task, as of a process that has lost a Task and got it anew. The statement would take the events of
- * both, and as they share rows no key of the log would meet another.
+ * Rejects a batch with two entries of one Task, as from a process that has lost a Task and regained it. The statement
+ * would write the events of both, and no key of the log would conflict because the events share rows.
  */
 function refuseDoubles(batch: readonly JournalEntry[]): void {
   if (batch.length === 1) return;
@@ -71,7 +71,7 @@ function refuseDoubles(batch: readonly JournalEntry[]): void {
   if (taskIds.size < batch.length) throw new TypeError('A Task occurs twice in a batch');
 }
 
-/** Returns what `client.query` gives; without a callback that has V8 keep the batch for long (see PassingMap). */
+/** Returns the result of `client.query`. An async function would make V8 retain the batch for long (see PassingMap). */
 function answerOf(client: PoolClient, statement: QueryConfig): Promise<QueryResult<{ task_id: string }>> {
   return new Promise((resolve, reject) => {
     client.query<{ task_id: string }>(statement, (error, result) => (error ? reject(error) : resolve(result)));

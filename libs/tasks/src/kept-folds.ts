@@ -2,17 +2,16 @@ import { FoldMemory, type HeldFold } from './fold-memory.js';
 import type { LogPlace } from './log-place.js';
 import type { TaskHeader } from './task-store.js';
 
-/** What the log of a Task folds to, up to a place in it. */
+/** Result of folding a Task's log up to a place. */
 export interface KeptFold<State> {
   readonly state: State;
   readonly place: LogPlace;
 }
 
 /**
- * Folds of waiting processes in the memory of this replica, so that a process that goes on need not fold its log again.
- *
- * - A fold is never a source of truth: whoever uses one proves its place against the log, and folds the log otherwise.
- * - A fold has one owner: an execution takes it out, and keeps it again when its turn is durable.
+ * Folds of waiting processes in the memory of this replica, so that a process that resumes need not fold its log again.
+ * - A fold is never a source of truth: its user verifies the place against the log, and folds the log otherwise.
+ * - A fold has one owner: an execution takes it out, and stores it again when its turn is durable.
  * - `FoldMemory` bounds the folds of all caches, and evicts them.
  */
 export class KeptFolds<State> {
@@ -26,13 +25,13 @@ export class KeptFolds<State> {
     return this.folds.size;
   }
 
-  /** The fold of a Task, which stays here. */
+  /** Returns the fold of a Task without removing it. */
   get(taskId: string): KeptFold<State> | undefined {
     this.memory.relieve();
     return this.folds.get(taskId)?.fold;
   }
 
-  /** Takes the fold of a Task out. */
+  /** Removes the fold of a Task and returns it. */
   take(taskId: string): KeptFold<State> | undefined {
     const found = this.folds.get(taskId);
     if (!found) return undefined;
@@ -41,10 +40,7 @@ export class KeptFolds<State> {
     return found.fold;
   }
 
-  /**
-   * Keeps the fold of a Task in place of the one before, where there is room for it.
-   * @param weight bytes of the heap
-   */
+  /** Stores the fold of a Task, replacing the previous one, if there is room. */
   keep(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, weight: number, fold: KeptFold<State>): void {
     this.take(of.taskId);
     const held = this.memory.hold(of, weight, () => this.take(of.taskId));

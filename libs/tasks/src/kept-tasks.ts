@@ -8,16 +8,16 @@ import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 import type { StoredTask, TaskHeader } from './task-store.js';
 
-/** Bytes of a log that is folded as fast as a kept Task is looked up and proved. */
+/** Bytes of a log that folds as fast as a stored Task is looked up and verified. */
 const SHORT_LOG = 64 * 1024;
-/** About how many bytes of new events are read at once, and how many events at most, or where nobody knows their size. */
+/** Approximate bytes of new events per read, maximum number of events, and the number if their size is unknown. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
 const PAGE_OF_UNKNOWN = 100;
-/** How long a Task may be weighed before others have their turn, in milliseconds. */
+/** Milliseconds for which a Task may be measured before other work gets a turn. */
 const LONGEST_STRETCH = 10;
 
-/** A Task with the size of its log in bytes, and its own in bytes of the heap. */
+/** Task with the bytes of its log, and its own bytes of the heap. */
 export interface WeighedTask {
   readonly task: Task;
   readonly bytes: number;
@@ -28,8 +28,8 @@ export interface WeighedTask {
 type ReadEvents = (taskId: string, after: number, limit: number) => Promise<readonly RecordedEvent[]>;
 
 /**
- * Tasks that wait, as their long logs were folded last in this replica: each claim reads and folds what is new. Each use
- * proves by the log that it still has the event that the Task was folded up to.
+ * Waiting Tasks with long logs, as this replica folded them last, so that a claim folds only new events. Each use
+ * verifies that the log still has the event that the Task was folded up to.
  */
 export class KeptTasks {
   constructor(
@@ -38,8 +38,8 @@ export class KeptTasks {
   ) {}
 
   /**
-   * Returns the Task as its log has it at `header.lastSequence`; `undefined` where the log has to be folded. What is new is
-   * read and folded page by page, however much it is.
+   * Returns the Task at `header.lastSequence`; `undefined` if the log has to be folded from the start. New events are
+   * read and folded page by page.
    */
   async forward(header: TaskHeader): Promise<StoredTask | undefined> {
     const found = this.kept.get(header.taskId);
@@ -65,7 +65,7 @@ export class KeptTasks {
     return { header, task, bytes: header.size?.log ?? bytes };
   }
 
-  /** Keeps a Task that was folded up to `header.lastSequence`, where it waits and its log is long. */
+  /** Stores a Task that was folded up to `header.lastSequence`, if it waits and its log is long. */
   async keep({ header, task, bytes = 0 }: StoredTask): Promise<void> {
     const { taskId, lastSequence, state } = header;
     if (bytes < SHORT_LOG || !isWaitingState(state)) return;
@@ -75,20 +75,20 @@ export class KeptTasks {
     this.kept.keep(header, weight, { state: { task, bytes, weight }, place: placeOfEvent(last) });
   }
 
-  /** Drops the Task, which waits no more. */
+  /** Drops a Task that no longer waits. */
   drop(taskId: string): void {
     this.kept.take(taskId);
   }
 }
 
-/** Returns the number of new events that are read at once. */
+/** Returns the number of new events to read at once. */
 function pageEvents({ size, lastSequence }: TaskHeader, { sequence }: LogPlace, bytes: number): number {
   if (!size) return PAGE_OF_UNKNOWN;
   const usual = (size.log - bytes) / Math.max(lastSequence - sequence, 1);
   return Math.min(Math.max(Math.floor(PAGE_BYTES / Math.max(usual, 1)), 1), PAGE_EVENTS);
 }
 
-/** Resolves with the bytes of the heap that a Task takes, which nobody changes meanwhile. */
+/** Resolves with the heap bytes of a Task, which must not change meanwhile. */
 async function weightOf({ history = [], artifacts = [], ...rest }: Task): Promise<number> {
   let weight = heapBytes(rest);
   let since = performance.now();

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The view `task_event`, and what measures a log, know what a character stands for that is at the beginning of an event
- * (see log-row.ts). Rows of before have none.
+ * Teaches the view `task_event`, and the function that measures a log, the marks at the beginning of events (see
+ * log-row.ts). Earlier rows have none.
  */
 export class ReadLogPhrases1700000000143 implements MigrationInterface {
   readonly name = 'ReadLogPhrases1700000000143';
@@ -13,7 +13,7 @@ export class ReadLogPhrases1700000000143 implements MigrationInterface {
     await runner.query(LOG_BYTES);
   }
 
-  /** Rows get back what they leave out: nobody puts it back then. */
+  /** Restores the omitted texts in rows, since the earlier version does not know the marks. */
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('LOCK TABLE task_log IN ACCESS EXCLUSIVE MODE');
     await runner.query(`SET LOCAL parley.journal = 'on'`);
@@ -26,7 +26,7 @@ export class ReadLogPhrases1700000000143 implements MigrationInterface {
   }
 }
 
-/** Written out: what a migration says never changes. */
+/** Written out, since a migration never changes. */
 const PHRASES = `
   CREATE FUNCTION task_log_phrases(events text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
     SELECT replace(replace(replace(replace(events,
@@ -36,7 +36,7 @@ const PHRASES = `
       E'\\x06', ',"metadata":{"parley/event":{"type":"')
   $$`;
 
-/** As before, of whole texts. */
+/** View as before, with restored texts. */
 const EVENTS = `
   CREATE OR REPLACE VIEW task_event AS
   SELECT log.task_id, (log.sequence - cardinality(shared.texts) + event.place)::int AS sequence,

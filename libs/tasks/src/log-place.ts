@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { RecordedEvent } from './task-event.js';
 
 /**
- * A place in a log: the sequence of an event, and a digest of what that says. A server that took over from another one may
- * hold another event there, so the sequence alone proves nothing; an event names its Task, its time and its Message.
+ * Place in a log: the sequence of an event and a digest of its JSON. A server that took over from another one may have
+ * a different event at that sequence, so the sequence alone proves nothing.
  */
 export interface LogPlace {
   readonly sequence: number;
@@ -19,8 +19,8 @@ export function placeOfEvent({ sequence, json }: Pick<RecordedEvent, 'sequence' 
 type ReadEvents = (afterSequence: number, limit: number) => Promise<readonly RecordedEvent[]>;
 
 /**
- * Reads the events after a place, up to `lastSequence`, and with them the event at the place.
- * Returns `undefined` where the log has another event there, or ends before `lastSequence`, as that of a purged Task does.
+ * Reads the events after a place, up to `lastSequence`, and verifies the event at the place. Returns `undefined` if the
+ * log has a different event there, or ends before `lastSequence`, as the log of a purged Task does.
  */
 export async function eventsAfter(
   read: ReadEvents,

@@ -12,30 +12,30 @@ import {
 import type { RecordedEvent, TaskEvent } from './task-event.js';
 import type { JournalEntry } from './task-store.js';
 
-/** So many events share a row, at most; readers count on it. */
+/** Maximum number of events that share a row. Readers rely on it. */
 export const MOST_EVENTS = 32;
 
 /**
- * The text of a row, whichever layout it has: before there was this one every event had a row, with its JSON in `payload`
- * and the Message that it received in `received`. Versions of then still write such rows, through the view `task_event`.
+ * SQL for the text of a row in either layout. Earlier, each event had a row with its JSON in `payload` and its received
+ * Message in `received`. Earlier versions still write such rows, through the view `task_event`.
  */
 export const ROW_TEXT = `coalesce(events, payload::text || coalesce(E'\\x1f' || received::text, ''))`;
 
-/** That of a whole log. */
+/** SQL for the text of a whole log. */
 export const LOG_TEXT = `string_agg(${ROW_TEXT}, E'\\x1e' ORDER BY sequence)`;
 
-/** Whether all events of a row are of Artifacts; rows of before that was noted tell by their text. */
+/** SQL condition, true if all events of a row are of Artifacts. Rows without the flag are judged by their text. */
 export const OF_ARTIFACTS = `coalesce(artifact, starts_with(payload::text, '{"artifactUpdate"'))`;
 
 export interface LogRow {
   taskId: string;
   sequence: number;
   events: string;
-  /** Whether all of them are of Artifacts. */
+  /** True if all events are of Artifacts. */
   artifact: boolean;
 }
 
-/** The rows of an entry: those of its events that are small share some, in their order. */
+/** Returns the rows of an entry. Consecutive small events share a row. */
 export function toLogRows(entry: JournalEntry): LogRow[] {
   const rows: LogRow[] = [];
   let [row, shared]: [LogRow | undefined, number] = [undefined, 0];
@@ -55,7 +55,7 @@ export function toLogRows(entry: JournalEntry): LogRow[] {
   return rows;
 }
 
-/** Of an event that was not written for its row. */
+/** Returns the row text of an event that has none yet. */
 function rowText(reference: LogReference, { event, json }: RecordedEvent): string {
   const received = 'statusUpdate' in event ? event.received : undefined;
   const text = received ? json + RECEIVED + JSON.stringify(received) : json;
@@ -64,8 +64,8 @@ function rowText(reference: LogReference, { event, json }: RecordedEvent): strin
 }
 
 /**
- * The events of a row, or of a whole log, as a text of the database.
- * @param last the sequence of the last of them; of a log that is whole that follows
+ * Parses the events of a row, or of a whole log, from the database's text.
+ * @param last sequence of the last event; may be omitted for a whole log
  */
 export function toEvents(reference: LogReference, text: string, last?: number): RecordedEvent[] {
   const events = eventTexts(reference, text);
@@ -73,12 +73,12 @@ export function toEvents(reference: LogReference, text: string, last?: number): 
   return events.map((event, index) => toRecordedEvent(reference.taskId, before + index + 1, event));
 }
 
-/** The same as texts: each is an event's JSON and, where it received one, a Message. */
+/** Splits the text of a row or log into events: each is an event's JSON, followed by its received Message, if any. */
 export function eventTexts(reference: LogReference, text: string): string[] {
   return whole(text, reference).split(EVENT_END);
 }
 
-/** An event by its text. */
+/** Parses an event from its text. */
 export function parseEvent(text: string): TaskEvent {
   const end = text.indexOf(RECEIVED);
   const response = JSON.parse(end < 0 ? text : text.slice(0, end)) as StreamResponse;
@@ -87,7 +87,7 @@ export function parseEvent(text: string): TaskEvent {
   return { statusUpdate: response.statusUpdate, received: JSON.parse(text.slice(end + 1)) as Message };
 }
 
-/** Parses the event only when it is looked at: a stream that forwards it needs its JSON alone. */
+/** Returns an event that is parsed on first access: a stream that forwards it needs only its JSON. */
 function toRecordedEvent(taskId: string, sequence: number, text: string): RecordedEvent {
   const end = text.indexOf(RECEIVED);
   let event: TaskEvent | undefined;

@@ -1,46 +1,49 @@
 import { contentLength, ContentTooLarge, isTerminalState } from '#libs/protocol';
 import type { TaskEvent } from './task-event.js';
 
-/** Bytes of one event, of one Artifact with all its chunks, and of the log of one Task. */
+/** Maximum bytes of one event, of one Artifact with all its chunks, and of the log of one Task. */
 export interface TaskLimits {
   readonly event: number;
   readonly artifact: number;
   readonly log: number;
 }
 
-/** A Task that may hold no more still takes its end, where that is short, and a few words before it. */
+/** Bytes above the limit for the end of a full Task, and for short events before it. */
 const END_ROOM = 64 * 1024;
 const FEW_WORDS = 16 * 1024;
-/** The share of its limit from which on a log is said to be nearly full. */
+/** Share of its limit above which a log is nearly full. */
 const NEARLY_FULL = 3 / 4;
 
-/** How many bytes an event adds to its log: its JSON, and about those of the Message that it answers to. */
+/** Returns the bytes that an event adds to its log: its JSON, plus approximately those of its received Message. */
 export function eventBytes(event: TaskEvent, json: string): number {
   const received = 'statusUpdate' in event ? event.received : undefined;
   return received ? jsonBytes(json) + contentLength(received.parts) : jsonBytes(json);
 }
 
-/** How large the log of one Task is, and the Artifacts of this turn. */
+/** Size of one Task's log, and of the Artifacts of this turn. */
 export class LogSize {
   private artifacts: Map<string, number> | undefined;
 
-  /** @param bytes of what the log holds already */
+  /** @param bytes bytes that the log already holds */
   constructor(
     private readonly limits: TaskLimits,
     private bytes: number,
   ) {}
 
-  /** Of all that the log holds. */
+  /** Bytes of the whole log. */
   get total(): number {
     return this.bytes;
   }
 
-  /** True if the log has passed three quarters of what it may have. */
+  /** True if the log has passed three quarters of its limit. */
   get isNearlyFull(): boolean {
     return this.bytes > this.limits.log * NEARLY_FULL;
   }
 
-  /** @throws TaskLimitExceeded where an event of so many bytes is too much in itself, for the log, or for its Artifact */
+  /**
+   * Checks an event of the given size. @throws TaskLimitExceeded if it is too large in itself, for the log, or for its
+   * Artifact
+   */
   check(event: TaskEvent, bytes: number): void {
     const { limits } = this;
     if (bytes > limits.event) throw TaskLimitExceeded.ofEvent(limits.event);
@@ -49,7 +52,7 @@ export class LogSize {
       throw TaskLimitExceeded.ofArtifact(limits.artifact);
   }
 
-  /** Counts an event that the log took. */
+  /** Counts an event that was added to the log. */
   take(event: TaskEvent, bytes: number): void {
     this.bytes += bytes;
     if (!('artifactUpdate' in event)) return;
@@ -72,10 +75,12 @@ function ends(event: TaskEvent): boolean {
   return 'statusUpdate' in event && isTerminalState(event.statusUpdate.status.state);
 }
 
-/** Whatever is shorter counts as many bytes as characters. */
+/** Length below which characters count as bytes. */
 const SHORT = 4096;
 
-/** Something of a Task is larger than this service keeps. The text names the limit and may be told to callers. */
+/**
+ * Error for an event, an Artifact or a log that exceeds a limit. The text names the limit and may be shown to callers.
+ */
 export class TaskLimitExceeded extends ContentTooLarge {
   override readonly name = 'TaskLimitExceeded';
 
@@ -94,7 +99,7 @@ export class TaskLimitExceeded extends ContentTooLarge {
   }
 }
 
-/** The bytes of a JSON text as UTF-8; of a short one about so many. */
+/** Returns the bytes of a JSON text as UTF-8; approximate for a short one. */
 export function jsonBytes(json: string): number {
   return json.length <= SHORT ? json.length : Buffer.byteLength(json);
 }

@@ -1,21 +1,21 @@
 import { KEPT_FILE, keptFileOf, type Part } from '#libs/protocol';
 import type { RecordedEvent, TaskEvent } from './task-event.js';
 
-/** Files that one write of a Task notes as used, at most. */
+/** Maximum number of files that one write of a Task records as used. */
 const MOST_FILES = 1_000;
-/** Files among them that Parts say to be their bytes: no others name them, so they come first. */
+/** Maximum number of files that hold the bytes of Parts. They come first, since only their Parts name them. */
 const MOST_KEPT_FILES = 10_000;
 const PATH = '/api/files/';
 /** A UUID of version 7. */
 const ID = '[\\da-f]{8}-[\\da-f]{4}-7[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12}';
-/** Where a file of a caller is read, with its id, at whatever address this service has. */
+/** URL path of a caller's file with its id, at any address of this service. */
 const FILE_PATH = new RegExp(`${PATH}(${ID})(?![\\da-f-])`, 'g');
 const FILE_ID = new RegExp(`^${ID}$`);
 
 /**
- * Returns the ids of the files that events name by their URLs, each once: those of the first thousand, and of all Parts
- * whose bytes are kept as files.
- * @returns `undefined` where they name none, as nearly all do
+ * Returns the ids of the files whose URLs occur in events, each once: the first thousand, and those of all Parts whose
+ * bytes are stored as files.
+ * @returns `undefined` if there are none, as for nearly all events
  */
 export function filesNamedIn(events: readonly RecordedEvent[]): string[] | undefined {
   let found: Set<string> | undefined;
@@ -34,7 +34,7 @@ export function filesNamedIn(events: readonly RecordedEvent[]): string[] | undef
   return found && [...found];
 }
 
-/** No text is looked at: anybody may write such a thing there. */
+/** Returns the ids of stored files of Parts. Texts are ignored, since any author may write such metadata there. */
 function keptFilesIn(json: string, event: TaskEvent): string[] {
   const received = ('statusUpdate' in event && event.received?.parts) || [];
   const parts = json.includes(KEPT_FILE) ? [...received, ...saidIn(event)] : received;
@@ -48,7 +48,7 @@ function saidIn(event: TaskEvent): Part[] {
   return (event.task.history ?? []).flatMap(({ parts }) => parts);
 }
 
-/** A Message that an event took in is no part of its JSON. */
+/** Returns the texts of an event to search. Its received Message is not part of its JSON. */
 function textsOf({ json, event }: RecordedEvent): string[] {
   const received = 'statusUpdate' in event ? event.received : undefined;
   return received ? [json, ...received.parts.flatMap(({ url }) => url ?? [])] : [json];

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { ENDED } from './cancel-wish.js';
 
-/** Callers with parked Tasks that one look passes, once there are more overdue Tasks than it finds. */
+/** Maximum number of callers with parked Tasks per lookup, if there are more overdue Tasks than it may return. */
 const CALLERS_AT_ONCE = 64;
 
 interface Caller {
@@ -10,18 +10,18 @@ interface Caller {
 }
 
 /**
- * Looks for parked Tasks that are overdue: the oldest, and where there are more of them, one of each of the next callers as
- * well, so that no caller's Tasks hide those of others. Callers take turns from look to look.
+ * Finds overdue parked Tasks: the oldest, and if there are more, also one Task of each of the next callers, so that no
+ * caller's Tasks hide those of others. Callers take turns from one lookup to the next.
  */
 export class OverdueTasks {
-  /** The caller that had the last turn; `undefined` before the first one, and once all had theirs. */
+  /** Caller that had the last turn; `undefined` before the first turn, and after a full round. */
   private last: Caller | undefined;
 
   constructor(private readonly sessions: Pool) {}
 
   /**
-   * @param byMs milliseconds for which they have been due
-   * @param except Tasks that are left out
+   * @param byMs milliseconds for which the Tasks have been due
+   * @param except Tasks to leave out
    * @returns at most `limit` ids
    */
   async find(byMs: number, limit: number, except: readonly string[]): Promise<string[]> {
@@ -56,7 +56,7 @@ const IS_LATE = `${IS_PARKED} AND wake_at <= now() - $1 * interval '1 millisecon
 
 const OLDEST = `SELECT task_id FROM task WHERE ${IS_LATE} ORDER BY wake_at LIMIT $2`;
 
-/** Finds the next callers by the index, one look for each, however many parked Tasks each of them has. */
+/** Finds the next callers by index, with one lookup for each, however many parked Tasks they have. */
 const inTurnStatement = (from: string): string => `
   WITH RECURSIVE caller AS (
     (SELECT tenant, owner FROM task WHERE ${IS_PARKED} AND ${from} ORDER BY tenant, owner LIMIT 1)

@@ -8,10 +8,10 @@ import { HEADER_COLUMNS, type HeaderRow, toHeader } from './task-rows.js';
 import type { TaskHeader } from './task-store.js';
 
 const FORGOTTEN_AT_ONCE = 1000;
-/** What is read at once has no more bytes than this, or is one commit. */
+/** Maximum bytes per read; a single commit may be larger. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** CommitLog on PostgreSQL; the journal's statements write it. */
+/** CommitLog on PostgreSQL. The journal's statements write it. */
 @Injectable()
 export class PostgresCommitLog extends CommitLog {
   private readonly pool: Pool;
@@ -91,18 +91,18 @@ interface CommitRow {
 }
 
 interface LoggedRow {
-  /** Its place among the commits. */
+  /** Index of the commit on the page. */
   commit: number;
   task_id: string;
   sequence: number;
   bytes: number;
-  /** Absent where the page ends before its commit. */
+  /** Text of the row; null if the page ends before its commit. */
   text: string | null;
 }
 
 /**
- * The commits of all writers by time, each writer's in its own order. Where a writer has more than was read, nothing
- * later than its last one is given yet.
+ * Merges the commits of all writers by time, each writer's in its own order. If a writer has more commits than were
+ * read, later commits of others wait for the next page.
  */
 function mergeByTime(rows: readonly CommitRow[], limit: number): CommitRow[] {
   const byWriter = new Map<string, CommitRow[]>();
@@ -120,7 +120,7 @@ function mergeByTime(rows: readonly CommitRow[], limit: number): CommitRow[] {
   return merged;
 }
 
-/** By Task and sequence; of a Task that is gone there are none. */
+/** Returns the events by Task and sequence, without those of Tasks that no longer exist. */
 function eventsOf(rows: readonly LoggedRow[], headers: Map<string, TaskHeader>): Map<string, RecordedEvent> {
   const found = new Map<string, RecordedEvent>();
   for (const { task_id, sequence, text } of rows) {
@@ -131,7 +131,7 @@ function eventsOf(rows: readonly LoggedRow[], headers: Map<string, TaskHeader>):
   return found;
 }
 
-/** By the place of the commit. */
+/** Returns the bytes by index of the commit. */
 function bytesOf(rows: readonly LoggedRow[]): Map<number, number> {
   const found = new Map<number, number>();
   for (const { commit, bytes } of rows) found.set(commit, (found.get(commit) ?? 0) + bytes);
@@ -170,10 +170,11 @@ function eventKey(taskId: string, sequence: number): string {
   return `${taskId}#${sequence}`;
 }
 
-/** Looks for few rows among many, whatever the statistics say. */
+/** Settings for lookups of few rows among many, whatever the statistics. */
 const READ_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', enable_seqscan: 'off', jit: 'off' };
 
-// A writer's row says where its session began, or where it was when a replica of the version before was there last.
+// A writer's row contains the start of its session, or its position when a replica of the previous version was last
+// there.
 const POSITION = `
   SELECT held.writer, now() AS at, greatest(held.position, (
     SELECT position FROM task_commit WHERE task_commit.writer = held.writer ORDER BY position DESC LIMIT 1))::text AS position
@@ -190,7 +191,7 @@ const READ = `
   ) AS found
   ORDER BY found.writer, found.position`;
 
-// The length of a text is known without reading it, so what the page ends before is left where it is.
+// The length of a text is known without reading it, so rows beyond the page are not read.
 const EVENTS = `
   SELECT commit, task_id, sequence, bytes, CASE WHEN commit = 0 OR reached <= $5 THEN text END AS text
   FROM (
@@ -209,8 +210,8 @@ const FORGET = `
   WHERE task_commit.writer = oldest.writer AND task_commit.position = oldest.position
     AND task_commit.committed_at < $2`;
 
-// A writer that comes back begins at the clock, ahead of what it had reached. One that is just saying so has its row locked,
-// and has moved on when that is given up.
+// A returning writer begins at the clock, ahead of its earlier positions. A writer that is announcing itself locks its
+// row, and has moved on when the lock is released.
 const FORGET_WRITER = `
   DELETE FROM task_writer WHERE writer = $1 AND position = $2::bigint AND position < $3::bigint
     AND NOT EXISTS (SELECT FROM task_commit WHERE task_commit.writer = $1)`;

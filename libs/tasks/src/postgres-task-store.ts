@@ -38,23 +38,23 @@ import {
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
-/** TaskStore on PostgreSQL. Every promise of the port is kept by the statements themselves, not by locks held here. */
+/** TaskStore on PostgreSQL. The statements themselves, not locks in this process, keep every promise of the port. */
 @Injectable()
 export class PostgresTaskStore extends TaskStore {
   private readonly pool: Pool;
   private readonly journal: JournalWrites;
   private readonly rewrites: EntryWrites;
-  /** For what is small beside a large table, as the work in flight is. */
+  /** Sessions for queries of few rows in a large table, such as the Tasks in flight. */
   private readonly small: Pool;
   private readonly late: OverdueTasks;
-  /** For the proof of a claim, which calls wait for before they leave: behind nothing else. */
+  /** Sessions for claim checks, which must not wait behind other queries: outgoing calls wait for them. */
   private readonly proofs: Pool;
   private readonly reader: StoredTaskReader;
   private readonly counts: TaskCounts;
-  /** In the session that batches are written in, behind those that were sent before. */
+  /** Loads children in the journal's session, after the batches that were sent before. */
   private readonly recordedByParent = new BatchLoader((parents: readonly string[]) => this.readRecorded(parents));
 
-  /** @param folds room for waiting Tasks that are kept folded */
+  /** @param folds memory for folds of waiting Tasks */
   constructor(
     private readonly database: Database,
     folds: FoldMemory = new FoldMemory(),
@@ -125,7 +125,10 @@ export class PostgresTaskStore extends TaskStore {
     return reader ? this.database.reads.inTurn(reader, read) : read();
   }
 
-  /** Not over the pool of plain queries: a pooler may give those to a standby. Behind the batches that were sent before. */
+  /**
+   * Reads in the journal's session, after the batches that were sent before. A pooler may route the pool of plain
+   * queries to a standby.
+   */
   override recorded(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return this.journal.recorded(taskId, afterSequence, limit);
   }
@@ -156,7 +159,8 @@ export class PostgresTaskStore extends TaskStore {
       const header = await this.claimHeader(taskId, replicaId, token, only);
       return header && (await this.reader.claimed(header));
     } catch (error) {
-      // Also where the claim itself failed: perhaps only its answer was lost. Where this fails too, `claims` shows it.
+      // Also if the claim itself failed: perhaps only its answer was lost. If the release fails too, `claims` shows the
+      // claim.
       await this.release({ taskId, token }).catch(() => undefined);
       throw error;
     }
@@ -282,7 +286,7 @@ export class PostgresTaskStore extends TaskStore {
   }
 }
 
-/** Only of a Task that nobody needs to work on: one that was gone on with meanwhile would stand still for ever. */
+/** Releases only Tasks that wait, are parked or have ended. A released Task that is at work would never be resumed. */
 const RELEASE = `
   UPDATE task SET replica_id = NULL, claim_token = NULL
   WHERE task_id = $1 AND claim_token = $2 AND (wake_at IS NOT NULL OR state IN ${WAITING} OR state IN ${ENDED})`;
@@ -306,7 +310,10 @@ interface RenewalRow {
   is_lost: boolean;
 }
 
-/** A row that is locked, or was written just now, still has the old claim in the statement's snapshot: it is not lost yet. */
+/**
+ * A row that is locked, or was just written, still has the old claim in the statement's snapshot, so it does not count
+ * as lost.
+ */
 const RENEW = `
   WITH idle AS MATERIALIZED (SELECT task_id, token FROM unnest($2::text[], $3::text[]) AS idle (task_id, token)),
   held AS (
@@ -320,12 +327,12 @@ const RENEW = `
   SELECT idle.task_id, renewed.claim_token AS renewed_token, task.claim_token IS DISTINCT FROM idle.token AS is_lost
   FROM idle LEFT JOIN renewed ON renewed.task_id = idle.task_id LEFT JOIN task ON task.task_id = idle.task_id`;
 
-/** One look-up for each replica, however much it claims. */
+/** One lookup per replica, however many claims it has. */
 const CLAIMANTS_AMONG = `
   SELECT replica_id FROM unnest($1::text[]) AS claimant (replica_id)
   WHERE EXISTS (SELECT FROM task WHERE task.replica_id = claimant.replica_id)`;
 
-/** From each replica to the next one by the index. */
+/** Walks the index from each replica to the next. */
 const CLAIMANTS = `
   WITH RECURSIVE claimant AS (
     (SELECT replica_id FROM task WHERE replica_id IS NOT NULL ORDER BY replica_id LIMIT 1)

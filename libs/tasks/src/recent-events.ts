@@ -3,25 +3,25 @@ import { parkedUntil, type RecordedEvent } from './task-event.js';
 
 const MAX_EVENTS_PER_TASK = 1024;
 const MAX_CHARACTERS_PER_TASK = 1024 * 1024;
-/** Over all Tasks that this process writes; what was written longest ago goes first. */
+/** Maximum characters over all Tasks that this process writes; the oldest writes are dropped first. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 interface Tail {
-  /** The newest sequence, also where its event was too large to be kept. */
+  /** Newest sequence, also if its event was too large to be kept. */
   last: number;
   events: RecordedEvent[];
   characters: number;
 }
 
 /**
- * The newest committed events of Tasks that this process writes, or has just written to their end, so that a reader
- * beside the writer needs no query. Committed events never change, so nothing here can be stale; what is not here is read from the store.
+ * Newest committed events of Tasks that this process writes or has just finished writing, so that readers in this
+ * process need no query. Committed events never change, so nothing here is stale. Other events are read from the store.
  */
 export class RecentEvents {
-  /** Of Tasks that this process writes now: the store has nothing newer than what was published here. */
+  /** Tails of Tasks that this process writes now: the store has nothing newer than what was published here. */
   private readonly open = new TailsByAge(MAX_CHARACTERS);
   private readonly settled = new PassingTails();
 
-  /** Takes events of one Task that were just committed. */
+  /** Adds newly committed events of one Task. */
   add(events: readonly RecordedEvent[]): void {
     const last = events.at(-1);
     if (!last) return;
@@ -35,7 +35,7 @@ export class RecentEvents {
     (settles(last) ? this.settled : this.open).put(last.taskId, tail);
   }
 
-  /** Takes that this process writes a Task from now on, whose log ends at the sequence. */
+  /** Starts the tail of a Task that this process writes from now on, whose log ends at the sequence. */
   begin(taskId: string, last: number): void {
     const known = this.open.get(taskId);
     if (known && known.last >= last) return;
@@ -43,7 +43,7 @@ export class RecentEvents {
     this.open.put(taskId, { last, events: [], characters: 0 });
   }
 
-  /** The events after a sequence, if the first of them is here; `undefined`: ask the store. */
+  /** Returns the events after a sequence if the first of them is here; `undefined`: ask the store. */
   after(taskId: string, sequence: number): readonly RecordedEvent[] | undefined {
     const events = this.tail(taskId)?.events;
     const first = events?.[0];
@@ -52,18 +52,18 @@ export class RecentEvents {
     return rest.length > 0 ? rest : undefined;
   }
 
-  /** Whether this process writes the Task, so that every new event will be published here. */
+  /** True if this process writes the Task, so that every new event will be published here. */
   isOpen(taskId: string): boolean {
     return this.open.has(taskId);
   }
 
-  /** Whether nothing after a sequence is committed: this process writes the Task and published no more. */
+  /** True if nothing after the sequence is committed: this process writes the Task and has published no more. */
   isCurrent(taskId: string, sequence: number): boolean {
     const tail = this.open.get(taskId);
     return tail !== undefined && tail.last <= sequence;
   }
 
-  /** The process lost the Task to another writer. */
+  /** Drops the tail of a Task that another process writes now. */
   close(taskId: string): void {
     this.open.take(taskId);
     this.settled.take(taskId);
@@ -73,7 +73,9 @@ export class RecentEvents {
     return this.open.get(taskId) ?? this.settled.get(taskId);
   }
 
-  /** Taken out of its place. A tail has no gap: where another process wrote in between, a new one begins. */
+  /**
+   * Removes and returns the tail to extend. A tail has no gaps: if another process wrote in between, a new one begins.
+   */
   private tailFor([first]: readonly RecordedEvent[]): Tail {
     const known = first && (this.open.take(first.taskId) ?? this.settled.take(first.taskId));
     if (known && known.last === first.sequence - 1) return known;
@@ -81,7 +83,7 @@ export class RecentEvents {
   }
 }
 
-/** Tails in the order in which they were written; beyond so many characters the oldest are dropped. */
+/** Tails in the order in which they were written. Above the capacity in characters the oldest are dropped. */
 class TailsByAge {
   private readonly tails = new Map<string, Tail>();
   private characters = 0;
@@ -119,8 +121,8 @@ class TailsByAge {
 }
 
 /**
- * Tails of Tasks that have ended, wait or are parked, for the readers that are woken by their end: they read in the same turn of the
- * event loop. Kept for longer, the events of a busy service would outlive the young generation, which makes every
+ * Tails of Tasks that have ended, wait or are parked, for the readers that their end wakes in the same turn of the
+ * event loop. If kept longer, the events of a busy service would outlive V8's young generation, which makes every
  * collection ten times as long.
  */
 class PassingTails {
@@ -156,7 +158,7 @@ class PassingTails {
   }
 }
 
-/** Half of it at once, since an array is expensive to shift. */
+/** Drops half of the events at once, since shifting an array is expensive. */
 function shorten(tail: Tail): void {
   const gone = tail.events.splice(0, Math.ceil(tail.events.length / 2));
   tail.characters -= gone.reduce((sum, event) => sum + event.json.length, 0);

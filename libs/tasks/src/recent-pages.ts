@@ -1,33 +1,33 @@
 import type { Commit } from './commit-log.js';
 
-/** Bytes of events and places that are kept. */
+/** Maximum bytes of kept events and places. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_PAGES = 64;
-/** Milliseconds for which a page may be given again. */
+/** Milliseconds for which a page may be shared. */
 const FRESH_MS = 5_000;
 
 interface RecentPage {
   commits: Promise<Commit[]>;
-  /** 0 until the page is there. */
+  /** Bytes of the page; 0 until it has been read. */
   bytes: number;
   readAt: number;
 }
 
 /**
- * The pages of the log that were read last: many followers that begin at the same place, as after a restart, share them.
- * A page stays right for whoever stands at its place: it misses at most what comes after it. That there is nothing more
- * has to be asked anew, so pages without commits are not kept, nor reads that fail.
+ * Most recently read pages of the log. Followers that begin at the same place, as after a restart, share them. A page
+ * stays valid for followers at its place: at most it misses later commits. Pages without commits are not kept, since
+ * the end of the log must be read again, nor are failed reads.
  */
 export class RecentPages {
-  /** By the place that they begin at, the oldest first. */
+  /** Pages by the place where they begin, the oldest first. */
   private readonly pages = new Map<string, RecentPage>();
   private bytes = 0;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /**
-   * Returns the page at a place, read or being read a moment ago, or reads it.
-   * @param place the text of a position
+   * Returns the page at a place: a recent or running read, or a new one.
+   * @param place text of a position
    */
   get(place: string, read: () => Promise<Commit[]>): Promise<Commit[]> {
     this.forgetOld();

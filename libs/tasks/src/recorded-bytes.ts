@@ -3,14 +3,14 @@ import { InFlight, type InFlightOwner } from '#libs/service';
 import { eventBytes } from './log-size.js';
 import type { RecordedEvent, TaskEvent } from './task-event.js';
 
-/** A run keeps of what its steps tell (in the metadata of status updates) about an eighth. */
+/** A run keeps about an eighth of the metadata of its steps' status updates. */
 const KEPT_OF_STEPS_SHIFT = 3;
-/** Of what is kept about half is there in several Tasks, but once in memory: a run has the very texts of its nodes. */
+/** About half of the kept bytes occur in several Tasks but once in memory: a run shares the texts of its nodes. */
 const SHARED_SHIFT = 1;
 
 /**
- * What a recording's events count for in this process: their bytes until they are durable, less after that, nothing once
- * the Task is not at work here any more.
+ * Memory that a recording's events count for: all bytes until they are durable, fewer afterwards, none once the Task is
+ * no longer at work here.
  */
 export class RecordedBytes {
   private notDurable = 0;
@@ -25,7 +25,7 @@ export class RecordedBytes {
     this.account = InFlight.accountOf(owner);
   }
 
-  /** Of events that are not durable yet. */
+  /** Bytes of events that are not durable yet. */
   get waiting(): number {
     return this.notDurable;
   }
@@ -35,7 +35,7 @@ export class RecordedBytes {
     this.inFlight.add(this.account, bytes);
   }
 
-  /** What is durable is not on its way any more; the Task keeps what it is made of. */
+  /** Replaces the bytes of durable events by those that the Task keeps in memory. */
   written(events: readonly RecordedEvent[]): void {
     if (this.released) return;
     let [bytes, keeping] = [0, 0];
@@ -50,7 +50,7 @@ export class RecordedBytes {
     this.inFlight.add(this.account, -bytes, keeping);
   }
 
-  /** What was on its way may still become durable; it is nobody's here any more. */
+  /** Releases all bytes of the recording. Its pending events may still become durable. */
   release(): void {
     this.released = true;
     this.inFlight.add(this.account, -this.notDurable, -this.kept);
@@ -59,7 +59,7 @@ export class RecordedBytes {
   }
 }
 
-/** Messages and Artifacts stay with the Task; of what else a status tells only the newest does. */
+/** Returns the bytes that the Task keeps: Messages and Artifacts. Of other status content, only the newest is kept. */
 function keptBytes(event: TaskEvent, bytes: number): number {
   if (!('statusUpdate' in event)) return bytes;
   const { message } = event.statusUpdate.status;

@@ -6,9 +6,9 @@ import type { RecordedEvent } from './task-event.js';
 import type { EntryWrites, JournalEntry, JournalOutcome } from './task-store.js';
 
 /**
- * Writes entries again that a statement failed to write. Where the answer of an earlier statement was lost, some entries
- * may be committed already: their logs hold what we wrote. Or that statement is still under way, at a server that has not
- * noticed the broken connection: then this one waits for it, and is fenced by what is our own.
+ * Rewrites entries after a failed statement. If the answer of an earlier statement was lost, some entries may be
+ * committed already, which their logs show. If that statement still runs at a server that has not noticed the broken
+ * connection, this one waits for it and is fenced by its result.
  */
 export class RepeatedWrite {
   /** @param isUncertain true if the answer to an earlier statement was lost */
@@ -20,7 +20,7 @@ export class RepeatedWrite {
 
   /**
    * Settles all entries, or those that turn out to be written.
-   * @throws NothingWritable where the server takes no writes, or logs cannot be read; else the error of the statement
+   * @throws NothingWritable if the server takes no writes or logs cannot be read; otherwise the error of the statement
    */
   async write(entries: readonly JournalEntry[]): Promise<void> {
     const missing = this.isUncertain ? await this.settleCommitted(entries) : entries;
@@ -32,7 +32,7 @@ export class RepeatedWrite {
     for (const entry of lost) this.settle(entry, 'fenced');
   }
 
-  /** Settles the entries whose place in the log is taken, by us or by somebody else. @returns the others */
+  /** Settles the entries whose place in the log is taken, by this process or another. @returns the others */
   private async settleCommitted(entries: readonly JournalEntry[]): Promise<JournalEntry[]> {
     const missing: JournalEntry[] = [];
     for (const entry of entries) {
@@ -43,12 +43,12 @@ export class RepeatedWrite {
     return missing;
   }
 
-  /** Reads from the log what became of an entry; `undefined` where the log ends before it. */
+  /** Reads the outcome of an entry from the log; `undefined` if the log ends before it. */
   private async lookUp(entry: JournalEntry): Promise<WriteOutcome | undefined> {
     const stored = await this.recorded(entry);
     if (stored.length === 0) return undefined;
     if (isCommitted(entry, stored)) return 'written';
-    // Nobody else makes a Task of that id: it was made, and another replica took it over and continued it.
+    // Only this process creates a Task with that id: it was created, then another replica adopted and continued it.
     return entry.create ? { failed: new ClaimLost(`Task ${entry.taskId} is written elsewhere`) } : 'fenced';
   }
 
@@ -71,8 +71,8 @@ export class RepeatedWrite {
 }
 
 /**
- * True if the log holds these very events. Its length proves nothing: another replica that took the Task over may have
- * written just as much.
+ * True if the log holds exactly these events. Its length proves nothing: another replica that adopted the Task may have
+ * written as many.
  */
 function isCommitted({ events }: JournalEntry, stored: readonly RecordedEvent[]): boolean {
   return stored.length === events.length && stored.every(({ json }, index) => json === events[index]?.json);

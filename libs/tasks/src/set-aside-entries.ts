@@ -4,7 +4,7 @@ export type WriteOutcome = JournalOutcome | { failed: unknown };
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** Entries that are written again at once. */
+/** Maximum number of entries that are retried at once. */
 const MOST_AT_ONCE = 256;
 
 interface WaitingEntry {
@@ -19,9 +19,8 @@ interface SetAsideTask {
 }
 
 /**
- * Entries that failed on their own, for a reason that may pass, while others were written. Each is due again after a
- * pause, from half a second up to a minute. What comes after it waits behind it: later events of its Task, and new Tasks
- * that it calls for.
+ * Entries that failed on their own, for a passing reason, while others were written. Each is due again after a pause,
+ * from half a second up to a minute. Later events of its Task, and new child Tasks of it, wait behind it.
  */
 export class SetAsideEntries {
   private readonly tasks = new Map<string, SetAsideTask>();
@@ -37,13 +36,13 @@ export class SetAsideEntries {
     return this.waiting;
   }
 
-  /** True if an entry must wait: its Task, or the Task that calls for it, is set aside. */
+  /** True if an entry must wait, because its Task or its parent is set aside. */
   blocks({ taskId, create }: JournalEntry): boolean {
     const parent = create?.header.parentTaskId;
     return this.tasks.has(taskId) || (parent !== undefined && this.tasks.has(parent));
   }
 
-  /** Resolves with what becomes of the entry. */
+  /** Sets an entry aside. Resolves with its outcome. */
   add(entry: JournalEntry): Promise<WriteOutcome> {
     const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
     const task = this.tasks.get(entry.taskId);
@@ -53,7 +52,7 @@ export class SetAsideEntries {
     return promise;
   }
 
-  /** The first entry of each Task that is due, at least one and at most about `limit` bytes, oldest first. */
+  /** Returns the first entry of each Task that is due, oldest first: at least one, and at most about `limit` bytes. */
   due(limit: number): JournalEntry[] {
     const now = performance.now();
     const due: JournalEntry[] = [];
@@ -68,7 +67,7 @@ export class SetAsideEntries {
     return due;
   }
 
-  /** Milliseconds until something is due; `undefined` where nothing is set aside. */
+  /** Milliseconds until an entry is due; `undefined` if none is set aside. */
   get pause(): number | undefined {
     let first = Infinity;
     for (const { entries, dueAt } of this.tasks.values()) {
@@ -77,7 +76,7 @@ export class SetAsideEntries {
     return first === Infinity ? undefined : Math.max(0, first - performance.now());
   }
 
-  /** The first entry of a Task is settled; what waited behind it is due. */
+  /** Settles the first entry of a Task. The entries behind it are due then. */
   settle({ taskId }: JournalEntry, outcome: WriteOutcome): void {
     const task = this.tasks.get(taskId);
     const first = task?.entries.shift();
@@ -89,7 +88,7 @@ export class SetAsideEntries {
     first.resolve(outcome);
   }
 
-  /** It failed again on its own. @returns how often by now */
+  /** Schedules the next attempt after another failure. @returns the number of failures so far */
   failAgain({ taskId }: JournalEntry): number {
     const task = this.tasks.get(taskId);
     if (!task) return 0;

@@ -8,12 +8,12 @@ import type { JournalEntry, TaskStore } from './task-store.js';
 const PAUSE_MS = 1_000;
 const MOST_IN_A_ROW = 32;
 
-/** Writes what is set aside when it is due, where no batch of the journal waits for it. */
+/** Retries entries that are set aside when they are due, without delaying batches of the journal. */
 export class SetAsideRetry {
   private timer: NodeJS.Timeout | undefined;
   private isRetrying = false;
 
-  /** @param limits `mayBegin` is false while the journal writes a batch again */
+  /** @param limits `mayBegin` returns false while the journal retries a batch */
   constructor(
     private readonly store: TaskStore,
     private readonly logger: Logger,
@@ -21,7 +21,7 @@ export class SetAsideRetry {
     private readonly limits: { batchBytes: number; mayBegin(): boolean },
   ) {}
 
-  /** To be called when something was set aside. */
+  /** Schedules the next attempt. Call it after an entry was set aside. */
   schedule(least = 0): void {
     const { pause } = this.aside;
     if (this.isRetrying || pause === undefined) return;
@@ -38,7 +38,7 @@ export class SetAsideRetry {
     this.schedule(isWritable ? 0 : PAUSE_MS);
   }
 
-  /** @returns false where the server takes no writes */
+  /** Retries the entries that are due. @returns false if the server takes no writes */
   private async writeDue(): Promise<boolean> {
     const due = this.aside.due(this.limits.batchBytes);
     const open = new Set(due);

@@ -1,11 +1,11 @@
 import type { Commit } from './commit-log.js';
 
-/** Bytes of events from which on a commit is worth to be shared. */
+/** Minimum bytes of events of a commit that is worth sharing. */
 const LARGE = 64 * 1024;
 
 /**
- * The large commits that somebody holds. Followers that read by themselves, at whatever time, hold one copy of each
- * together, with what was made of its events; here none is kept for longer than they do.
+ * Large commits that followers hold. Followers that read on their own, at any time, share one copy of each with
+ * everything derived from its events. A copy lives only as long as a follower holds it.
  */
 export class SharedCommits {
   private readonly held = new Map<string, WeakRef<Commit>>();
@@ -16,7 +16,7 @@ export class SharedCommits {
     return this.held.size;
   }
 
-  /** Returns the copy that is held already of a commit that was read, else the commit. */
+  /** Returns the existing copy of a commit, or the commit itself. */
   of(commit: Commit): Commit {
     if (commit.bytes < LARGE) return commit;
     const name = `${commit.writer} ${commit.position}`;
@@ -27,7 +27,7 @@ export class SharedCommits {
     return commit;
   }
 
-  /** A commit of this name that was read again since is another one. */
+  /** Forgets a collected commit, unless the same commit was read again since. */
   private forget(name: string): void {
     if (this.held.get(name)?.deref() === undefined) this.held.delete(name);
   }

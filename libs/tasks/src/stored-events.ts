@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { MOST_EVENTS, ROW_TEXT, toEvents } from './log-row.js';
 import type { RecordedEvent } from './task-event.js';
 
-/** Reads at most `limit` events of a log after a sequence, in its order. */
+/** Reads at most `limit` events of a log after a sequence, in order. */
 export async function eventsOver(
   pool: Pick<Pool, 'query'>,
   taskId: string,
@@ -19,7 +19,7 @@ export async function eventsOver(
   return first < 0 ? [] : events.slice(first, first + limit);
 }
 
-/** The first row may begin before what is asked for, the last one end after it. */
+/** The first row may begin before the wanted events, the last one end after them. */
 const EVENTS = `
   SELECT sequence, ${ROW_TEXT} AS text, (SELECT context_id FROM task WHERE task_id = $1) AS context_id
   FROM task_log

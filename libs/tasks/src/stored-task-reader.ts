@@ -27,13 +27,13 @@ import type {
   TaskScope,
 } from './task-store.js';
 
-/** Of a page of many Tasks, logs of at most so many bytes come with their Tasks' rows. */
+/** Maximum bytes of a log that is read with its Task's row on a page of Tasks. */
 const FEW_BYTES_IN_LIST = 8 * 1024;
-/** Longer logs are folded page by page: about so many bytes, and so many rows at most, are here at once. */
+/** Approximate bytes and maximum number of rows in memory while a longer log is folded page by page. */
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
 
-/** So many Tasks are read with one query at most, with their short logs some megabytes, and so many queries at once. */
+/** Maximum number of Tasks per query, whose short logs make some megabytes, and of concurrent queries. */
 const MOST_TOGETHER = 64;
 export const MOST_AT_ONCE = 3;
 
@@ -43,13 +43,13 @@ interface PageRow {
 }
 
 interface ReadOptions {
-  /** Whether Artifacts are folded; where not, none of their bytes leave the database. */
+  /** True to fold Artifacts; otherwise none of their bytes leave the database. */
   artifacts: boolean;
 }
 
 /**
- * Reads Tasks and folds their logs. What is here at once is the folded Task and a page of its log, however long that is;
- * a short log and its Task come in one answer of the database, and those that are asked for together in one for all.
+ * Reads Tasks and folds their logs. Memory holds the folded Task and one page of its log, however long the log is. A
+ * short log is read together with its Task, and concurrent reads share a query.
  */
 export class StoredTaskReader {
   private readonly snapshots: TaskSnapshots;
@@ -62,9 +62,9 @@ export class StoredTaskReader {
   );
 
   /**
-   * @param byId the sessions that Tasks are read in by their ids: their statements are looked up by index alone
+   * @param byId sessions for reads of Tasks by id, whose statements use indexes only
    * @param reads where lists of callers take turns
-   * @param folds room for waiting Tasks that are kept folded
+   * @param folds memory for folds of waiting Tasks
    */
   constructor(
     private readonly pool: Pool,
@@ -137,7 +137,7 @@ export class StoredTaskReader {
     return rows;
   }
 
-  /** Long logs are read in the caller's turn. */
+  /** Folds the Tasks of a page. Long logs are read in the caller's turn. */
   private storedAll(rows: readonly StoredRow[], query: TaskQuery): Promise<StoredTask[]> {
     if (query.urgent || !rows.some(isLarge)) return this.foldAll(rows, query);
     return this.reads.inTurn(query.scope, () => this.foldAll(rows, query));
@@ -146,36 +146,36 @@ export class StoredTaskReader {
   private async foldAll(rows: readonly StoredRow[], { artifacts = true }: TaskQuery): Promise<StoredTask[]> {
     const tasks: StoredTask[] = [];
     for (const row of rows) {
-      // One after the other: together the pages of many long logs would be as large as one of them.
+      // One after the other: pages of many long logs together would be too large.
       const stored = await this.stored(row, { artifacts });
-      // Purged in between.
+      // Purged in the meantime.
       if (stored) tasks.push(stored);
     }
     return tasks;
   }
 
   /**
-   * The Task that was claimed, as it stands at `header.lastSequence`. One that waits again and again is folded from where
-   * this replica folded it last.
+   * Returns a claimed Task at `header.lastSequence`. A Task that waits repeatedly is folded from where this replica
+   * last folded it.
    */
   async claimed(header: TaskHeader): Promise<StoredTask | undefined> {
     const forward = await this.kept.forward(header);
     if (forward) return forward;
     const stored = await this.fold(header);
-    // The Task is there: whether it is kept as well changes nothing of that.
+    // The Task was read; a failure to store its fold does not matter.
     if (stored) await this.kept.keep(stored).catch(() => undefined);
     return stored;
   }
 
-  /** Drops what is kept of Tasks that have ended. */
+  /** Drops the folds of Tasks that have ended. */
   ended(taskIds: readonly string[]): void {
     for (const taskId of taskIds) this.kept.drop(taskId);
   }
 
-  /** The Task as it stands at `header.lastSequence`; `undefined` where it was purged in between. */
+  /** Folds a Task up to `header.lastSequence`; `undefined` if it was purged meanwhile. */
   async fold(header: TaskHeader, { artifacts }: ReadOptions = { artifacts: true }): Promise<StoredTask | undefined> {
     const limit = pageEvents(header, artifacts);
-    // Where nobody knows how large the log is, reading the whole of it tells.
+    // If the size of the log is unknown, reading all of it reveals the size.
     const snapshot = header.size && (await this.snapshots.read(header, artifacts));
     const from = snapshot?.sequence ?? 0;
     if (snapshot && from === header.lastSequence)
@@ -196,7 +196,7 @@ export class StoredTaskReader {
       }
       after = rows.length === PAGE_EVENTS ? folded : upTo;
     }
-    // A purge deletes a whole log at once: where the Task is still there after several answers, none was missing.
+    // A purge deletes a whole log at once: if the Task still exists after several answers, none was missing.
     if (!fold || ((snapshot || pages > 1) && !(await this.isThere(header.taskId)))) return undefined;
     const task = fold.task();
     if (artifacts) await this.snapshots.keep(header, task, header.size?.log ?? bytes, from);
@@ -225,7 +225,7 @@ export class StoredTaskReader {
   }
 }
 
-/** Whether neither the log nor a snapshot came with the row. */
+/** True if neither the log nor a snapshot came with the row. */
 function isLarge({ folded, events }: StoredRow): boolean {
   return folded === null && events === null;
 }
@@ -240,7 +240,7 @@ function applied(fold: TaskFold | undefined, event: TaskEvent, artifacts: boolea
   return fold;
 }
 
-/** Sequences of a page: where Artifacts are left out, their places are, too. */
+/** Returns the number of sequences per page. Without Artifacts, their sequences count too. */
 function pageEvents({ size, lastSequence }: TaskHeader, artifacts: boolean): number {
   if (!size) return PAGE_EVENTS;
   const usual = (size.log - (artifacts ? 0 : size.artifacts)) / lastSequence;

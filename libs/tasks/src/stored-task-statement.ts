@@ -4,23 +4,23 @@ import { HEADER_COLUMNS } from './task-rows.js';
 import { LONG_LOG } from './task-snapshot.js';
 import type { Premise, TaskScope } from './task-store.js';
 
-/** A short log of at most so many bytes comes with its Task's row. */
+/** Maximum bytes of a short log, which is read with its Task's row. */
 const FEW_BYTES = 64 * 1024;
-/** Where no Artifacts are shown, those that share rows with something else come along: up to so many times as much. */
+/** Factor by which rows may exceed the limit without Artifacts, since Artifacts may share rows with other events. */
 const MOST_BESIDE = 4;
 
-/** A Task that is asked for by its id. */
+/** Task to read by its id. */
 export interface WantedTask {
   taskId: string;
   scope: TaskScope | undefined;
-  /** Where there is one, the Task is found only if it holds. */
+  /** Condition that must hold for the Task to be found, if set. */
   premise: Premise | undefined;
 }
 
 export const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
   task.log_bytes IS NULL AS measured, snapshot.folded, snapshot.artifacts`;
 
-/** Sizes that are not kept are measured, and a log that is short comes along. */
+/** Returns SQL joins that measure unknown sizes and read a short log or its snapshot. */
 export function withLog(fewBytes: number, artifacts: boolean): string {
   const unlessMuchBeside = `CASE WHEN sum(octet_length(events)) > ${MOST_BESIDE * fewBytes} THEN NULL ELSE ${LOG_TEXT} END`;
   const isSmall = `size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}`;
@@ -46,8 +46,8 @@ export function withLog(fewBytes: number, artifacts: boolean): string {
 }
 
 /**
- * The rows of the Tasks that are wanted, with `place`, from 1, where they are several. One alone, as most are where few
- * ask, has a statement without arrays: that is cheaper to plan, for whoever has to plan it each time.
+ * Returns the statement for the rows of wanted Tasks, with `place` from 1 if there are several. A single Task, the
+ * usual case under light load, has a statement without arrays, which is cheaper to plan.
  */
 export function wantedStatement(wanted: readonly WantedTask[]): QueryConfig {
   const [only, another] = wanted;
@@ -96,7 +96,7 @@ const MANY = `
     AND (wanted.tenant IS NULL OR (task.tenant = wanted.tenant AND task.owner = wanted.owner))
   ${withLog(FEW_BYTES, true)}`;
 
-// Each premise is looked up once, by its key: OFFSET 0 keeps the planner from making a join of that.
+// Each premise is looked up once, by its key. OFFSET 0 keeps the planner from using a join.
 const MANY_ON = `${MANY}
   WHERE ($4::int[])[wanted.place] IS NULL OR ($4::int[])[wanted.place] = ANY (ARRAY(
     SELECT premise.position::int
