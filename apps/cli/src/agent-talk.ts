@@ -9,7 +9,7 @@ import { readInputs } from './inputs.js';
 import { Interrupted, type Session } from './session.js';
 import { ShownAnswer } from './shown-answer.js';
 
-/** The operator named the agent by hand: no address is out of bounds. */
+/** Creates a client without address restrictions, since the operator named the agent. */
 function directory(session: Session): HttpAgentDirectory {
   return new HttpAgentDirectory({
     http: { fetch, cachedFetch: fetch },
@@ -18,7 +18,9 @@ function directory(session: Session): HttpAgentDirectory {
   });
 }
 
-/** The key of the service is for its own agents alone. @throws CommandError where it or the service's URL is none */
+/**
+ * Returns the service's key for its own agents alone. @throws CommandError if the key or the service's URL is invalid
+ */
 function keyFor(session: Session, agentUrl: string): Record<string, string> {
   const isOwn = new URL(agentUrl).origin === new URL(session.url).origin;
   const key = isOwn ? session.apiKey : undefined;
@@ -27,7 +29,7 @@ function keyFor(session: Session, agentUrl: string): Record<string, string> {
 
 async function connected(session: Session, url: string): Promise<AgentClient> {
   requireUrl(url);
-  // A key that is none would be told as the agent's fault in the middle of a call.
+  // Otherwise an invalid key would be reported as the agent's fault in the middle of a call.
   keyFor(session, url);
   const found = directory(session).client(url, { timeouts: { refused: 0 }, signal: session.signal });
   return found.catch((error: unknown) => {
@@ -36,7 +38,7 @@ async function connected(session: Session, url: string): Promise<AgentClient> {
   });
 }
 
-/** @throws CommandError */
+/** @throws CommandError for a URL that is not http or https */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new CommandError(`${shownUrl(url)}: must be an http or https URL, of an agent or of its card`);
@@ -48,7 +50,7 @@ export interface SendOptions {
   input: string[];
 }
 
-/** Says one thing to an agent: a text, or data. */
+/** Sends one text or data value to an agent. */
 export async function send(
   session: Session,
   url: string,
@@ -60,7 +62,7 @@ export async function send(
   const talk = new ChatSession(await connected(session, url));
   talk.ids = { ...(context !== undefined && { contextId: context }), ...(task !== undefined && { taskId: task }) };
   const { terminal } = session;
-  // What it makes is the result, which is shown whole.
+  // The result is shown complete at the end, so its pieces are ignored.
   const listener = { working: (said: string) => terminal.note(`… ${said}`), piece: () => undefined };
   const answer = await talk.send(part, session.signal, listener).catch((error: unknown) => {
     session.signal.throwIfAborted();
@@ -74,7 +76,7 @@ export async function send(
   if (state === 'TASK_STATE_INPUT_REQUIRED') terminal.note(`It waits: answer with --task ${taskId}`);
 }
 
-/** What an answer has to be, and what was wrong with the last one. */
+/** Shows the fields of the form, and the violations of the previous answer. */
 function showForm({ terminal }: Session, { asks }: ChatAnswer): void {
   const wrong = asks?.violations?.map(({ field, description }) => `    ${field} ${description}`) ?? [];
   const lines = [...wrong, ...formFields(asks?.form as Form | undefined)];
@@ -92,7 +94,7 @@ export async function chat(session: Session, url: string): Promise<void> {
   if (!json) terminal.line(`Talking with ${name}. /new begins again, /quit ends.`);
   const stop = (): void => lines.close();
   signal.addEventListener('abort', stop, { once: true });
-  // On a terminal Ctrl-C is a key, and no signal.
+  // On a terminal Ctrl-C is a key press and no signal.
   lines.on('SIGINT', () => session.interrupt());
   lines.prompt();
   let over = false;
@@ -103,7 +105,7 @@ export async function chat(session: Session, url: string): Promise<void> {
     if (text === '/quit') break;
     if (text === '/new') talk.forget();
     else if (text !== '') await exchange(session, talk, text);
-    // What was typed ahead is answered after the input has ended.
+    // Lines that were typed ahead are answered after the input has ended.
     if (!over) lines.prompt();
   }
   lines.close();
@@ -126,10 +128,10 @@ async function exchange(session: Session, talk: ChatSession, text: string): Prom
   }
 }
 
-/** Shows a card, and what is wrong with it. */
+/** Shows a card and its problems. */
 export async function card(session: Session, url: string): Promise<void> {
   requireUrl(url);
-  // It knows a service's rules for cards, of which who only talks needs nothing.
+  // It loads a service's rules for cards, which other commands do not need.
   const { cardReport } = await import('./card-report.js');
   const report = await cardReport(url, keyFor(session, url));
   const wrong = report.problems.some(({ level }) => level === 'error');

@@ -5,7 +5,7 @@ import { shownPlace, type WorkflowFile } from './workflow-files.js';
 
 export type Applied = components['schemas']['AppliedView'];
 
-/** What became of each workflow, a line each. */
+/** Returns one line for each workflow and its action. */
 export function applied(session: Session, workflows: Applied['workflows'], dryRun = false): string {
   return workflows.map((it) => `${it.name} ${actionText(session, it.action, dryRun)}${warnings(it)}`).join('\n');
 }
@@ -24,7 +24,7 @@ const HOW_TO_ADOPT =
   'See what differs with `parley diff`, take it with `parley export`, or replace it with `parley apply --adopt`. ' +
   'A folder is known by .parley/mark: commit that file.';
 
-/** How files are applied. */
+/** Options for applying files. */
 export interface SendOptions {
   dryRun?: boolean | undefined;
   prune?: boolean | undefined;
@@ -35,7 +35,7 @@ export interface SendOptions {
   seen?: ReadonlyMap<string, string>;
 }
 
-/** Sends what the files say, all at once. What the service finds wrong is told of the files. @throws CommandError */
+/** Applies all files at once. Problems that the service finds are reported by file. @throws CommandError */
 export async function applyFiles(
   session: Session,
   files: readonly WorkflowFile[],
@@ -66,7 +66,7 @@ export async function applyFiles(
   }
 }
 
-/** What the service refuses, by file and line. */
+/** Returns the service's problems by file and line. */
 function refusal({ status, reason, errors }: ParleyError, files: readonly WorkflowFile[]): CommandError {
   const found = errors.map((entry) => ({ ...entry, ...placeOf(files, entry.path) }));
   const lines = found.map(({ shown, detail }) => `${shown}: ${detail}`);
@@ -75,7 +75,7 @@ function refusal({ status, reason, errors }: ParleyError, files: readonly Workfl
   return new CommandError(message, code, { status, reason, errors: found.map(({ shown: _shown, ...entry }) => entry) });
 }
 
-/** `workflows[2].definition.nodes[0].id` as the place in the file that was sent third. */
+/** Maps a path of the request, such as `workflows[2].definition.nodes[0].id`, to its place in the file. */
 function placeOf(files: readonly WorkflowFile[], path: string): { shown: string; path: string; file?: string } {
   const [, index, member = ''] = /^workflows\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
   const file = files[Number(index)];

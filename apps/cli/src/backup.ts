@@ -10,12 +10,13 @@ interface BackupOptions {
   withoutKeys?: boolean;
 }
 
-/** In whichever schema it is: what is not found is not left out, and nothing says so. */
+/** Flag for any schema: pg_dump ignores a table that it does not find, without a message. */
 const KEYS_LEFT_OUT = '--exclude-table-data=*.service_secret';
 
 /**
- * Writes all that the database keeps, as it is at one moment, into a file that only this user reads. The service may go on
- * meanwhile. A file that is there is not replaced, and one that is not whole never has the name.
+ * Writes a consistent snapshot of the database into a file that only this user can read. The service may keep running.
+ * - An existing file is not replaced.
+ * - An incomplete file never has the final name.
  */
 export async function backup(session: Session, name: string | undefined, options: BackupOptions): Promise<void> {
   const { terminal, signal } = session;
@@ -50,7 +51,7 @@ function refuseExisting(file: string): void {
   if (existsSync(file)) throw new CommandError(`${file} is there already; name another file.`);
 }
 
-/** An empty file of this user's beside the one that is to be. */
+/** Creates an empty file of this user beside the final one. */
 function reserve(file: string): string {
   const part = `${file}.part`;
   try {

@@ -11,9 +11,9 @@ import { isJsonObject } from '#libs/protocol';
 import { cardProblems, type CardVersion, cardVersion } from '#libs/remote-agents';
 import { CommandError, EXIT } from './exit-code.js';
 
-/** A card as it came, and what is wrong with it. */
+/** Card as it was received, and its problems. */
 export interface CardReport {
-  /** Where it was found. */
+  /** URL at which it was found. */
   cardUrl: string;
   version: CardVersion;
   card: object;
@@ -24,9 +24,9 @@ const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
 const LONGEST_MS = 10_000;
 
 /**
- * Reads the card of an agent: at its URL where that names a card, else below it, else at the origin, where that is not
- * the card of another agent there, else where agents from before A2A 1.0 have theirs.
- * @param key what says who asks, where that is anybody
+ * Reads the card of an agent: at its URL if that names a card, else below it, else at the origin unless that card
+ * belongs to another agent, else at the path from before A2A 1.0.
+ * @param key credentials of the caller, if any
  * @throws CommandError
  */
 export async function cardReport(url: string, key: Readonly<Record<string, string>>): Promise<CardReport> {

@@ -13,7 +13,7 @@ import {
 import { formData } from './form-answer.js';
 import { GrowingText } from './growing-text.js';
 
-/** All that a client of a conversation remembers; every Message carries both where they are known. */
+/** Client state of a conversation. Every Message carries both ids once they are known. */
 export interface ChatIds {
   contextId?: string;
   taskId?: string;
@@ -21,26 +21,26 @@ export interface ChatIds {
 
 export interface ChatAnswer {
   text: string;
-  /** Absent where the agent answered without a Task. */
+  /** State of the Task; absent if the agent answered without one. */
   state?: TaskState;
   taskId?: string;
   contextId?: string;
-  /** What it says of the answer that it waits for, beside the text. */
+  /** Form of the answer that the agent waits for. */
   asks?: FormQuestion;
 }
 
-/** Is told of an answer before it is whole. */
+/** Listener for an answer in progress. */
 export interface ChatListener {
-  /** What the agent says while it works. */
+  /** Called with the agent's status while it works. */
   working(text: string): void;
-  /** The next piece of a text that it makes piece by piece. */
+  /** Called with the next piece of a text that the agent streams. */
   piece(text: string): void;
 }
 
 /**
- * A conversation with an agent as its client sees it: one Message at a time, and the two ids, which are replaced from
- * every response. When the Task has ended its id is forgotten: the next Message is another Task of the same context, of
- * which the agent may know what was said before. The client never sends that.
+ * Conversation with an agent, from its client's view: one Message at a time, and two ids that every response updates.
+ * When the Task has ended, its id is forgotten: the next Message starts another Task in the same context. The agent may
+ * remember earlier Messages; the client never sends them again.
  */
 export class ChatSession {
   ids: ChatIds = {};
@@ -49,8 +49,8 @@ export class ChatSession {
   constructor(private readonly agent: AgentClient) {}
 
   /**
-   * What answers a form is sent as its data, where it can be read so.
-   * @throws AgentCallError; the ids are as they were
+   * Sends a text. If the agent waits for a form, the text is sent as the form's data if it can be parsed as such.
+   * @throws AgentCallError; the ids are unchanged then
    */
   async say(text: string, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
     const { form } = this.asks ?? {};
@@ -58,7 +58,7 @@ export class ChatSession {
     return this.send(data === undefined ? textPart(text) : dataPart(data as JsonValue), signal, listener);
   }
 
-  /** @throws as above */
+  /** Sends a Part. @throws AgentCallError; the ids are unchanged then */
   async send(part: Part, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
     const message = userMessage([part], this.ids);
     const answer = new CalledTask();
@@ -84,7 +84,7 @@ export class ChatSession {
     };
   }
 
-  /** Forgets the ids: the next Message begins a new conversation. */
+  /** Forgets the ids, so that the next Message starts a new conversation. */
   forget(): void {
     this.ids = {};
     this.asks = undefined;
@@ -95,14 +95,14 @@ function idsOf({ contextId, taskId }: { contextId?: string | undefined; taskId?:
   return { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
 }
 
-/** What the agent said: the direct Message, else its last word on the Task, else what it made. */
+/** Returns the agent's text: of the direct Message, else of its last status, else of its Artifacts. */
 function textOf({ reply, status, artifacts }: CalledTask): string {
   const said = reply?.parts ?? status?.message?.parts ?? [];
   const shown = said.length > 0 ? [said] : artifacts.map(({ parts }) => parts);
   return shown.map(partsText).filter(Boolean).join('\n');
 }
 
-/** Text Parts in a row are pieces of one text. */
+/** Returns the text of Parts. Adjacent text Parts are pieces of one text. */
 function partsText(parts: readonly Part[]): string {
   return parts.reduce((before, part, index) => {
     const piece = partText(part);

@@ -15,14 +15,14 @@ import {
   type WrongFile,
 } from './workflow-files.js';
 
-/** A problem, and the file that it is in. */
+/** Problem with the file that has it. */
 interface FoundProblem extends WorkflowProblem {
   file: string;
   line?: number;
   column?: number;
 }
 
-/** Says what is wrong with the workflows of a folder, all of it by itself: no service is asked. */
+/** Reports the problems of a folder's workflows, without a service. */
 export async function check(session: Session, { folder }: { folder: string }): Promise<void> {
   const { terminal } = session;
   const { files, wrong: unreadable } = scanWorkflowFiles(folder, terminal.env);
@@ -41,12 +41,12 @@ export async function check(session: Session, { folder }: { folder: string }): P
   );
 }
 
-/** The JSON Schema of workflows, as the service describes it. */
+/** Prints the JSON Schema of workflows, as the service publishes it. */
 export async function schema({ terminal }: Session): Promise<void> {
   terminal.line(JSON.stringify(workflowSchema(await nodeTypes(terminal.env)), null, 2));
 }
 
-/** Those of a service in this environment. */
+/** Returns the node types of a service in this environment. */
 async function nodeTypes({ PARLEY_PLUGINS = '' }: Session['terminal']['env']): Promise<NodeTypes> {
   const modules = PARLEY_PLUGINS.split(',').map((path) => path.trim());
   try {

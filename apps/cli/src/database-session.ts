@@ -3,9 +3,9 @@ import { clientOf } from '#libs/postgres';
 import { CommandError, EXIT } from './exit-code.js';
 
 /**
- * A session with the server of `DATABASE_URL`, which may take so long for its first answer; where the URL asks for that
- * (`require_auth`), the server has to prove itself before it is told anything.
- * @throws CommandError which says why there is none
+ * Opens a session with the server of `DATABASE_URL`, within a time limit for its first answer. If the URL asks for it
+ * (`require_auth`), the server must authenticate itself before it receives anything.
+ * @throws CommandError with the reason of a failure
  */
 export async function databaseSession(
   url: string,
@@ -29,9 +29,9 @@ export async function databaseSession(
   }
 }
 
-/** What the database, or the way to it, is wrong with. */
+/** Returns the error of a database, or of the connection to it. */
 export function databaseError(error: unknown): CommandError {
-  // Where a name has several addresses, each of them failed, and the sum of it has no message.
+  // If a name has several addresses, each failed; the aggregate error has no message.
   const [first = error] = (error as Partial<AggregateError>).errors ?? [];
   return new CommandError(`DATABASE_URL: ${(first as Error).message}`, EXIT.failed);
 }

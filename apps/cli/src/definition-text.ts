@@ -3,7 +3,7 @@ import { CommandError } from './exit-code.js';
 
 export type DefinitionFormat = 'yaml' | 'json';
 
-/** Returns a format that a person named, if any. @throws CommandError for a word that is none */
+/** Parses a format that a person named, if any. @throws CommandError for an unknown format */
 export function readFormat(format: string | undefined): DefinitionFormat | undefined {
   if (format === undefined || format === 'yaml' || format === 'json') return format;
   throw new CommandError(`--format ${format}: must be yaml or json`);

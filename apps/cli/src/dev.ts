@@ -12,7 +12,7 @@ const PLACES = [
   ['agents', '/a2a/'],
 ] as const;
 
-/** Becomes a service, and keeps its workflows as the files of a folder say. */
+/** Turns this process into a service, and applies the workflows of a folder whenever they change. */
 export async function dev(session: Session, { folder, port }: { folder: string; port?: string }): Promise<void> {
   const { terminal } = session;
   const wanted = port === undefined ? (terminal.env['PORT'] ?? '3000') : portOf(port);
@@ -21,20 +21,20 @@ export async function dev(session: Session, { folder, port }: { folder: string; 
   if (await answers(session.url)) {
     throw new CommandError(`Somebody serves at ${session.url} already; --port names another place`, EXIT.failed);
   }
-  // Its log lines are for machines; what a person wants to know is said below.
+  // Its log lines are for machines; the lines below are for people.
   const level = terminal.env['LOG_LEVEL'] ?? 'warn';
   if (isFirst(terminal.env)) terminal.note('A database of its own is made here, once …');
   await becomeEntry('src/main', { LOG_LEVEL: level, HOST: '127.0.0.1', PORT: wanted });
   session.end();
   terminal.note(PLACES.map(([what, path]) => `  ${what.padEnd(10)}${session.url}${path}`).join('\n'));
   mkdirSync(folder, { recursive: true });
-  // What is gone is watched no more; the service stays.
+  // If the folder is removed, only the watch ends; the service keeps running.
   const gone = (reason: string): void => terminal.note(`parley: ${folder} is watched no more: ${reason}`);
   await keepUp(folder, () => keepApplied(session, folder), gone);
   terminal.note(`The workflows in ${folder}/ are applied whenever they change. Ctrl-C ends.`);
 }
 
-/** Whether the database has to be made before the service can start, which takes a while. */
+/** True if the database must be created before the service can start, which takes a while. */
 function isFirst({ DATABASE_URL = '', DATA_DIR = '.data' }: Session['terminal']['env']): boolean {
   return DATABASE_URL === '' && !existsSync(join(DATA_DIR, 'postgres'));
 }

@@ -1,14 +1,14 @@
-/** One place at which two values of JSON differ. */
+/** Difference between two JSON values. */
 export interface Difference {
-  /** For example `nodes[1].config.prompt`. */
+  /** Path, for example `nodes[1].config.prompt`. */
   path: string;
-  /** Absent where it was added. */
+  /** Value before; absent if it was added. */
   before?: unknown;
-  /** Absent where it was taken away. */
+  /** Value after; absent if it was removed. */
   after?: unknown;
 }
 
-/** Where two values differ; nodes and edges are compared place by place, all else member by member. */
+/** Returns the differences of two values. Nodes and edges are compared by position, objects by member. */
 export function differences(before: unknown, after: unknown, path = ''): Difference[] {
   if (Object.is(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) {

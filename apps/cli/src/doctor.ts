@@ -10,20 +10,20 @@ import { CommandError, EXIT } from './exit-code.js';
 import { packageFolder } from './package-version.js';
 import type { Session } from './session.js';
 
-/** What was looked at, and what came of it. */
+/** Result of one check. */
 interface Finding {
   what: string;
   state: 'ok' | 'warning' | 'error';
   detail: string;
 }
 
-/** Of one replica, with what it needs while another one takes its place. */
+/** Database sessions of one replica, including those during its replacement by another. */
 const SESSIONS_OF_A_REPLICA = 46;
 const OLDEST_POSTGRES = 150_000;
 const LARGEST_SKEW_MS = 1_000;
 const ANSWER_MS = 5_000;
 
-/** Looks at all that a service with this environment needs here, changes nothing, and says what is wrong. */
+/** Checks all requirements of a service in this environment, changes nothing, and reports the findings. */
 export async function doctor(session: Session): Promise<void> {
   const { terminal } = session;
   const findings: Finding[] = [nodeVersion()];
@@ -86,7 +86,7 @@ function port(variable: string, wanted: number, host: string): Promise<Finding> 
   });
 }
 
-/** The database that the service brings along. */
+/** Checks the embedded database. */
 function embedded({ dataDir }: AppConfig): Finding[] {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const found =

@@ -6,18 +6,21 @@ import { pathToFileURL } from 'node:url';
 import { CommandError, EXIT, type ExitCode } from './exit-code.js';
 import type { Session } from './session.js';
 
-/** As the service is tested and measured: most of what it makes is short-lived. */
+/** V8 flags with which the service is tested and measured: most of its objects are short-lived. */
 const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32', '--no-allocation-site-pretenuring'];
 
-/** Has glibc give back what large buffers took. */
+/** Settings that make glibc return the memory of large buffers. */
 const NODE_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '1048576' };
 
-/** Runs another program of the package to its end; its exit code is the command's. */
+/** Runs another program of the package to its end. Its exit code becomes that of the command. */
 export async function runEntry(entry: string, args: readonly string[], session: Session): Promise<void> {
   session.code = await ended(started(entry, args));
 }
 
-/** Goes on as another program of the package, in this process; resolves when that has begun. Signals are for it then. */
+/**
+ * Turns this process into another program of the package. Resolves when that has started; it handles signals from then
+ * on.
+ */
 export async function becomeEntry(entry: string, env: Readonly<Record<string, string>>): Promise<void> {
   const file = fileOf(entry);
   Object.assign(process.env, env);
@@ -25,11 +28,14 @@ export async function becomeEntry(entry: string, env: Readonly<Record<string, st
   await import(pathToFileURL(file).href);
 }
 
-/** In a group of its own, where there are groups, it gets each signal once: from here, and not from a terminal as well. */
+/**
+ * True if the program gets its own process group, where groups exist. Then it receives each signal once, from here, and
+ * not from a terminal as well.
+ */
 const OWN_GROUP = process.platform !== 'win32';
 
 function started(entry: string, args: readonly string[]): ChildProcess {
-  // SIGKILL cannot be passed on: the fourth is a pipe that closes with this process, and the program watches it.
+  // SIGKILL cannot be passed on. The fourth descriptor is a pipe that closes with this process; the program watches it.
   return spawn(process.execPath, [...NODE_FLAGS, fileOf(entry), ...args], {
     env: { ...NODE_ENVIRONMENT, ...process.env, PARLEY_PARENT_PIPE: '3' },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
@@ -37,7 +43,10 @@ function started(entry: string, args: readonly string[]): ChildProcess {
   });
 }
 
-/** Compiled, this file is in a folder of chunks or in that of the command; the programs stand beside both. */
+/**
+ * Returns the file of a program. Compiled, this file is in a folder of chunks or of the command; the programs are
+ * beside both.
+ */
 function fileOf(entry: string): string {
   const places = ['..', '../../..', '../../../..'].map((up) => join(import.meta.dirname, up, `${entry}.js`));
   const file = places.find((it) => existsSync(it));
@@ -47,11 +56,11 @@ function fileOf(entry: string): string {
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Waits for the end of a program, and hands it the signals that this one gets. Ctrl-C is an orderly end. */
+/** Waits for the end of a program, and passes the signals of this process on. Ctrl-C counts as an orderly end. */
 async function ended(child: ChildProcess): Promise<ExitCode> {
   const passed = new Set<NodeJS.Signals>();
   const pass = (signal: NodeJS.Signals): void => {
-    // Under npm both the terminal and npm's script say it.
+    // Under npm, both the terminal and npm's script send the signal.
     if (passed.has(signal) || (signal === 'SIGINT' && !OWN_GROUP)) return;
     passed.add(signal);
     child.kill(signal);

@@ -13,7 +13,7 @@ const COLOURS: Readonly<Record<string, 'red' | 'green' | 'yellow' | 'blue' | 'cy
 };
 const LONGEST = 200;
 
-/** An event of a run as one line: when, what, where, and what of it a person wants to know. */
+/** Formats an event of a run as one line: time, type, node, and a summary. */
 export function eventLine(event: RunEvent, terminal: Terminal): string {
   const time = terminal.paint('dim', timeOf(event.timestamp));
   const colour = COLOURS[event.type];
@@ -26,7 +26,7 @@ export function eventLine(event: RunEvent, terminal: Terminal): string {
 function said({ type, payload, ...event }: RunEvent): string {
   const { question, text, error, message, status, tool, model, url, reason, because, until, instances } = payload;
   const { failure, retryAt, items, iteration, outcome } = payload;
-  // What went wrong is in the message of a failed node as well.
+  // The message of a failed node repeats the error.
   const words = error === undefined ? textOf(message) : undefined;
   const named: [string, unknown][] = [
     ['', textOf(question) ?? text ?? words],
@@ -55,21 +55,21 @@ function said({ type, payload, ...event }: RunEvent): string {
   return briefText(line, LONGEST);
 }
 
-/** The text that a node came to, else its data. */
+/** Returns the text that a node produced, else its data. */
 function result({ output, artifacts }: RunEvent['payload']): unknown {
   if (output !== undefined) return output;
   const parts = (artifacts as { parts?: { data?: unknown }[] }[] | undefined)?.flatMap((it) => it.parts ?? []);
   return parts?.find(({ data }) => data !== undefined)?.data;
 }
 
-/** What an agent says is a list of Parts, what the service says a text. */
+/** Returns the text of a message: agents send lists of Parts, the service sends texts. */
 function textOf(message: unknown): unknown {
   return Array.isArray(message)
     ? (message as { text?: string }[]).find(({ text }) => text !== undefined)?.text
     : message;
 }
 
-/** One line, without control characters, which a terminal would act on. */
+/** Returns a value as one line without control characters, which a terminal would interpret. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   // oxlint-disable-next-line no-control-regex

@@ -1,9 +1,9 @@
-/** How a command ends, for scripts. */
+/** Exit codes of commands, for scripts. */
 export const EXIT = {
   done: 0,
-  /** The service refused or cannot be reached, or the run failed. */
+  /** The service refused or is unreachable, or the run failed. */
   failed: 1,
-  /** Something differs or is invalid, or the command was used in a way that it does not know. */
+  /** Something differs or is invalid, or the command line is wrong. */
   differs: 2,
   /** Ctrl-C. */
   interrupted: 130,
@@ -11,11 +11,11 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The command cannot do what was asked, for a reason that its user can mend; the message says how. */
+/** Error that the user can fix; its message says how. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
-  /** @param members what programs are told beside the message; its `reason` is REFUSED unless named */
+  /** @param members members for programs, beside the message; `reason` defaults to REFUSED */
   constructor(
     message: string,
     readonly code: ExitCode = EXIT.differs,

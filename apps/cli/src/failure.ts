@@ -2,7 +2,7 @@ import { ParleyError, ParleyUnreachable } from '#libs/client';
 import { CommandError, EXIT, type ExitCode } from './exit-code.js';
 import { Interrupted, ReaderGone, type Session } from './session.js';
 
-/** What to do about answers of the service, by status. */
+/** Hints for error answers of the service, by status. */
 const HINTS: Readonly<Record<number, string>> = {
   401: 'PARLEY_API_KEY says who calls.',
   403: 'The key lacks a scope that this needs.',
@@ -11,7 +11,7 @@ const HINTS: Readonly<Record<number, string>> = {
 
 const NOBODY = '`parley dev` starts a service; --url or PARLEY_URL names another.';
 
-/** Tells why a command could not do what was asked, and what may help; gives the exit code. */
+/** Reports why a command failed, with a hint if there is one. Returns the exit code. */
 export function failure(error: unknown, { terminal }: Session): ExitCode {
   if (error instanceof Interrupted) return EXIT.interrupted;
   if (error instanceof ReaderGone) return EXIT.done;
@@ -37,7 +37,7 @@ export function failure(error: unknown, { terminal }: Session): ExitCode {
   return status === 422 || status === 400 ? EXIT.differs : EXIT.failed;
 }
 
-/** Files that cannot be read or written, and their like: the message names the file. */
+/** True for system errors such as those of files; the message names the file. */
 function isOfSystem(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }

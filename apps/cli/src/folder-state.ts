@@ -7,21 +7,21 @@ const MARK = 'mark';
 const SEEN = 'seen.json';
 
 /**
- * What a folder of workflows remembers, in `.parley` within it: its mark, which is committed with the files, so that
- * everyone applies the same folder; and by service and workflow the revision that this copy of the folder has seen last,
- * which is not.
+ * State of a folder of workflows, in its folder `.parley`. The mark is committed with the files, so that all users
+ * apply the same folder. The last seen revision of each workflow, by service, belongs to this copy and is not
+ * committed.
  */
 export class FolderState {
   readonly #folder: string;
   readonly #url: string;
 
-  /** @param url of the service that the revisions are those of */
+  /** @param url URL of the service that the revisions belong to */
   constructor(folder: string, url: string) {
     this.#folder = join(folder, FOLDER);
     this.#url = url;
   }
 
-  /** The folder's mark; made where it has none. */
+  /** Returns the folder's mark, and creates it if necessary. */
   mark(): string {
     const file = join(this.#folder, MARK);
     if (existsSync(file)) return readFileSync(file, 'utf8').trim();
@@ -34,7 +34,7 @@ export class FolderState {
     return new Map(Object.entries(this.#all()[this.#url] ?? {}));
   }
 
-  /** @param revisions by workflow; without one it is gone */
+  /** Records the last seen revisions. @param revisions by workflow; `undefined` for a deleted one */
   see(revisions: ReadonlyMap<string, string | undefined>): void {
     const known = new Map(this.seen());
     for (const [name, revision] of revisions) {

@@ -1,12 +1,12 @@
 import { tryParseJson } from '#libs/protocol';
 
-/** The JSON Schema of an answer, as far as somebody at a terminal needs to know it. */
+/** JSON Schema of an answer, as far as the terminal shows it. */
 export interface Form {
   required?: unknown;
   properties?: Record<string, { type?: unknown; enum?: unknown[]; title?: string }>;
 }
 
-/** The fields of a form, a line each. */
+/** Returns one line for each field of a form. */
 export function formFields(form: Form | undefined): string[] {
   return Object.entries(form?.properties ?? {}).map(
     ([name, { title, enum: words, type }]) =>
@@ -15,8 +15,8 @@ export function formFields(form: Form | undefined): string[] {
 }
 
 /**
- * What was typed as the data of a form: an object as JSON, or a word where the form has one field that must be given.
- * `undefined` where it is neither.
+ * Parses a typed text as the data of a form: a JSON object, or a word if the form has exactly one required field.
+ * Returns `undefined` if it is neither.
  */
 export function formData(form: Form, text: string): Record<string, unknown> | undefined {
   const json = readable(text);
@@ -25,7 +25,7 @@ export function formData(form: Form, text: string): Record<string, unknown> | un
   return typeof only === 'string' && another === undefined ? typedFields({ [only]: text }, form) : undefined;
 }
 
-/** Texts as what the form asks for, where they can be read so. */
+/** Converts texts to the types of the form's fields, where possible. */
 export function typedFields(fields: Record<string, unknown>, form: Form | undefined): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
@@ -36,7 +36,7 @@ export function typedFields(fields: Record<string, unknown>, form: Form | undefi
   );
 }
 
-/** The value, where the text is JSON. */
+/** Returns the value of a JSON text, or the text itself if it is no JSON. */
 function readable(text: string): unknown {
   const value = tryParseJson(text);
   return value === undefined ? text : value;

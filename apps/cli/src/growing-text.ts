@@ -1,8 +1,8 @@
 import type { StreamResponse } from '#libs/protocol';
 
 /**
- * The text that an agent makes piece by piece, for who reads it as it grows: that of the first Artifact that grows, as far as
- * it is text alone. One that comes whole does not grow, and is left to who shows the answer.
+ * Text that an agent streams, for a reader who sees it grow: of the first Artifact that grows, as long as it has text
+ * alone. An Artifact that arrives complete does not grow, and is shown with the answer.
  */
 export class GrowingText {
   #artifactId: string | undefined;
@@ -10,13 +10,13 @@ export class GrowingText {
   #given = '';
   #isOver = false;
 
-  /** The next piece; empty where a response brings none. */
+  /** Returns the next piece; '' if the response has none. */
   take(response: StreamResponse): string {
     if (this.#isOver || !('artifactUpdate' in response)) return '';
     const { artifact, append = false } = response.artifactUpdate;
     const isSame = artifact.artifactId === this.#artifactId;
     const isText = artifact.parts.every(({ text }) => text !== undefined);
-    // What was given cannot be taken back: the end shows what came of it.
+    // Shown text cannot be taken back; the end of the answer shows the result.
     this.#isOver = !isText || (this.#given !== '' && !(append && isSame));
     if (this.#isOver) return '';
     if (!append || !isSame) this.#text = '';

@@ -4,7 +4,7 @@ import { parseJson, UnfitJson } from '#libs/protocol';
 import { CommandError } from './exit-code.js';
 
 /**
- * What `-i` says: `key=text`, `key:=json`, or `key=@file` for the text of a file.
+ * Parses `-i`: `key=text`, `key:=json`, or `key=@file` for the text of a file.
  * @throws CommandError
  */
 export function readInputs(given: readonly string[]): Record<string, unknown> {
@@ -47,7 +47,7 @@ function bytesOf(file: string): Buffer {
   }
 }
 
-/** Gathers what an option says that may be given more than once. */
+/** Collects the values of an option that may be repeated. */
 export function several(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }

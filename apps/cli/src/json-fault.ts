@@ -1,4 +1,4 @@
-/** Why a text is no JSON, and where: `Unexpected token … at line 2, column 11`; `undefined` where it is. */
+/** Returns why and where a text is no JSON: `Unexpected token … at line 2, column 11`; `undefined` if it is. */
 export function jsonFault(text: string): string | undefined {
   const message = messageOf(text);
   if (message === undefined) return undefined;
@@ -7,7 +7,7 @@ export function jsonFault(text: string): string | undefined {
   return `${what} at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
-/** Where the first character is that nothing could mend which came after it; not all messages of the parser say that. */
+/** Returns the index of the first character that no continuation could fix. Not all messages of the parser have it. */
 function firstFault(text: string): number {
   let [fine, broken] = [0, text.length + 1];
   while (broken - fine > 1) {
@@ -18,7 +18,7 @@ function firstFault(text: string): number {
   return fine;
 }
 
-/** Whether a text is JSON, or what JSON may begin with: the parser came to its end without a fault. */
+/** True if a text is JSON or a prefix of JSON: the parser reached its end without a fault. */
 function isBegun(text: string): boolean {
   const message = messageOf(text);
   if (message === undefined || message.startsWith('Unexpected end')) return true;

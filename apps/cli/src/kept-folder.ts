@@ -11,8 +11,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Makes the service's workflows those of a folder, as it is now. What is wrong is said, and waits for the next change; what
- * fails because the service is away for a moment is done again.
+ * Applies a folder to the service in its current state. Problems are reported and wait for the next change. Failures
+ * because the service is temporarily away are retried.
  */
 export async function keepApplied(session: Session, folder: string): Promise<void> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -28,7 +28,7 @@ export async function keepApplied(session: Session, folder: string): Promise<voi
 async function apply(session: Session, folder: string): Promise<void> {
   const files = readWorkflowFiles(folder, session.terminal.env);
   const state = new FolderState(folder, session.url);
-  // Nothing is written into a folder of which nothing was ever applied.
+  // Nothing is written into a folder from which nothing was ever applied.
   if (files.length === 0 && state.seen().size === 0) return;
   const answer = await applyFiles(session, files, {
     mark: state.mark(),
@@ -44,18 +44,21 @@ async function apply(session: Session, folder: string): Promise<void> {
   }
 }
 
-/** The session says that the service is away, and that it answers again. */
+/** True if the service is temporarily away, which the session reports itself. */
 function passes(error: unknown): boolean {
   return error instanceof ParleyError && error.status === 503;
 }
 
-/** What the console has changed meanwhile is not replaced; what a new database does not have is made again. */
+/**
+ * Returns the revisions to expect. Changes by the console are not overwritten; workflows missing in a new database are
+ * created again.
+ */
 async function seen(session: Session, state: FolderState): Promise<ReadonlyMap<string, string>> {
   const there = new Set((await savedWorkflows(session)).map(({ name }) => name));
   return new Map([...state.seen()].filter(([name]) => there.has(name)));
 }
 
-/** A file may go while it is read: nothing of that ends the service. */
+/** Reports an error. A file may disappear while it is read; that must not end the service. */
 function report(error: unknown, session: Session): void {
   try {
     failure(error, session);

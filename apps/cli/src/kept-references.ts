@@ -1,14 +1,14 @@
-/** What of a file was kept as it is written there, and what was not. */
+/** Definition with the file's references to variables. */
 export interface KeptReferences {
   definition: unknown;
-  /** Where the file names a variable and the service has another value, for example `nodes[1].config.model`. */
+  /** Paths at which the file has a variable and the service another value, for example `nodes[1].config.model`. */
   replaced: string[];
 }
 
 /**
- * A definition of the service as a file is to say it: where the file names a variable (`${env:NAME}`) whose value the service
- * has, it goes on naming it. Nodes are found by their ids, so that others may stand before them.
- * @param written what the file says
+ * Returns a definition of the service as its file should contain it: where the file has a variable (`${env:NAME}`) and
+ * the service its value, the variable stays. Nodes are matched by id, so their order may differ.
+ * @param written contents of the file
  * @param filled the same with the values of its variables
  */
 export function keepReferences(saved: unknown, written: unknown, filled: unknown): KeptReferences {

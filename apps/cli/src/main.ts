@@ -1,11 +1,11 @@
 import { parley } from './parley.js';
 import { Terminal } from './terminal.js';
 
-/** Settles once the command has; whoever loads the program waits for that. */
+/** Settles once the command has; the loader of the program waits for it. */
 export const begun = begin();
 
 async function begin(): Promise<void> {
-  // Under npm a script starts the command; nobody else pays for loading what watches it.
+  // Only npm starts the command through a script, so only then the watch of the parent is loaded.
   if (process.env['PARLEY_PARENT_PIPE'] !== undefined) {
     const { endWithParent } = await import('#libs/service');
     endWithParent();

@@ -21,13 +21,13 @@ Environment:
 
 Exit codes: 0 done · 1 refused, out of reach, or the run failed · 2 something differs or is invalid · 130 Ctrl-C`;
 
-/** Of help that nobody sees on a terminal. */
+/** Width of help texts without a terminal. */
 const WIDTH = 80;
 
-/** Runs one command and says how it ended. @param argv what follows the program's name */
+/** Runs one command and returns its exit code. @param argv arguments after the program's name */
 export async function parley(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const session = new Session(terminal);
-  // Before anything is read: also the mistakes of a command line are written as wanted.
+  // Before parsing, so that errors in the command line have the wanted format as well.
   terminal.json = argv.includes('--json');
   const program = programOf(session);
   try {
@@ -73,7 +73,7 @@ function programOf(session: Session): Command {
   return program;
 }
 
-/** The mistake, and after it how the command is used. */
+/** Reports an error in the command line; the usage follows. */
 function writeMistake(terminal: Terminal, text: string): void {
   const message = text.trim();
   const said = message.replace(/^error: /, '');

@@ -7,23 +7,23 @@ export type ProgramName = 'pg_dump' | 'pg_restore';
 
 export interface PostgresProgram {
   path: string;
-  /** The major version of PostgreSQL that it comes from. */
+  /** Major version of PostgreSQL that it belongs to. */
   version: number;
 }
 
-/** The least version that will do, and what asks for it. */
+/** Minimum version, and the reason for it. */
 export interface ProgramNeed {
   version: number;
   because: string;
 }
 
-/** Where distributions keep a folder for each version. */
+/** Folders in which distributions keep one folder per version. */
 const VERSIONED = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt', 'C:\\Program Files\\PostgreSQL'];
-/** Where others do, among much else. */
+/** Folder and prefix of distributions that mix versions with other files. */
 const PREFIXED = { folder: '/usr', prefix: 'pgsql-' };
 
 /**
- * PostgreSQL's own program, the oldest of those here that will do: none works with a server newer than itself.
+ * Returns PostgreSQL's own program, in the oldest sufficient version found: it works with no newer server.
  * @throws CommandError that says what to install
  */
 export function postgresProgram(name: ProgramName, { version: needed, because }: ProgramNeed): PostgresProgram {
@@ -40,7 +40,7 @@ export function postgresProgram(name: ProgramName, { version: needed, because }:
   );
 }
 
-/** Oldest first. */
+/** Returns the installed programs, oldest first. */
 export function programsHere(name: ProgramName): PostgresProgram[] {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...versionedFolders()];
   const programs = [...new Set(folders)]
@@ -65,10 +65,10 @@ function versionedFolders(): string[] {
 }
 
 /**
- * Runs one of them to its end, on a database where a URL is given. Its password is told in the environment, which no
- * other user reads.
- * @returns what it wrote
- * @throws CommandError with what it said where it failed; the signal's reason, once it has ended, where that stopped it
+ * Runs a program to its end, on a database if a URL is given. The password is passed in the environment, which no other
+ * user can read.
+ * @returns its output
+ * @throws CommandError with its error output if it failed; the signal's reason, once it has ended, if that stopped it
  */
 export async function runProgram(
   { path }: PostgresProgram,
@@ -81,7 +81,7 @@ export async function runProgram(
   const child = spawn(path, [...connection.args, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, LC_ALL: 'C', ...connection.env },
-    // Ctrl-C comes to a terminal's whole group of processes: this one is told by us.
+    // Ctrl-C reaches the whole process group of a terminal; this process passes it on itself.
     detached: process.platform !== 'win32',
   });
   const stop = (): void => void child.kill('SIGTERM');
@@ -99,7 +99,7 @@ export async function runProgram(
   throw new CommandError(err.trim() || `${path} ended with ${code}`, EXIT.failed);
 }
 
-/** A URL as libpq is told it: its password apart, and without what only node-postgres knows. */
+/** Converts a URL for libpq: without its password, and without parameters that only node-postgres knows. */
 function connectionOf(text: string): { args: string[]; env: Record<string, string> } {
   const url = new URL(text);
   const members = url.search.slice(1).split('&');

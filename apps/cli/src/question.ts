@@ -13,7 +13,7 @@ interface AnswerOptions {
   data?: string;
 }
 
-/** Answers what a run asks, by what was given; without an answer its result is what is asked, which may be nothing. */
+/** Answers a question of a run. Without an answer it shows the open questions, if any. */
 export async function ask(
   session: Session,
   runId: string,
@@ -33,7 +33,7 @@ export async function ask(
   );
 }
 
-/** What a run asks, or a node of it. */
+/** Returns the open questions of a run, or of one of its nodes. */
 async function openQuestions(session: Session, runId: string, node: string | undefined): Promise<Question[]> {
   const asked = (await questions(session)).filter((item) => item.runId === runId);
   return node === undefined ? asked : asked.filter((item) => item.instance === node || item.node === node);
@@ -54,7 +54,7 @@ async function theOne(session: Session, runId: string, open: Question[], node: s
   return question;
 }
 
-/** @throws ParleyError 404 where there is no such run */
+/** Returns the sentence that nothing is asked. @throws ParleyError 404 for an unknown run */
 async function nothingAsked({ client, signal }: Session, runId: string, node: string | undefined): Promise<string> {
   const { status } = await client.get(runId, { signal });
   const what = node === undefined ? 'Nothing in the run asks anything' : `Node "${node}" of the run asks nothing`;
@@ -80,7 +80,7 @@ function partOf(question: Question, text: string | undefined, { input, data }: A
   return question.form === undefined ? { text } : { data: formOf(question, text) };
 }
 
-/** @throws CommandError where more has to be said */
+/** Returns the form's data. @throws CommandError if more is required */
 function formOf(question: Question, text: string): Record<string, unknown> {
   const data = formData(question.form as Form, text);
   if (data === undefined) throw new CommandError(`${asking(question)}\n${how(question)}`);
@@ -96,7 +96,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What a node asks, with the fields of its form, of whom, and until when. */
+/** Returns the question of a node, the fields of its form, its assignee and its deadline. */
 function asking({ instance, text, form, assignee, deadline }: Question): string {
   const fields = formFields(form as Form | undefined);
   const whom = assignee === undefined ? [] : [`    for ${assignee}`];

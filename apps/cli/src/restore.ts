@@ -8,8 +8,8 @@ import { type ServiceDatabase, withServiceDatabase } from './service-database.js
 import type { Session } from './session.js';
 
 /**
- * Fills an empty database from a backup, all of it or nothing. A service that starts there meanwhile waits. Refuses a
- * database that has anything in it.
+ * Restores a backup into an empty database, completely or not at all. A service that starts there waits meanwhile.
+ * Refuses a database that contains anything.
  */
 export async function restore(session: Session, name: string): Promise<void> {
   const { terminal, signal } = session;
@@ -21,7 +21,7 @@ export async function restore(session: Session, name: string): Promise<void> {
     terminal.note(`Reading ${file} …`);
     const flags = ['--no-owner', '--no-privileges', '--no-comments', '--exit-on-error', '--single-transaction'];
     await runProgram(program, [...flags, file], database.url, signal);
-    // Who restores a backup here means it to be served here.
+    // A restore moves the installation to this machine.
     await moveInstallation(database.client);
     const { unreadable } = await sealedSecrets(database);
     return { file, tables: await tables(database), unreadable };
@@ -30,7 +30,7 @@ export async function restore(session: Session, name: string): Promise<void> {
   terminal.note(advice(restored.unreadable));
 }
 
-/** The oldest program that reads the file and works with the server. */
+/** Returns the oldest program that reads the file and works with the server. */
 async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSignal): Promise<PostgresProgram> {
   let refusal = '';
   for (const program of programsHere('pg_restore').filter(({ version }) => version >= oldest.version)) {
@@ -46,7 +46,7 @@ async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSign
   throw new CommandError(`${file}: ${refusal}`);
 }
 
-/** The lock is this session's: until its end no service begins to make its tables. */
+/** Refuses a database in use. The lock belongs to this session: until it ends, no service creates its tables. */
 async function refuseOccupied(database: ServiceDatabase): Promise<void> {
   if (!(await tryMigrationLock(database.client)))
     throw new CommandError('A service is starting on this database: stop it first.', EXIT.failed);
@@ -59,7 +59,7 @@ async function refuseOccupied(database: ServiceDatabase): Promise<void> {
   );
 }
 
-/** Those of extensions do not count: a server may have them in every new database. */
+/** Counts the tables, without those of extensions, which a server may create in every new database. */
 async function tables({ client }: ServiceDatabase): Promise<number> {
   const { rows } = await client.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace

@@ -1,17 +1,17 @@
 import { SecretBox, sqlState } from '#libs/postgres';
 import type { ServiceDatabase } from './service-database.js';
 
-/** How many secrets there are by what opens them. */
+/** Number of secrets by the key that opens them. */
 export interface SealedSecrets {
-  /** `CREDENTIALS_KEY`. */
+  /** Opened by `CREDENTIALS_KEY`. */
   withKey: number;
-  /** The key that lies in the database beside them. */
+  /** Opened by the key in the same database. */
   withDatabase: number;
-  /** None that is known here. */
+  /** Opened by no known key. */
   unreadable: number;
 }
 
-/** Counts the secrets of a service's database, of whatever version it is. */
+/** Counts the secrets in a service's database of any version. */
 export async function sealedSecrets({ client, credentialsKeys }: ServiceDatabase): Promise<SealedSecrets> {
   const read = async <T extends object>(sql: string): Promise<T[]> => {
     try {
@@ -35,10 +35,10 @@ export async function sealedSecrets({ client, credentialsKeys }: ServiceDatabase
   return found;
 }
 
-/** An earlier version had no such table, or no such column. */
+/** SQL states of a missing table or column, which an earlier version lacks. */
 const NOT_YET: ReadonlySet<string> = new Set(['42P01', '42703']);
 
-/** Which keys sealed how many secrets. */
+/** Statements that count the secrets by key. */
 const SEALED = [
   ['credential', 'secret', 'true'],
   ['push_config', 'secrets', 'true'],

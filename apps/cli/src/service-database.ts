@@ -9,30 +9,30 @@ import { postgresProgram, type PostgresProgram, type ProgramName, type ProgramNe
 import type { Session } from './session.js';
 
 const ANSWER_MS = 10_000;
-/** The first libpq that can ask a server to prove itself. */
+/** First version of libpq that can require a server to authenticate itself. */
 const PROVING_VERSION = 16;
 
-/** The database of the service that this environment describes, while something is done with it. */
+/** Database of the service that this environment describes. */
 export interface ServiceDatabase {
   url: string;
   client: pg.Client;
-  /** The major version of its server. */
+  /** Major version of its server. */
   version: number;
-  /** PostgreSQL's own, for this server. */
+  /** PostgreSQL's program for this server. */
   program: PostgresProgram;
-  /** Those of `CREDENTIALS_KEY`. */
+  /** Keys of `CREDENTIALS_KEY`. */
   credentialsKeys: readonly Buffer[];
 }
 
 interface Purpose {
   program: ProgramName;
-  /** Whether a database under `DATA_DIR` is made where there is none. */
+  /** True if a missing database under `DATA_DIR` is created. */
   mayBeNew: boolean;
 }
 
 /**
- * Works on the database of `DATABASE_URL`, else on the one under `DATA_DIR`: with the server that runs there, or with one
- * that runs as long as it takes. Nothing is started or made where the program is missing.
+ * Works on the database of `DATABASE_URL`, else on the one under `DATA_DIR`: with its running server, or with one that
+ * runs for the duration of the work. Without the program, nothing is started or created.
  */
 export async function withServiceDatabase<T>(
   { terminal }: Session,
@@ -62,7 +62,7 @@ async function connected<T>(
 ): Promise<T> {
   const client = await databaseSession(url, ANSWER_MS);
   try {
-    // A backup may take hours, in which this session has nothing to do.
+    // A backup may take hours, during which this session is idle.
     await client.query('SET idle_session_timeout = 0');
     const { rows } = await client.query<{ version: number; encoding: string }>(
       `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding`,

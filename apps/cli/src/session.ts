@@ -5,20 +5,20 @@ import { packageVersion } from './package-version.js';
 import type { Terminal } from './terminal.js';
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
-/** What a header may carry. */
+/** Characters that a header may carry. */
 const KEY = /^[\x21-\x7e]+$/;
-/** A connection that fails so may be there in a moment; anything else is as wrong then as it is now. */
+/** Error codes of connections that are worth a retry; all others are permanent. */
 const PASSING = new Set(['ECONNRESET', 'ETIMEDOUT', 'EAI_AGAIN', 'EPIPE', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_SOCKET']);
 
-/** What the commands share: whom they call, where they answer, and how it ended. */
+/** State that commands share: the service, the terminal, and the exit code. */
 export class Session {
-  /** Nobody waits for the end of the command any more. */
+  /** Aborts when the result of the command is no longer wanted. */
   readonly #over = new AbortController();
   readonly #onInterrupt = (): void => this.interrupt();
   readonly #onReaderGone = (): void => this.#over.abort(new ReaderGone());
   #url: string | undefined;
   #client: ParleyClient | undefined;
-  /** Whether the service has ever answered, and whether it does now. */
+  /** True if the service has ever answered; `#away` is true while it does not. */
   #answered = false;
   #away = false;
   code: ExitCode = EXIT.done;
@@ -29,12 +29,12 @@ export class Session {
     return packageVersion();
   }
 
-  /** Aborts at Ctrl-C, when nobody reads the output any more, and where the service is not there at all. */
+  /** Signal that aborts at Ctrl-C, when the reader of the output leaves, and if the service is not there at all. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** The service that is meant, without a slash at the end. @throws CommandError where that is none */
+  /** URL of the service, without a trailing slash. @throws CommandError if it is invalid */
   get url(): string {
     const url = withoutTrailing(this.#url ?? (this.terminal.env['PARLEY_URL'] || DEFAULT_URL), '/');
     if (isServiceUrl(url)) return url;
@@ -43,14 +43,14 @@ export class Session {
     );
   }
 
-  /** @throws CommandError */
+  /** Key of the service, if any. @throws CommandError if it is invalid */
   get apiKey(): string | undefined {
     const key = this.terminal.env['PARLEY_API_KEY'];
     if (key === undefined || key === '' || KEY.test(key)) return key || undefined;
     throw new CommandError('PARLEY_API_KEY has a space, a line break or another character that no key has');
   }
 
-  /** @throws CommandError */
+  /** Client of the service. @throws CommandError for an invalid URL or key */
   get client(): ParleyClient {
     const { url, apiKey } = this;
     return (this.#client ??= createClient({ url, apiKey, fetch: (...request) => this.#fetch(...request) }));
@@ -63,13 +63,13 @@ export class Session {
     this.terminal.gone.addEventListener('abort', this.#onReaderGone);
   }
 
-  /** From now on this service is meant. */
+  /** Selects the service to call from now on. */
   at(url: string): void {
     this.#url = url;
     this.#client = undefined;
   }
 
-  /** Ctrl-C, however it came. */
+  /** Handles Ctrl-C, as a signal or as a key press. */
   interrupt(): void {
     this.#over.abort(new Interrupted());
   }
@@ -79,7 +79,9 @@ export class Session {
     this.terminal.gone.removeEventListener('abort', this.#onReaderGone);
   }
 
-  /** Says when the service goes and comes back; where it was never there, nothing is waited for. */
+  /**
+   * Calls the service, and reports when it goes away and comes back. A service that never answered is not waited for.
+   */
   async #fetch(...request: Parameters<typeof fetch>): Promise<Response> {
     try {
       const response = await fetch(...request);
@@ -100,12 +102,12 @@ export class Session {
   }
 }
 
-/** The person has pressed Ctrl-C. */
+/** Reason of an abort by Ctrl-C. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** Whoever read the output has enough: `parley logs -f … | head`. */
+/** Reason of an abort because the reader of the output has left: `parley logs -f … | head`. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }
@@ -116,7 +118,7 @@ function isServiceUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Why `fetch` failed, as Node names it. */
+/** Returns the code with which `fetch` failed, as Node names it. */
 function codeOf(error: unknown): string {
   const { cause } = error as { cause?: { code?: unknown } };
   return typeof cause?.code === 'string' ? cause.code : '';

@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.js';
 
 const PREFIX = 'agent> ';
 
-/** One answer of an agent on a terminal: what it says as it comes, then the rest. For programs it is one document. */
+/** Answer of an agent on a terminal: its text as it arrives, then the rest. For programs it is one document. */
 export class ShownAnswer implements ChatListener {
   readonly #terminal: Terminal;
   #shown = '';
@@ -14,7 +14,7 @@ export class ShownAnswer implements ChatListener {
   }
 
   working(text: string): void {
-    // Only on a terminal does it come between.
+    // Only a terminal mixes both streams.
     if (this.#terminal.columns !== undefined) this.close();
     this.#terminal.note(`… ${text}`);
   }
@@ -26,7 +26,7 @@ export class ShownAnswer implements ChatListener {
     this.#isOpen = true;
   }
 
-  /** @param end what stands behind it */
+  /** Completes the answer. @param end text behind it */
   finish(answer: ChatAnswer, end: string): void {
     const rest = this.#restOf(answer.text);
     const isSaid = rest === '' && end === '' && !this.#isOpen;
@@ -36,17 +36,17 @@ export class ShownAnswer implements ChatListener {
       this.#terminal.entry(answer, () => `${rest ?? `${PREFIX}${this.#terminal.foreign(answer.text)}`}${end}`);
   }
 
-  /** Ends the line that is not full. */
+  /** Ends an open line. */
   close(): void {
     if (this.#isOpen) this.#terminal.line('');
     this.#isOpen = false;
   }
 
-  /** `undefined` where the answer is another one than was shown. */
+  /** Returns the text not yet shown; `undefined` if the answer differs from what was shown. */
   #restOf(text: string): string | undefined {
     if (this.#shown === '') return undefined;
     if (text.startsWith(this.#shown)) return this.#terminal.foreign(text.slice(this.#shown.length));
-    // What was made in earlier turns of the Task stands before it.
+    // The answer may begin with Artifacts of earlier turns of the Task.
     return text.endsWith(`\n${this.#shown}`) ? '' : undefined;
   }
 }

@@ -17,7 +17,7 @@ interface LogPage {
 const LARGEST_PAGE = 200;
 const LONGEST = 200;
 
-/** Shows what has happened to a Task so far, whichever agent it is of. */
+/** Shows the events of a Task so far, of any agent. */
 export async function showTaskLog({ client, signal, terminal }: Session, taskId: string, since: number): Promise<void> {
   let next: number | undefined = since;
   const events: LoggedEvent[] = [];
@@ -30,7 +30,7 @@ export async function showTaskLog({ client, signal, terminal }: Session, taskId:
   terminal.result(events, () => events.map((it) => taskLine(it, terminal)).join('\n'));
 }
 
-/** When, its number, what, and the beginning of what was said. */
+/** Formats an event: time, number, type, and the start of its text. */
 function taskLine({ sequence, recordedAt, event }: LoggedEvent, terminal: Terminal): string {
   const [what, text] = described(event);
   const time = terminal.paint('dim', recordedAt.slice(0, 23).replace('T', ' '));

@@ -11,7 +11,7 @@ interface TerminalOptions {
   err: TerminalStream;
   input: NodeJS.ReadableStream & { isTTY?: boolean };
   env: Readonly<Record<string, string | undefined>>;
-  /** Aborts when whoever read the output has left. */
+  /** Signal that aborts when the reader of the output has left. */
   gone?: AbortSignal;
 }
 
@@ -19,12 +19,12 @@ const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan:
 
 type Colour = keyof typeof CODES;
 
-/** Where a command is given, and answers: results on standard output, all that is said beside them on standard error. */
+/** Terminal of a command: results go to standard output, everything else to standard error. */
 export class Terminal {
   readonly env: TerminalOptions['env'];
   readonly input: TerminalOptions['input'];
   readonly gone: AbortSignal;
-  /** One JSON document, or one a line while something is followed, in place of texts. */
+  /** True for JSON in place of texts: one document, or one per line while following. */
   json = false;
   readonly #out: TerminalStream;
   readonly #err: TerminalStream;
@@ -40,25 +40,25 @@ export class Terminal {
   static ofProcess(): Terminal {
     const { stdout: out, stderr: err, stdin: input, env } = process;
     const gone = new AbortController();
-    // Whoever reads may leave: `parley logs -f … | head`.
+    // The reader may leave: `parley logs -f … | head`.
     out.on('error', () => gone.abort());
     err.on('error', () => undefined);
     return new Terminal({ out, err, input, env, gone: gone.signal });
   }
 
-  /** The result: as JSON where that is wanted, else as the text says it. */
+  /** Writes the result, as JSON or as text. */
   result(value: unknown, text: () => string): void {
     if (this.json) this.#out.write(`${JSON.stringify(value, null, 2)}\n`);
     else this.line(text());
   }
 
-  /** One of many results. */
+  /** Writes one of several results. */
   entry(value: unknown, text: () => string): void {
     if (this.json) this.#out.write(`${JSON.stringify(value)}\n`);
     else this.line(text());
   }
 
-  /** Part of a line. */
+  /** Writes a part of a line. */
   piece(text: string): void {
     this.#out.write(text);
   }
@@ -67,22 +67,22 @@ export class Terminal {
     this.#out.write(`${text}\n`);
   }
 
-  /** What is said beside the result; nothing where a program reads. */
+  /** Writes a remark to standard error, unless a program reads. */
   note(text: string): void {
     if (!this.json) this.#err.write(`${harmless(text, this.#err)}\n`);
   }
 
-  /** What went wrong. */
+  /** Writes an error. */
   error(value: object, text: string): void {
     this.#err.write(`${this.json ? JSON.stringify(value) : harmless(text, this.#err)}\n`);
   }
 
-  /** What somebody else wrote: on a terminal without the characters that it would act on. */
+  /** Returns foreign text; on a terminal without the control characters that it would interpret. */
   foreign(text: string): string {
     return harmless(text, this.#out);
   }
 
-  /** Characters in a line; absent where nobody looks. */
+  /** Characters in a line; absent without a terminal. */
   get columns(): number | undefined {
     return this.#out.isTTY === true ? this.#out.columns : undefined;
   }
@@ -93,7 +93,7 @@ export class Terminal {
     return coloured ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
   }
 
-  /** Rows under titles, each column as wide as its widest cell. */
+  /** Returns a table with titles; each column is as wide as its widest cell. */
   table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
     const widths = titles.map((title, column) =>
       Math.max(title.length, ...rows.map((row) => stripVTControlCharacters(row[column] ?? '').length)),

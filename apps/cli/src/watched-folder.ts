@@ -1,13 +1,13 @@
 import { watch } from 'node:fs';
 
-/** Editors write a file in several steps. */
+/** Milliseconds to wait, since editors write a file in several steps. */
 const SETTLE_MS = 100;
 
 /**
- * Keeps up with a folder: at once, and whenever something in it has changed, one after the other. What changes while it keeps
- * up is a change as well, from the first time on. Resolves when that is over.
+ * Calls `keep` at once, and after every change in a folder, one call after the other. Changes during a call count, from
+ * the first call on. Resolves after the first call.
  * @param keep never rejects
- * @param gone is told why the folder is watched no more
+ * @param gone called with the reason why the folder is no longer watched
  */
 export async function keepUp(
   folder: string,

@@ -5,17 +5,17 @@ import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { CommandError } from './exit-code.js';
 import { jsonFault } from './json-fault.js';
 
-/** A workflow as a file says it. */
+/** Workflow in a file. */
 export interface WorkflowFile {
   path: string;
   definition: Record<string, unknown> & { name: string };
-  /** The same with the names of variables where their values stand in the definition. */
+  /** Contents of the file, with the names of variables in place of their values. */
   written: unknown;
-  /** Where a member is, by its path (`nodes[0].config.prompt`); the nearest around it where it is not there. */
+  /** Returns the place of a member by its path (`nodes[0].config.prompt`), or of its nearest existing parent. */
   placeOf(path: string): Place | undefined;
 }
 
-/** Both counted from 1. */
+/** Position in a file; both numbers count from 1. */
 export interface Place {
   line: number;
   column: number;
@@ -23,10 +23,10 @@ export interface Place {
 
 const FILE = /\.(ya?ml|json)$/i;
 const NAME = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
-/** Folders in which nobody keeps workflows, and the command's own. */
+/** Folders without workflows, and the command's own. */
 const SKIPPED = new Set(['node_modules', '.git', '.parley']);
 
-/** A file that was meant as a workflow and cannot be read as one. */
+/** File that is meant as a workflow and cannot be read as one. */
 export interface WrongFile {
   path: string;
   detail: string;
@@ -34,7 +34,7 @@ export interface WrongFile {
 }
 
 /**
- * Reads the workflows in a folder and the folders below it, or in one file. `${env:NAME}` in a text is replaced by that
+ * Reads the workflows in a folder and its subfolders, or in one file. `${env:NAME}` in a text is replaced by that
  * variable.
  * @throws CommandError naming each file that cannot be read as a workflow, and each variable that is not set
  */
@@ -69,7 +69,7 @@ export function describeWrongFile({ path, place, detail }: WrongFile): string {
   return `${path}${place === undefined ? '' : `:${place.line}`}: ${detail}`;
 }
 
-/** `workflows/greeting.yaml:4 nodes[0].type`: the file, the line, and the member that is meant. */
+/** Formats the place of a member: `workflows/greeting.yaml:4 nodes[0].type`. */
 export function shownPlace(file: WorkflowFile, member: string): string {
   const place = file.placeOf(member);
   return `${file.path}${place === undefined ? '' : `:${place.line}`}${member === '' ? '' : ` ${member}`}`;
@@ -84,7 +84,7 @@ function filesUnder(folder: string): string[] {
   });
 }
 
-/** What is no workflow at all is passed over where it does not look like one: other tools keep files too. */
+/** Reads a file. Files that do not look like workflows are skipped: other tools have files too. */
 function readFile(
   path: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -95,7 +95,7 @@ function readFile(
   });
   const bytes = bytesOf(path);
   if ('unreadable' in bytes) return fail(bytes.unreadable);
-  // Editors of some systems begin a file with a mark that JSON does not know.
+  // Editors of some systems start a file with a byte order mark, which JSON does not allow.
   const text = bytes.toString().replace(/^\uFEFF/, '');
   const broken = /\.json$/i.test(path) ? jsonFault(text) : undefined;
   if (broken !== undefined) return fail(broken);
@@ -137,7 +137,7 @@ function bytesOf(path: string): Buffer | { unreadable: string } {
   }
 }
 
-/** What a document says, or why that cannot be had: `*name` stands for what `&name` has said before, and nothing has. */
+/** Returns the value of a document, or the error of an alias (`*name`) without an anchor (`&name`). */
 function valueOf(document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS() as unknown;
@@ -147,7 +147,7 @@ function valueOf(document: ReturnType<typeof parseDocument>): unknown {
   }
 }
 
-/** Without the lines that the parser shows of the text, and the colon before them. */
+/** Returns the first line of a parser's message, without the excerpt below it and the colon before that. */
 function firstLine(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/:$/, '');
 }

@@ -5,7 +5,7 @@ import { examples } from '../examples.js';
 import { several } from '../inputs.js';
 import type { Session } from '../session.js';
 
-/** `send`, `chat`, `card`, `agent`: any A2A agent, here or elsewhere. */
+/** Adds `send`, `chat`, `card` and `agent`: commands for any A2A agent, here or elsewhere. */
 export function addAgentCommands(program: Command, session: Session): void {
   program
     .command('send')
@@ -41,7 +41,7 @@ export function addAgentCommands(program: Command, session: Session): void {
     .action(() => runEntry('apps/agent/src/main', afterWord('agent'), session));
 }
 
-/** What the command line says after a word, letter by letter: another program reads it. */
+/** Returns the command line after a word, verbatim, for another program. */
 function afterWord(word: string): string[] {
   const argv = process.argv.slice(2);
   return argv.slice(argv.indexOf(word) + 1);

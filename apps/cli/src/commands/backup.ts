@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Session } from '../session.js';
 
-/** `backup`, `restore`: all that the database keeps, by PostgreSQL's own programs. */
+/** Adds `backup` and `restore`, which use PostgreSQL's own programs. */
 export function addBackupCommands(program: Command, session: Session): void {
   program
     .command('backup')

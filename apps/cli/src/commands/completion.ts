@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { examples } from '../examples.js';
 import type { Session } from '../session.js';
 
-/** `completion`: what a shell reads to know the commands. */
+/** Adds `completion`: scripts with which a shell completes the commands. */
 export function addCompletion(program: Command, { terminal }: Session): void {
   program
     .command('completion')
@@ -23,10 +23,10 @@ export function addCompletion(program: Command, { terminal }: Session): void {
 
 const SCRIPTS: Record<'bash' | 'zsh' | 'fish', (commands: readonly Command[]) => string> = { bash, zsh, fish };
 
-/** Of the program that `agent` is, which says its options itself. */
+/** Options of the program behind `agent`, which describes them itself. */
 const AGENT_WORDS = ['serve', '--script', '--llm', '--order', '--role', '--port', '--host', '--data-dir', '--name'];
 
-/** Files are offered where no word fits. */
+/** Returns the script for bash. It offers files if no word fits. */
 function bash(commands: readonly Command[]): string {
   const cases = commands.map((it) => `    ${it.name()}) words="${words(it).join(' ')}" ;;`);
   return `_parley() {
@@ -74,7 +74,7 @@ function fish(commands: readonly Command[]): string {
   return [...first, ...rest].join('\n');
 }
 
-/** What may follow a command: its options, and the words that it knows. */
+/** Returns the words that may follow a command: its options, and its choices. */
 function words(command: Command): string[] {
   if (command.name() === 'agent') return AGENT_WORDS;
   const known = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);

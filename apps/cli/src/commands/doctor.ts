@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { examples } from '../examples.js';
 import type { Session } from '../session.js';
 
-/** `doctor`: what would keep a service from working here. */
+/** Adds `doctor`: checks the requirements of a service. */
 export function addDoctor(program: Command, session: Session): void {
   program
     .command('doctor')

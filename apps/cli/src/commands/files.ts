@@ -28,7 +28,7 @@ interface ApplyOptions extends FolderOptions {
   adopt?: boolean;
 }
 
-/** `check`, `schema`, `diff`, `apply`, `export`: workflows that are kept in files. */
+/** Adds `check`, `schema`, `diff`, `apply` and `export`: commands for workflows in files. */
 export function addFileCommands(program: Command, session: Session): void {
   const folder = ['-f, --folder <folder>', 'the folder of the files, or one file', 'workflows'] as const;
   program
@@ -166,7 +166,7 @@ async function exportFiles(
   );
 }
 
-/** A saved workflow as its file is to say it. */
+/** Returns a saved workflow as its file should contain it. */
 function exported({ terminal }: Session, view: SavedWorkflow, file: WorkflowFile | undefined): unknown {
   const saved = definitionOf(view);
   if (!file) return saved;
@@ -176,7 +176,7 @@ function exported({ terminal }: Session, view: SavedWorkflow, file: WorkflowFile
   return definition;
 }
 
-/** The files that are there already: a workflow that has one is written there. @throws CommandError where one is broken */
+/** Reads the existing files, to which their workflows are written. @throws CommandError if one is invalid */
 function existing(folder: string, { terminal }: Session): WorkflowFile[] {
   return existsSync(folder) ? readWorkflowFiles(folder, terminal.env) : [];
 }
@@ -189,13 +189,13 @@ async function savedByName(session: Session): Promise<Map<string, SavedWorkflow>
   return new Map((await savedWorkflows(session)).map((view) => [view.name, view]));
 }
 
-/** A saved workflow without what only the service knows of it. */
+/** Returns a saved workflow without the members that only the service sets. */
 function definitionOf(view: SavedWorkflow): Record<string, unknown> {
   const { revision: _revision, createdAt: _created, updatedAt: _updated, ...definition } = view;
   return { ...definition };
 }
 
-/** A file's definition with what the service fills in where nothing is said. */
+/** Returns a file's definition with the defaults that the service fills in. */
 function comparable(definition: Record<string, unknown>): Record<string, unknown> {
   const nodes = (definition['nodes'] as Record<string, unknown>[]).map((node) => ({ config: {}, ...node }));
   return { edges: [], ...definition, nodes };

@@ -15,7 +15,7 @@ interface GenerateOptions {
   format?: string;
 }
 
-/** `generate`: a workflow from a description. */
+/** Adds `generate`: a workflow from a description. */
 export function addGenerate(program: Command, session: Session): void {
   program
     .command('generate')
@@ -52,7 +52,7 @@ async function generate(session: Session, description: string, options: Generate
   terminal.result(written, () => terminal.foreign(definitionText(written.workflow, format).trimEnd()));
 }
 
-/** @throws CommandError for a file that has no workflow, or is a folder of several */
+/** Reads the workflow of a file. @throws CommandError for a file without a workflow, or a folder of several */
 function definitionIn(path: string, { terminal }: Session): Record<string, unknown> {
   const [file, ...others] = readWorkflowFiles(path, terminal.env);
   if (file && others.length === 0) return file.definition;

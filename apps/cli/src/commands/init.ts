@@ -6,7 +6,7 @@ import { CommandError } from '../exit-code.js';
 import { packageFolder } from '../package-version.js';
 import type { Session } from '../session.js';
 
-/** `init`: a folder of workflows to begin with. */
+/** Adds `init`: a folder of workflows to start with. */
 export function addInit(program: Command, session: Session): void {
   program
     .command('init')
@@ -17,7 +17,7 @@ export function addInit(program: Command, session: Session): void {
     .action((template: string | undefined, { folder }: { folder: string }) => init(session, template, folder));
 }
 
-/** A folder of the examples that has a workflow; the other JSON files in it are scripts of agents that it calls. */
+/** Folder of the examples with a workflow; its other JSON files are scripts of agents that the workflow calls. */
 interface Template {
   name: string;
   file: string;
@@ -66,10 +66,10 @@ function isWorkflow(value: Partial<Workflow>): value is Workflow {
   return value.nodes !== undefined;
 }
 
-/** @throws CommandError before anything is written, where a file is there already */
+/** Copies a template. @throws CommandError before anything is written, if a file exists */
 function copy({ name, file, scripts }: Template, folder: string): string[] {
   const copies = [
-    // It is called like its template: another template goes beside it.
+    // The file is named after its template, so several templates fit in one folder.
     { from: file, to: join(folder, `${name}.json`) },
     ...scripts.map((script) => ({ from: script, to: placeOf(script, folder) })),
   ];
@@ -87,10 +87,10 @@ function placeOf(script: string, folder: string): string {
   return join(folder, 'agents', script);
 }
 
-/** Where the workflow finds the agents whose scripts are beside it. */
+/** Ports at which the workflow expects the agents of the scripts beside it. */
 const PORTS: Readonly<Record<string, number>> = { 'researcher.json': 4001, 'critic.json': 4002 };
 
-/** What to do now. */
+/** Returns the next steps for the user. */
 function next({ name, workflow, scripts }: Template, folder: string): string[] {
   const where = folder === 'workflows' ? '' : ` -f ${folder}`;
   const agents = scripts.map((it) => `  parley agent --script ${placeOf(it, folder)} --port ${PORTS[it] ?? 4001}`);

@@ -11,15 +11,15 @@ import { showTaskLog } from '../task-log.js';
 
 type Run = components['schemas']['RunDetail'];
 
-/** Without another event a run rests. */
+/** Milliseconds without an event after which a run is considered idle. */
 const REST_MS = 300;
-/** Of what the service lists at once. */
+/** Maximum page size of the service. */
 const LARGEST_PAGE = 100;
-/** Of workflows that are named where one was not found. */
+/** Maximum workflows that the error of an unknown one names. */
 const MOST_NAMES = 20;
 const INPUT = 'an input: key=text, key:=json, or key=@file';
 
-/** `run`, `runs`, `logs`, `cancel`, `rerun`, `answer`. */
+/** Adds `run`, `runs`, `logs`, `cancel`, `rerun` and `answer`. */
 export function addRunCommands(program: Command, session: Session): void {
   program
     .command('run')
@@ -138,7 +138,7 @@ async function startRerun(session: Session, runId: string, options: RerunOptions
   else session.terminal.result(started, () => startedText(started.runId));
 }
 
-/** There is no such workflow; says which there are. */
+/** Returns the error of an unknown workflow, with the names of the existing ones. */
 async function unknown(session: Session, name: string, error: ParleyError): Promise<CommandError> {
   const views = await savedWorkflows(session).catch(() => []);
   const names = views.slice(0, MOST_NAMES).map((view) => view.name);
@@ -158,7 +158,7 @@ function startedText(runId: string): string {
   return `Run ${runId} started. \`parley logs -f ${runId}\` shows it.`;
 }
 
-/** Shows a run to its end; how it ended is how the command does. */
+/** Shows a run until its end. The outcome of the run determines the exit code. */
 async function followed(session: Session, runId: string, since = 0): Promise<void> {
   const { client, terminal, signal } = session;
   terminal.note(`Run ${runId}`);
@@ -167,7 +167,7 @@ async function followed(session: Session, runId: string, since = 0): Promise<voi
     for await (const event of client.events(runId, { since, signal })) {
       clearTimeout(waits);
       terminal.entry(event, () => eventLine(event, terminal));
-      // What was answered long ago is followed by what came of it.
+      // An old question is followed at once by the events after its answer.
       if (event.type === 'input.required') waits = setTimeout(() => terminal.note(hint(runId)), REST_MS);
     }
   } catch (error) {

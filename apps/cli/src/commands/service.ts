@@ -12,7 +12,7 @@ Settings that most people need (docs/VARIABLES.md has all of them):
   LLM_BASE_URL, LLM_API_KEY, LLM_MODEL
                             an OpenAI-compatible model; otherwise agent nodes repeat what they are told`;
 
-/** `start` and `dev`: the service itself. */
+/** Adds `start` and `dev`: the service itself. */
 export function addServiceCommands(program: Command, session: Session): void {
   program
     .command('dev')

@@ -10,10 +10,10 @@ import type { Session } from '../session.js';
 type StoredFile = components['schemas']['FileView'];
 type FileList = components['schemas']['FileListView'];
 
-/** Files that the service takes in one upload. */
+/** Maximum files of one upload. */
 const MOST_FILES = 20;
 
-/** `upload` and `files`: files that Messages name by their URLs. */
+/** Adds `upload` and `files`: files that Messages refer to by their URLs. */
 export function addUploadCommands(program: Command, session: Session): void {
   program
     .command('upload')
@@ -38,18 +38,18 @@ async function upload({ client, terminal, signal }: Session, paths: readonly str
   terminal.result(files, () => files.map(({ url }) => terminal.foreign(url)).join('\n'));
 }
 
-/** Read as it is sent, however large it is. @throws CommandError where it cannot be read */
+/** Opens a file that is read while it is sent, whatever its size. @throws CommandError if it cannot be read */
 async function contentOf(path: string): Promise<Blob> {
   try {
     await access(path, constants.R_OK);
     if ((await stat(path)).isFile()) return await openAsBlob(path, { type: mediaTypeOf(path) });
   } catch {
-    // Said below, as of what is no file.
+    // Reported below, like a path that is no file.
   }
   throw new CommandError(`${path}: is no file that can be read`);
 }
 
-/** Media types by the ends of names; the service takes anything else for bytes. */
+/** Media types by file extension; the service treats any other as bytes. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   gif: 'image/gif',
@@ -74,7 +74,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** Returns the media type that the end of a file's name stands for; '' for one that is not known. */
+/** Returns the media type of a file's extension; '' if it is unknown. */
 function mediaTypeOf(path: string): string {
   return MEDIA_TYPES[extname(path).slice(1).toLowerCase()] ?? '';
 }
