@@ -76,15 +76,15 @@ import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
 })
 export class AgentsModule {}
 
-/** Returns the dispatch of calls to own agents within the process. */
+/** Returns the dispatch of calls to local agents within the process. */
 function localAgents(modules: ModuleRef, address: ServiceAddress): LocalAgents {
   // Looked up lazily: it serves agents that are built with clients of the directory.
   return { address, handler: () => modules.get<InProcessHandler>(InProcessHandler, { strict: false }) };
 }
 
 /**
- * Returns the credentials for calls to own agents over HTTP. With `NODE_DISPATCH=http` another replica has to know the
- * owner of the run and the revision; any other server is sent nothing.
+ * Returns the credentials for calls to local agents over HTTP. With `NODE_DISPATCH=http` another replica has to know
+ * the owner of the run and the revision; any other server is sent nothing.
  */
 function ownCredentials(
   authentication: Authentication,

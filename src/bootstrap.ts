@@ -85,7 +85,7 @@ export async function start(environment: Environment): Promise<void> {
   try {
     const config = loadConfig(environment);
     const { url, grpcPort } = await startedOn(config, new EarlyStop(config));
-    // A reader of the ready line may close the pipe, which is no reason to end.
+    // A reader of the ready line may close the pipe, which does not end the service.
     process.stdout.on('error', () => undefined);
     const more = TALKATIVE.has(config.logLevel) ? startLines(config, { url, grpcPort, hasConsole: hasConsole() }) : [];
     process.stdout.write([`Parley is ready on ${url}`, ...more, ''].join('\n'));

@@ -70,7 +70,8 @@ export async function serveConsole(app: NestFastifyApplication): Promise<void> {
 }
 
 /**
- * Sends the page of the console. A path with a file extension is no page, and a client that accepts no page gets none.
+ * Sends the page of the console. A path with a file extension is not a page, and a client that accepts no page gets
+ * none.
  */
 function sendPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';

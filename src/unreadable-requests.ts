@@ -11,7 +11,7 @@ const STATUSES: Readonly<Record<string, [status: number, detail: string]>> = {
 };
 
 /**
- * Answers input that is no HTTP request, or was not received in time; no route sees it. The format is that of the
+ * Answers input that is not an HTTP request, or was not received in time; no route sees it. The format is that of the
  * surface that its address seems to mean, if the address is readable.
  */
 export function answerUnreadableRequest(error: Error & { code?: string }, socket: Socket): void {

@@ -156,7 +156,7 @@ function stateIn(sent: JsonObject): StateContent {
 const MOST_REPAIRS = 1;
 
 /**
- * Asks the model for the changed state. An answer that is no valid state is sent back once, with its faults.
+ * Asks the model for the changed state. An answer that is not a valid state is sent back once, with its faults.
  * @throws InvalidState with the faults of both answers; ModelError if there is no complete answer
  */
 async function asked(models: Models, payload: RolePayload, signal: AbortSignal): Promise<ChangedState> {

@@ -36,7 +36,7 @@ export function typedFields(fields: Record<string, unknown>, form: Form | undefi
   );
 }
 
-/** Returns the value of a JSON text, or the text itself if it is no JSON. */
+/** Returns the value of a JSON text, or the text itself if it is not JSON. */
 function readable(text: string): unknown {
   const value = tryParseJson(text);
   return value === undefined ? text : value;

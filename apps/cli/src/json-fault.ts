@@ -1,4 +1,4 @@
-/** Returns why and where a text is no JSON: `Unexpected token … at line 2, column 11`; `undefined` if it is. */
+/** Returns why and where a text is not JSON: `Unexpected token … at line 2, column 11`; `undefined` if it is. */
 export function jsonFault(text: string): string | undefined {
   const message = messageOf(text);
   if (message === undefined) return undefined;

@@ -21,7 +21,7 @@ export async function restore(session: Session, name: string): Promise<void> {
     terminal.note(`Reading ${file} …`);
     const flags = ['--no-owner', '--no-privileges', '--no-comments', '--exit-on-error', '--single-transaction'];
     await runProgram(program, [...flags, file], database.url, signal);
-    // A restore moves the installation to this machine.
+    // After a restore, the installation belongs to this database.
     await moveInstallation(database.client);
     const { unreadable } = await sealedSecrets(database);
     return { file, tables: await tables(database), unreadable };

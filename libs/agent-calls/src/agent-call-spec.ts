@@ -31,7 +31,8 @@ export interface CallingTask {
    */
   announcedAt?: number;
   /**
-   * True if the agent works in this process. Its Task is never durable before ours, so no call waits for our commit.
+   * True if the agent works in this process. Its Task is never durable before the calling one, so the call does not
+   * wait for a commit.
    */
   staysHere?: boolean;
 }
@@ -83,7 +84,7 @@ export interface AgentCallSpec {
   onRestart?(): void;
   /**
    * Start of the limit in epoch milliseconds, if another execution announced the call. If the Message was never sent,
-   * the limit starts with the Message: an own agent has no Task for it, or a known Task still waits for it.
+   * the limit starts with the Message: a local agent has no Task for it, or a known Task still waits for it.
    */
   since?: number;
   /** Retries of the Message within this call after 5xx and timeouts; the client's default unless set. */

@@ -41,8 +41,8 @@ export interface SeenTask {
 }
 
 /**
- * Milliseconds that a cancel waits for the Task id of an agent that was just called: an own agent, which always creates
- * a Task, and any other agent.
+ * Milliseconds that a cancel waits for the Task id of an agent that was just called: a local agent, which always
+ * creates a Task, and any other agent.
  */
 const OWN_SIGHT_MS = 2_000;
 const SIGHT_MS = 500;
@@ -172,7 +172,7 @@ export class AgentCall {
     }
   }
 
-  /** True if an earlier execution announced the call of an own agent, which has no Task for it, and so no Message. */
+  /** True if an earlier execution announced the call of a local agent, which has no Task for it, and so no Message. */
   private get wasNeverSent(): boolean {
     const { own, known, since } = this.spec;
     return own === true && known === undefined && since !== undefined;
@@ -249,7 +249,7 @@ export class AgentCall {
     }
   }
 
-  /** True if an own agent lost the connection, or failed internally, as it does while its database is unreachable. */
+  /** True if a local agent lost the connection, or failed internally, as it does while its database is unreachable. */
   private mayRepeat(error: unknown): boolean {
     if (!this.spec.own || !(error instanceof AgentCallError) || error.unsent) return false;
     const isLost = error.kind === 'not-found' && this.isUnrecorded;
@@ -257,8 +257,8 @@ export class AgentCall {
   }
 
   /**
-   * True if an own agent reported its Task in this very call and nothing else proves that the Task is durable. An agent
-   * of this process reports its Task before the commit.
+   * True if a local agent reported its Task in this very call and nothing else proves that the Task is durable. An
+   * agent of this process reports its Task before the commit.
    */
   private get isUnrecorded(): boolean {
     const { own, known, request } = this.spec;

@@ -9,7 +9,7 @@ const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 const CANCEL_MS = 5_000;
 
 /**
- * Returns the options of a call. An own agent detects retries by the idempotency key. For any other agent, nothing is
+ * Returns the options of a call. A local agent detects retries by the idempotency key. For any other agent, nothing is
  * sent without a fresh proof of the claim.
  */
 export function callOptions(spec: AgentCallSpec, signal: AbortSignal): CallOptions {

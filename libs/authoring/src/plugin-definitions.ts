@@ -90,7 +90,7 @@ export function defineTool<Args extends JsonMembers = JsonMembers>(definition: T
   return { ...whole, run: (args, call) => whole.run(args, call), [PLUGIN]: 'tool' };
 }
 
-/** Returns the kind of a definition, or `undefined` if the value is no plugin. */
+/** Returns the kind of a definition, or `undefined` if the value is not a plugin. */
 export function pluginKind(value: unknown): PluginKind | undefined {
   if (typeof value !== 'object' || value === null || !(PLUGIN in value)) return undefined;
   return PLUGIN_KINDS.find((kind) => kind === value[PLUGIN]);

@@ -14,7 +14,7 @@ export function turnMessageId(brainstormId: string, iteration: number, position:
 }
 
 /**
- * Returns the request of an agent's turn: one data Part with four members. An own agent shares the brainstorm's
+ * Returns the request of an agent's turn: one data Part with four members. A local agent shares the brainstorm's
  * context; others have their own.
  */
 export function turnRequest(progress: BrainstormProgress, turn: AgentTurn, contextId: string): SendMessageRequest {

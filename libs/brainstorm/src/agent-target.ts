@@ -15,7 +15,7 @@ export function agentTarget(reference: string): AgentTarget | undefined {
   return WORKFLOW.test(reference) ? { path: `workflows/${reference}` } : undefined;
 }
 
-/** Returns the URL to call. @param baseUrl address of this service's own agents, without `/a2a` */
+/** Returns the URL to call. @param baseUrl address of this service's local agents, without `/a2a` */
 export function targetUrl(target: AgentTarget, baseUrl: string): string {
   return 'url' in target ? target.url : `${baseUrl}/a2a/${target.path}`;
 }

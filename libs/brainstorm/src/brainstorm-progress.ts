@@ -60,7 +60,7 @@ export class BrainstormProgress {
     this.history = [initialState(spec.idea, stateAgents(spec))];
   }
 
-  /** Folds a log. @throws Error for the log of a Task that is no brainstorm */
+  /** Folds a log. @throws Error for the log of a Task that is not a brainstorm */
   static of(events: Iterable<TaskEvent>): BrainstormProgress {
     let progress: BrainstormProgress | undefined;
     for (const event of events) {

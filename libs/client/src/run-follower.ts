@@ -119,7 +119,7 @@ function isAway(error: unknown): boolean {
   return error instanceof ParleyUnreachable || (error instanceof ParleyError && PASSING.has(error.status));
 }
 
-/** Returns the body of a stream. @throws ParleyError for an answer that is no stream of events */
+/** Returns the body of a stream. @throws ParleyError for an answer that is not a stream of events */
 function bodyOf(response: Response): ReadableStream<Uint8Array> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!isStream || !response.body) throw ParleyError.foreign(response, 'a stream of events');

@@ -61,7 +61,7 @@ export class ServiceCalls {
   }
 
   /**
-   * Returns an answer whose status is no error. @throws ParleyError if the service refuses; ParleyUnreachable if it
+   * Returns an answer whose status is not an error. @throws ParleyError if the service refuses; ParleyUnreachable if it
    * does not answer
    */
   async answer(path: string, request: ServiceRequest = {}): Promise<Response> {

@@ -179,7 +179,7 @@ export class ConversationCalls {
   }
 }
 
-/** Returns the name of a call within the Task, by which the Task of an own agent is found. */
+/** Returns the name of a call within the Task, by which the Task of a local agent is found. */
 function referenceOf(name: CallName): string {
   return `turn#${name}`;
 }

@@ -33,7 +33,7 @@ export function settingsMetadata(settings: ConversationSettings): JsonObject {
   return { [CONVERSATION_KEY]: { ...settings } as unknown as JsonObject };
 }
 
-/** Returns the settings in a Task's metadata, or `undefined` if the Task is no conversation. */
+/** Returns the settings in a Task's metadata, or `undefined` if the Task is not a conversation. */
 export function readSettings(metadata: JsonObject | undefined): ConversationSettings | undefined {
   const settings = metadata?.[CONVERSATION_KEY];
   return isJsonObject(settings) ? (settings as unknown as ConversationSettings) : undefined;

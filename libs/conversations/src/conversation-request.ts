@@ -37,7 +37,7 @@ const REFERENCE = 'The name of a workflow or a node, the path of one below `/a2a
 const CREDENTIALS = 'must be an object: the names of credentials by requester, target, announce';
 const NO_CREDENTIAL = { message: 'must be the name of a credential' };
 
-/** Names of credentials by agent. They are only for agents elsewhere: own agents know the caller. */
+/** Names of credentials by agent. They are only for agents elsewhere: local agents know the caller. */
 @ApiClosed()
 class ConversationCredentials {
   static readonly unknown = 'is none of requester, target, announce';

@@ -154,7 +154,7 @@ export class ConversationRun extends Process<ConversationState> {
     return this.record({ ...waiting, jobs: [wakeJob(this.context.taskId, this.state.command)] });
   }
 
-  /** Announces the end. The announcement is no event of the stream, and its failure changes nothing. */
+  /** Announces the end. The announcement is not an event of the stream, and its failure changes nothing. */
   private async *announce(agent: string): AsyncGenerator<TaskEvent> {
     const call = await this.calls.announcement(agent);
     const reply = yield* this.follow('announce', call);

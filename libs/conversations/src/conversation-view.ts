@@ -66,7 +66,7 @@ export function outcomeOf({ dialogue, cut, taskState }: ConversationState): Outc
   return taskState === 'TASK_STATE_CANCELED' ? 'canceled' : 'error';
 }
 
-/** Returns the list entry of a Task, or `undefined` if it is no conversation. */
+/** Returns the list entry of a Task, or `undefined` if it is not a conversation. */
 export function conversationSummary({ header, task }: StoredTask): ConversationSummary | undefined {
   const settings = readSettings(task.metadata);
   if (!settings) return undefined;

@@ -34,7 +34,7 @@ const CLOSERS = new Set(CLOSING.values());
 
 /**
  * Parses an expression.
- * @throws InvalidExpression for a text that is no expression, too long, or too deeply nested
+ * @throws InvalidExpression for a text that is not an expression, too long, or too deeply nested
  */
 export function parsedSource(text: string): ParsedSource {
   if (text.length > LONGEST_SOURCE)

@@ -201,7 +201,7 @@ function askForMember({ operand, field }: Kind<'selectExpr'>, syntax: Syntax): v
   syntax.exprKind = call('@has', [operand, constant(syntax.id, { case: 'stringValue', value: field })]);
 }
 
-/** Returns syntax as a path of names, or `undefined` if it is none. */
+/** Returns syntax as a path of names, or `undefined` if it is not one. */
 function pathOf(syntax: Syntax | undefined): NamedPath | undefined {
   const kind = syntax?.exprKind;
   if (syntax === undefined || kind === undefined) return undefined;

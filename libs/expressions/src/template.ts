@@ -35,7 +35,7 @@ type Source = { literal: string } | { source: string; offset: number };
 
 const OPENING = '${';
 
-/** Compiles a template, or returns all its problems. Names of members are no templates. */
+/** Compiles a template, or returns all its problems. Names of members are not templates. */
 export function compileTemplate(value: JsonValue, vocabulary: Vocabulary): Template | InvalidExpression[] {
   const template = new CompiledTemplate(value, vocabulary);
   return template.problems.length > 0 ? template.problems : template;

@@ -179,7 +179,7 @@ class NamedValues {
   }
 }
 
-// The evaluator recognizes its lists and maps by a mark on the prototype, which ours inherit. Its own would convert
+// The evaluator recognizes its lists and maps by a mark on the prototype, which our classes inherit. Its own would convert
 // JSON
 // shallowly at each access, treat a member `constructor` as a class and a null as absent, and grow into a chain of
 // lists

@@ -21,7 +21,7 @@ export function failedModel(error: ModelError, isNamed: boolean): ProblemError {
   return new ProblemError(502, error.message, [], 'MODEL_FAILED');
 }
 
-/** Returns the problem of an answer that is no definition. */
+/** Returns the problem of an answer that is not a definition. */
 export function unusableAnswer(model: string, fault: string): ProblemError {
   return new ProblemError(502, `model "${model}" ${fault}`, [], FAILED);
 }

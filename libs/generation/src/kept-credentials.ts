@@ -86,7 +86,7 @@ function listedCredentials(list: string, before: JsonObject, after: JsonObject):
   return { members: { [list]: found.map(({ entry }) => entry) }, lost: [...unclear, ...left] };
 }
 
-/** Entry of a changed list, and how its agent stood in the list before; `source` is absent if it is no agent. */
+/** Entry of a changed list, and how its agent stood in the list before; `source` is absent if it is not an agent. */
 interface FoundEntry {
   entry: JsonValue;
   source?: 'known' | 'unclear' | 'new';
@@ -146,7 +146,8 @@ class KnownAgents {
 }
 
 /**
- * Returns what an entry shares with those of the same agent: everything, the name, the agent. Empty if it is no agent.
+ * Returns what an entry shares with those of the same agent: everything, the name, the agent. Empty if it is not an
+ * agent.
  */
 function likenessesOf(entry: JsonValue): string[] {
   const agent = agentOf(entry);

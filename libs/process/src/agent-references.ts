@@ -24,7 +24,7 @@ export class AgentReferences {
   ) {}
 
   /**
-   * Returns an agent's URL without a trailing slash, or the path of an own agent, as callers of the tenant see them.
+   * Returns an agent's URL without a trailing slash, or the path of a local agent, as callers of the tenant see them.
    * @param revision revision in which an agent is looked up by its path; the newest unless set
    * @throws UnknownAgent
    */
@@ -56,7 +56,7 @@ export class AgentReferences {
     return URL.canParse(reference) && this.address.ownPath(calledAgentOf(new URL(reference).href)) !== undefined;
   }
 
-  /** True if two references name the same agent: by its name, path, URL or card URL, own agents included. */
+  /** True if two references name the same agent: by its name, path, URL or card URL, local agents included. */
   async areSame(one: string, other: string, tenant: string): Promise<boolean> {
     if (one === other) return true;
     const [first, second] = await Promise.all([this.identity(one, tenant), this.identity(other, tenant)]);

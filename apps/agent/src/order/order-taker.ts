@@ -55,7 +55,7 @@ async function modelReply(
   return readReply(firstText(parts) ?? '');
 }
 
-/** Parses a model's answer, which may have text or a code fence around it; `undefined` if it is no reply. */
+/** Parses a model's answer, which may have text or a code fence around it; `undefined` if it is not a reply. */
 function readReply(text: string): OrderReply | undefined {
   const reply = jsonInText(text, { read: tryParseJson, fits: isReply });
   if (!isReply(reply)) return undefined;

@@ -44,7 +44,7 @@ async function contentOf(path: string): Promise<Blob> {
     await access(path, constants.R_OK);
     if ((await stat(path)).isFile()) return await openAsBlob(path, { type: mediaTypeOf(path) });
   } catch {
-    // Reported below, like a path that is no file.
+    // Reported below, like a path that is not a file.
   }
   throw new CommandError(`${path}: is no file that can be read`);
 }

@@ -202,7 +202,7 @@ export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): Reques
   });
 }
 
-/** Reads an entry of `agents`; one that is no object becomes `null`, which a rule refuses. */
+/** Reads an entry of `agents`; one that is not an object becomes `null`, which a rule refuses. */
 function agentFrom(agent: JsonValue): BrainstormAgentBody | null {
   return isJsonObject(agent) ? withMembers(BrainstormAgentBody, agent) : null;
 }

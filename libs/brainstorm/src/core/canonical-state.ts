@@ -74,7 +74,7 @@ export const STATE_RULES = z.object({
 /** Members of a state that an answer may leave out: a list that is missing is unchanged. */
 export const STATE_LISTS = ['execution_plan', 'risks', 'assumptions', 'open_questions'] as const;
 
-/** Error of a value that is no valid state. Its message names each field at fault, at most ten. */
+/** Error of a value that is not a valid state. Its message names each field at fault, at most ten. */
 export class InvalidState extends Error {
   override readonly name = 'InvalidState';
 }

@@ -28,7 +28,7 @@ const SHAPE_PROMPT = [
 
 /** Parts of an agent's prompt. */
 export interface PromptParts {
-  /** The caller's text, which replaces ours. */
+  /** Text of the caller, which replaces the default. */
   base: string | undefined;
   role: Role;
   skillWords: readonly string[];

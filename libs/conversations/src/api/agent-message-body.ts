@@ -16,7 +16,7 @@ const NO_URL = `must be an http or https URL of at most ${LONGEST_URL} character
 
 /** Message to an agent that a browser cannot call itself. */
 export class AgentMessageBody {
-  /** Creates the error of a malformed body; a body that is no object lacks the URL. */
+  /** Creates the error of a malformed body; a body that is not an object lacks the URL. */
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
     malformed(...entries.map((it) => (it.path === '' ? { path: 'url', detail: NO_URL } : it)));
 
@@ -37,7 +37,7 @@ export class AgentMessageBody {
   @IsObject({ message: 'must be a Message' })
   message!: JsonObject;
 
-  /** Message to the agent. @throws ProblemError 400 if it is no Message of A2A 1.0 */
+  /** Message to the agent. @throws ProblemError 400 if it is not a Message of A2A 1.0 */
   get received(): Message {
     return readMessage(this.message);
   }

@@ -1,6 +1,6 @@
 import { _, type Ajv, type FuncKeywordDefinition, str } from 'ajv';
 
-/** Keyword `multipleOf`. Ajv's own divides doubles, for which 19.99 is no multiple of 0.01. */
+/** Keyword `multipleOf`. Ajv's own divides doubles, for which 19.99 is not a multiple of 0.01. */
 const MULTIPLE_OF: FuncKeywordDefinition = {
   keyword: 'multipleOf',
   type: 'number',
