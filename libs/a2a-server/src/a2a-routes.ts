@@ -25,22 +25,22 @@ export interface A2aRoutesOptions {
   handler: RequestHandler;
   catalog: AgentCatalog;
   address: PublicAddress;
-  /** Members that one body may have; the default of `JSON_MEMBERS_LIMIT` unless set otherwise. */
+  /** Maximum number of members of one body; default that of `JSON_MEMBERS_LIMIT`. */
   jsonMembers?: number;
-  /** Reads each body; at once where it is absent. */
+  /** Schedules the reading of each large body; absent: it is read like the others. */
   bodyTurn?: BodyTurn;
 }
 
-/** What the routes leave for a shutdown to do. */
+/** Operation of the routes that a shutdown needs. */
 export interface A2aRoutes {
-  /** Ends every open stream after the item it is at; readers resume with the last id they saw. */
+  /** Ends every open stream after its current item; readers resume with the last id they saw. */
   endStreams(): void;
 }
 
 /**
- * Registers the A2A surface: JSON-RPC, REST and cards below `/a2a`, and the service's card at the well-known place.
- * It is encapsulated: body parsing, errors and unknown routes are the protocol's here and nobody else's. To be called
- * before the server is ready. Bodies are limited by the server's own `bodyLimit`.
+ * Registers the A2A surface: JSON-RPC, REST and cards below `/a2a`, and the service's card at the well-known place. It
+ * is encapsulated: its body parsing, errors and unknown routes follow the protocol and affect no other route. Call it
+ * before the server is ready. The server's own `bodyLimit` applies to bodies.
  */
 export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOptions): A2aRoutes {
   const { handler, catalog, address } = options;
@@ -71,7 +71,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
   return { endStreams: () => streams.endAll() };
 }
 
-/** Answers a request below `/a2a` whose address no router can read. */
+/** Answers a request below `/a2a` whose address cannot be parsed. */
 export function answerUnreadableAddress(request: FastifyRequest, reply: FastifyReply): void {
   sendRestError(request, reply, new A2AError('INVALID_REQUEST', { message: 'The address is not valid' }));
 }
@@ -95,13 +95,16 @@ function answerError(rpc: JsonRpcBinding, error: unknown, request: FastifyReques
   return rpc.refuse(a2a.base, readId(request.body), requestedVersion(request), shown, reply);
 }
 
-/** A caller may name the protocol's own type or plain JSON on every binding. */
+/** Accepted content types: on every binding the protocol's own or plain JSON. */
 const JSON_TYPES = ['application/json', 'application/a2a+json'];
 
 /**
- * Makes a scope read JSON and nothing else: a bad text is PARSE_ERROR, an empty one `undefined`, another content type
- * is refused by Fastify with 415. One with too many members is INVALID_REQUEST, before it is parsed. Bytes that are not
- * UTF-8 are a bad text: to read them all the same would change what a caller says.
+ * Makes a scope accept only JSON.
+ *
+ * - Invalid JSON is PARSE_ERROR; an empty body is `undefined`.
+ * - Fastify rejects other content types with 415.
+ * - A body with too many members is INVALID_REQUEST, checked before parsing.
+ * - A body that is not UTF-8 is PARSE_ERROR: lenient decoding would change the caller's text.
  */
 function acceptJsonOnly(scope: FastifyInstance, { jsonMembers, bodyTurn }: A2aRoutesOptions): void {
   const mostMembers = jsonMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers;
@@ -130,9 +133,9 @@ function readJson(body: Buffer, mostMembers: number): unknown {
 }
 
 /**
- * What a caller sees of an error that came up before a handler ran, or that a handler let through. A body that is too
- * large and a content type that is not JSON keep their HTTP statuses, 413 and 415, with reasons of ours: what section 5.4
- * calls ContentTypeNotSupportedError is a 400, and speaks of what is in a Message.
+ * Converts an error from before or outside a handler to the one that callers see. An oversized body and a content type
+ * that is not JSON keep HTTP statuses 413 and 415, with Parley's reasons: ContentTypeNotSupportedError of section 5.4
+ * is a 400 and concerns the content of a Message.
  */
 function transportError(error: unknown): A2AError {
   const { code, statusCode } = error as Partial<FastifyError>;

@@ -34,7 +34,7 @@ const CARDS: FactoryProvider<ServedCards> = {
     }),
 };
 
-/** The operations of A2A for Nest. Its HTTP routes are Fastify's own: see registerA2aRoutes. */
+/** Operations of A2A as a Nest module. Its HTTP routes are Fastify's own: see registerA2aRoutes. */
 @Module({})
 export class A2aServerModule {
   /** @param imports modules that export AgentCatalog, ExecutionRegistry, TaskStore and TaskFeed */

@@ -3,14 +3,16 @@ import { A2AError } from '#libs/protocol';
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** Room of the answer of one call of the protocol, whose refusals are A2AErrors. */
+/** Room for the answer of one call of the protocol; its errors are A2AErrors. */
 export class AnswerAdmission extends ResponseAdmission {
   protected override refusal(message: string): Error {
     return overloaded(message);
   }
 }
 
-/** @throws A2AError with status 503 where there was no room in time; the error that it is given */
+/**
+ * Rethrows an error of a room. @throws A2AError with status 503 if there was no room in time; any other error unchanged
+ */
 export function refuseRoom(error: unknown): never {
   throw error instanceof ResponseBudgetExceeded ? overloaded(error.message) : error;
 }

@@ -1,16 +1,19 @@
 import { A2AError, type AgentExtension, invalidParams, type Message } from '#libs/protocol';
 import { type CallContext, CALL_CHAIN, readIdempotencyKey, type ServedAgent } from '#libs/executor';
 
-/** Streams carry the Task's sequence as SSE id, and SubscribeToTask goes on after `Last-Event-ID` or `?since=`. */
+/**
+ * URI of the extension for resumable streams: SSE ids are sequences of the Task, and SubscribeToTask resumes after
+ * `Last-Event-ID` or `?since=`.
+ */
 export const RESUMABLE_STREAMS = 'urn:parley:extension:resumable-streams:v1';
 
-/** A Message may carry what the `Idempotency-Key` header carries, for clients that cannot set headers. */
+/** URI of the extension for idempotency keys in Messages, for clients that cannot set headers. */
 export const IDEMPOTENCY = 'urn:parley:extension:idempotency:v1';
 
-/** The name of the key in `message.metadata`. */
+/** Name of the key in `message.metadata`. */
 export const IDEMPOTENCY_KEY = `${IDEMPOTENCY}/key`;
 
-/** Extended cards tell what each skill takes and which Artifacts it makes. */
+/** Extension of extended cards that describes the input and the Artifacts of each skill. */
 export const SKILL_SCHEMAS: AgentExtension = {
   uri: 'urn:parley:extension:skill-schemas:v1',
   description:
@@ -19,7 +22,10 @@ export const SKILL_SCHEMAS: AgentExtension = {
   required: false,
 };
 
-/** What every agent's card declares (section 4.6); none is required. Some agents declare their own beside them. */
+/**
+ * Extensions that every agent's card declares (section 4.6); none is required. Some agents declare their own in
+ * addition.
+ */
 export const EXTENSIONS: readonly AgentExtension[] = [
   {
     uri: RESUMABLE_STREAMS,
@@ -47,14 +53,14 @@ export const EXTENSIONS: readonly AgentExtension[] = [
   },
 ];
 
-/** Those of the requested extensions that are active at an agent, for the answer's `A2A-Extensions` header. */
+/** Returns the requested extensions that are active at an agent, for the `A2A-Extensions` header of the answer. */
 export function activated(requested: readonly string[], { capabilities }: Pick<ServedAgent, 'capabilities'>): string[] {
   const known = [...EXTENSIONS, ...(capabilities?.extensions ?? [])];
   return known.map(({ uri }) => uri).filter((uri) => requested.includes(uri));
 }
 
 /**
- * Refuses a Message whose caller has not activated what the agent requires of everybody (sections 3.3.4 and 4.6).
+ * Rejects a Message whose caller has not activated an extension that the agent requires (sections 3.3.4 and 4.6).
  * @throws A2AError EXTENSION_SUPPORT_REQUIRED
  */
 export function requireExtensions({ capabilities }: Pick<ServedAgent, 'capabilities'>, call: CallContext): void {
@@ -67,8 +73,9 @@ export function requireExtensions({ capabilities }: Pick<ServedAgent, 'capabilit
 }
 
 /**
- * The key of a request: the `Idempotency-Key` header's, or the Message's own where the extension is activated.
- * @throws A2AError INVALID_PARAMS where it is no key, or where the two differ
+ * Returns the idempotency key of a request: that of the `Idempotency-Key` header, or the Message's own if the extension
+ * is activated.
+ * @throws A2AError INVALID_PARAMS if it is invalid, or the two differ
  */
 export function idempotencyKeyOf(
   request: { message: Pick<Message, 'metadata'> },

@@ -25,13 +25,13 @@ import { publicError } from './public-error.js';
 import { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './stream-item.js';
 
-/** Of calls that nobody ends. */
+/** Signal of calls that cannot be aborted. */
 const NEVER = new AbortController().signal;
 
 /**
- * The request handler for callers in this process, which record what they conclude in the same journal: they see events
- * before those are durable (see LiveEvents), and wait while the database is out of reach, which says nothing of whom they
- * call.
+ * Request handler for callers in this process, which record their conclusions in the same journal: they see events
+ * before those are durable (see LiveEvents), and wait while the database is unreachable, which says nothing about the
+ * called agent.
  */
 @Injectable()
 export class InProcessHandler implements LocalRequestHandler {
@@ -53,7 +53,7 @@ export class InProcessHandler implements LocalRequestHandler {
     const accepted = await this.accepted(request, call, signal);
     if ('reply' in accepted) return yield { message: accepted.reply };
     const { taskId, begunAs, live } = accepted.execution;
-    // Who follows the log alone is given nothing that is not in it yet.
+    // Without live events the caller follows the log, so it gets nothing that is not in it yet.
     if (!live) await durable(accepted.execution);
     yield { task: begunAs.task };
     let { sequence } = begunAs;
@@ -63,7 +63,7 @@ export class InProcessHandler implements LocalRequestHandler {
       yield toStreamResponse(recorded.event);
       if (endsTurn(recorded)) return;
     }
-    // This process stopped working on the Task, or was not asked for its events: the log tells the rest.
+    // This process no longer executes the Task, or was not asked for its events: the rest comes from the log.
     for await (const recorded of this.feed.follow(taskId, sequence, { signal, until: 'waiting' })) {
       yield toStreamResponse(recorded.event);
     }
@@ -77,7 +77,7 @@ export class InProcessHandler implements LocalRequestHandler {
   ): AsyncGenerator<Pick<StreamItem, 'response'>, void, undefined> {
     const standing = this.standing(agent, request.id, call);
     if (standing) return yield* this.followed(standing, options.signal);
-    // Only until it begins: what follows waits by itself.
+    // Only until the stream begins: later waits are its own.
     const opened = async () => {
       const items = this.handler.subscribeToTask(agent, request, call, options);
       return { items, first: await withPublicError(items.next()) };
@@ -90,7 +90,7 @@ export class InProcessHandler implements LocalRequestHandler {
     }
   }
 
-  /** The Task where this process executes it: a run that is taken up finds those that it called so, and reads nothing. */
+  /** Returns the Task if this process executes it: an adopted run finds its child Tasks this way, without a query. */
   private standing(agent: ServedAgent, taskId: string, { scope }: CallContext): StoredTask | undefined {
     const standing = this.executions.executing(taskId)?.standing;
     if (!standing || agent.gone || !isFoundAt(agent, standing.header)) return undefined;
@@ -126,7 +126,7 @@ export class InProcessHandler implements LocalRequestHandler {
   }
 }
 
-/** Rethrows an unknown agent as HTTP reports it, and whatever else fails as it is. */
+/** Rethrows an unknown agent as HTTP reports it, and any other error unchanged. */
 async function withPublicError<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -135,13 +135,16 @@ async function withPublicError<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** What a caller may know of an error, as HTTP says it; anything else is a fault of ours and stays what it is. */
+/**
+ * Converts an error that callers may see, as HTTP reports it; any other error is an internal fault and returned
+ * unchanged.
+ */
 function known(error: unknown): unknown {
   const isPublic = error instanceof A2AError || error instanceof UnknownAgent || isDatabaseAway(error);
   return isPublic ? publicError(error) : error;
 }
 
-/** @throws A2AError where the Message was not kept */
+/** Waits until the Message is durable. @throws A2AError if it was not stored */
 async function durable(execution: Execution): Promise<void> {
   try {
     await execution.accepted;

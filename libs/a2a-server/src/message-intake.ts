@@ -15,7 +15,7 @@ import { idempotencyKeyOf, requireExtensions } from './extensions.js';
 import type { PushNotifications } from './push-notifications.js';
 import { meantAgent } from './tenant-agent.js';
 
-/** Takes Messages in: every check of sections 3.1.1, 3.3.4 and 3.4 comes before anything is written. */
+/** Accepts Messages. All checks of sections 3.1.1, 3.3.4 and 3.4 precede any write. */
 export class MessageIntake {
   constructor(
     private readonly catalog: AgentCatalog,
@@ -25,9 +25,10 @@ export class MessageIntake {
   ) {}
 
   /**
-   * @throws A2AError where the Message is refused; nothing was written then
+   * Accepts a Message.
+   * @throws A2AError if the Message is rejected; nothing was written then
    * @throws UnknownAgent
-   * @throws PremiseFailed where the agent has a premise and anything but a new Task would come of it
+   * @throws PremiseFailed if the agent has a premise and the result would be anything but a new Task
    */
   async accept(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
     if (agent.gone && request.message.taskId === undefined) throw agent.gone;
@@ -65,9 +66,9 @@ export class MessageIntake {
   }
 
   /**
-   * Every check of a Message that depends on what its agent is at the moment. One that was accepted under its key is not
-   * judged anew: the agent may have changed since.
-   * @returns the answer, where it is known already
+   * Checks a Message against the agent's current state. A Message already accepted under its key is not checked again:
+   * the agent may have changed since.
+   * @returns the answer, if it is already known
    */
   private async check(
     target: ServedAgent,
@@ -90,7 +91,7 @@ export class MessageIntake {
     }
   }
 
-  /** The service hands a Message to the workflow that it names. */
+  /** Returns the agent for a Message: the service routes it to the workflow that it names. */
   private async target(agent: ServedAgent, request: SendMessageRequest, { scope }: CallContext): Promise<ServedAgent> {
     if (agent.path !== '') return agent;
     return this.catalog.inTenant(scope.tenant).route(agent, ...skillOf(request));
@@ -110,7 +111,7 @@ export class MessageIntake {
       throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
     }
     const key = idempotencyKeyOf(request, call);
-    // Under a key it may be the very Message that ended the Task.
+    // Under a key this may be the very Message that ended the Task.
     if (key === undefined && isTerminalState(header.state)) {
       throw new A2AError('UNSUPPORTED_OPERATION', {
         message: `The task has ended (${header.state}) and takes no further messages`,
@@ -125,14 +126,14 @@ export class MessageIntake {
   }
 }
 
-/** A Task is found at the base URL of its own agent and at the service's, nowhere else. */
+/** True if a Task is addressable at an agent's base URL: that of its own agent, or the service's. */
 export function isFoundAt(agent: ServedAgent, header: TaskHeader): boolean {
   return agent.path === '' || agent.path === header.agent;
 }
 
 /**
- * The agent that a Task belongs to, in the revision that it was accepted by: its log begins with that. Where it is gone,
- * what stands for it.
+ * Returns the agent that a Task belongs to, in the revision that accepted it, which the log records. A deleted agent is
+ * represented by a placeholder.
  */
 export async function ownerOf(
   catalog: AgentCatalog,
@@ -146,7 +147,7 @@ export async function ownerOf(
   return agentOrGone(find, header.agent, revision);
 }
 
-/** Where there is no such agent, that comes first. */
+/** Returns the error for a missing Task; a missing agent takes precedence. */
 export function notFoundAt({ gone }: ServedAgent, taskId: string): Error {
   return gone ?? taskNotFound(taskId);
 }
@@ -156,8 +157,8 @@ function taskNotFound(taskId: string): A2AError {
 }
 
 /**
- * The workflow that a Message to the service names, and the field that does: `message.metadata.skillId`, else the
- * request's `tenant`.
+ * Returns the workflow that a Message to the service names, and the field that names it: `message.metadata.skillId`,
+ * else the request's `tenant`.
  */
 function skillOf({ message, tenant }: SendMessageRequest): [skill: string | undefined, field?: string] {
   const skill = message.metadata?.skillId;
@@ -168,9 +169,9 @@ function skillOf({ message, tenant }: SendMessageRequest): [skill: string | unde
 }
 
 /**
- * What the alias of a node makes of a Message that says nothing: the order to execute the node. At every other base a
- * Message stays as it was sent, and so it does where it has data or a file, or the node's agent reads no text.
- * @param addressed the agent path that the Message came in at
+ * Replaces an empty Message at the alias of a node by the order to execute the node. Messages to other bases, with data
+ * or files, or to agents that read no text, stay unchanged.
+ * @param addressed agent path that the Message was sent to
  */
 function withNodeOrder(addressed: string, agent: ServedAgent, request: SendMessageRequest): SendMessageRequest {
   if (!addressed.startsWith('nodes/') || !readsText(agent)) return request;

@@ -23,28 +23,28 @@ type AtAgent = (
   act: (agent: ServedAgent) => Promise<void>,
 ) => Promise<void>;
 
-/** An operation with one answer. */
+/** Operation with one answer. */
 export interface UnaryOperation {
   kind: 'unary';
-  /** Does something at the agent that the call addresses: its newest revision, or what was it by the last look. */
+  /** Runs a function with the agent that the call addresses: its newest revision, or the cached one. */
   at: AtAgent;
-  /** Checks the parameters, does it, and gives the answer as JSON. */
+  /** Checks the parameters, runs the operation, and returns the answer as JSON. */
   answer(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<string>;
-  /** The same, with the answer as a value for bindings that write it in another form. */
+  /** Runs the operation and returns the answer as a value, for bindings that write it in another form. */
   result(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<unknown>;
 }
 
-/** An operation that answers with a stream. */
+/** Operation that answers with a stream. */
 export interface StreamOperation {
   kind: 'stream';
-  /** As above. */
+  /** Runs a function with the agent that the call addresses: its newest revision, or the cached one. */
   at: AtAgent;
-  /** Whether a returning reader's cursor means anything to it. */
+  /** True if the operation accepts a returning reader's cursor. */
   resumable: boolean;
   /**
-   * Checks at once whether the agent streams (section 3.3.4), and the parameters; what else is refused is thrown by the
-   * first `next()`.
-   * @throws PremiseFailed where the agent has a premise and does not stream: its newest revision may
+   * Opens the stream. Checks synchronously whether the agent streams (section 3.3.4), and the parameters; other
+   * refusals are thrown by the first `next()`.
+   * @throws PremiseFailed if the agent has a premise and does not stream: its newest revision may
    */
   open(
     handler: RequestHandler,
@@ -57,7 +57,7 @@ export interface StreamOperation {
 
 export type Operation = UnaryOperation | StreamOperation;
 
-/** The operations of A2A 1.0 by their names in JSON-RPC and gRPC (section 5.3). */
+/** Operations of A2A 1.0 by their names in JSON-RPC and gRPC (section 5.3). */
 export const OPERATIONS = {
   SendMessage: unary(
     parseSendMessage,
@@ -121,7 +121,7 @@ async function atNewest(...[handler, call, act]: Parameters<AtAgent>): Promise<v
 
 type Run<T> = (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>;
 
-/** At the agent that the request means. */
+/** Runs an operation with the agent that the request means. */
 function ofMeant<T extends { tenant?: string }>(run: Run<T>): Run<T> {
   return async (handler, agent, request, call) => {
     const meant = await handler.meant(agent, request, call);
@@ -165,7 +165,7 @@ function stream<T>(
   };
 }
 
-/** Where the agent may be there no more, that it is not comes first. */
+/** Parses the parameters. If the agent may have been deleted, that error takes precedence over a violation. */
 function parsed<T>(parse: RequestParser<T>, { premise, gone }: ServedAgent, params: unknown): T {
   try {
     return parse(params);

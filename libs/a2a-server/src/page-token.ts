@@ -1,6 +1,6 @@
 import { invalidParams } from '#libs/protocol';
 
-/** The place of a Task in the list of section 3.1.4: newest status first, then by id. */
+/** Position of a Task in the list of section 3.1.4: newest status first, then by id. */
 export interface ListPosition {
   updatedAt: Date;
   taskId: string;
@@ -8,12 +8,12 @@ export interface ListPosition {
 
 const TOKEN = /^(\d{1,16})\.([^\p{Cc}]{1,256})$/su;
 
-/** An opaque token for what comes after a position. */
+/** Returns an opaque token for the page after a position. */
 export function encodePageToken(position: ListPosition): string {
   return Buffer.from(`${position.updatedAt.getTime()}.${position.taskId}`).toString('base64url');
 }
 
-/** @throws A2AError INVALID_PARAMS for a token that `encodePageToken` did not make */
+/** Decodes a token. @throws A2AError INVALID_PARAMS for a token that `encodePageToken` did not create */
 export function decodePageToken(token: string): ListPosition {
   const match = /^[\w-]+$/.test(token) ? TOKEN.exec(Buffer.from(token, 'base64url').toString()) : null;
   const updatedAt = new Date(Number(match?.[1]));

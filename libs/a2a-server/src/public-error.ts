@@ -6,9 +6,12 @@ import { A2AError, TaskChangedHands } from '#libs/protocol';
 const logger = new Logger('A2aServer');
 
 /**
- * What a caller may see of an error. An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with its own reason;
- * a database that is out of reach is 503 everywhere, and may be tried again, and so is a Message that was not kept
- * before its Task went on elsewhere; whatever else is no A2AError is "Internal error", and its cause is only logged.
+ * Converts an error to the one that callers may see.
+ *
+ * - An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with its own reason.
+ * - An unreachable database is 503 and may be retried. So is a Message that was not stored before another replica took
+ *   over its Task.
+ * - Any other error that is no A2AError is "Internal error"; its cause is only logged.
  */
 export function publicError(error: unknown): A2AError {
   if (error instanceof A2AError && !(error.status === 500 && isDatabaseAway(error.cause))) return logged(error);
@@ -19,7 +22,7 @@ export function publicError(error: unknown): A2AError {
   return logged(new A2AError('INTERNAL', { cause: error }));
 }
 
-/** A list that took too long, or whose client left: nothing is wrong here, and nothing is logged. */
+/** Creates the error for a list that took too long, or whose client left. It is no fault, so it is not logged. */
 function readEnded(cause: ReadEnded): A2AError {
   return new A2AError('INTERNAL', { message: cause.message, detailReason: 'READ_ENDED', status: 503, cause });
 }

@@ -8,7 +8,7 @@ import type { Accepted } from './accepted.js';
 /** Finds a Task for a caller. @throws A2AError TASK_NOT_FOUND */
 type FindTask = (agent: ServedAgent, taskId: string, call: CallContext) => Promise<TaskHeader>;
 
-/** The operations on push notification configs (A2A 1.0, sections 3.1.7 to 3.1.10), and configs that Messages bring. */
+/** Operations on push notification configs (A2A 1.0, sections 3.1.7 to 3.1.10), and configs in Messages. */
 export class PushNotifications {
   constructor(
     private readonly find: FindTask,
@@ -43,7 +43,10 @@ export class PushNotifications {
     throw new A2AError('TASK_NOT_FOUND', { message, metadata: { taskId, id } });
   }
 
-  /** A Task has few configs: pages are cut from all of them, and a token is the id of the last one. */
+  /**
+   * Lists the configs of a Task. Since they are few, pages are cut from all of them, and a token is the id of the last
+   * one.
+   */
   async list(
     agent: ServedAgent,
     { taskId, pageSize, pageToken }: { taskId: string; pageSize?: number; pageToken?: string },
@@ -62,7 +65,7 @@ export class PushNotifications {
     return { configs: page, nextPageToken: more ? Buffer.from(page.at(-1)?.id ?? '').toString('base64url') : '' };
   }
 
-  /** The same for a config that is not there (section 3.1.10). */
+  /** Deletes a config. Deleting one that does not exist has the same result (section 3.1.10). */
   async delete(
     agent: ServedAgent,
     { taskId, id }: { taskId: string; id: string },
@@ -75,8 +78,8 @@ export class PushNotifications {
   }
 
   /**
-   * Takes a Message in together with the config that it brings (section 3.2.2). Its notifications begin with the event
-   * that the Message makes. What is wrong with the config is refused before anything is written.
+   * Accepts a Message with the config that it contains (section 3.2.2). Notifications begin with the event of the
+   * Message. An invalid config is rejected before anything is written.
    */
   async withConfig(
     agent: ServedAgent,
@@ -87,7 +90,7 @@ export class PushNotifications {
     const configs = this.offered(agent);
     const taskId = message.taskId ?? call.newTaskId?.() ?? newTaskId();
     const given = configuration?.taskPushNotificationConfig ?? { url: '' };
-    // The same Message sent again brings the same config.
+    // A repeated Message has the same config id.
     const named = { ...given, id: given.id ?? legacyId(call, taskId) ?? derivedId(message.messageId) };
     const config = configs.check(named, 'configuration.taskPushNotificationConfig');
     if (message.taskId !== undefined) await this.checkRoom(agent, message.taskId, config, call);
@@ -108,7 +111,10 @@ export class PushNotifications {
     await this.offered(agent).checkRoom(taskId, config);
   }
 
-  /** The repeat of an earlier Message brings nothing, unless the process that took that died before it had registered. */
+  /**
+   * Registers the config of an accepted Message. A repeated Message registers only if the process that accepted it
+   * first died before it had registered.
+   */
   private async registerFor(
     { taskId, accepted, repeated }: Extract<Accepted, { execution: unknown }>['execution'],
     registration: Omit<PushRegistration, 'after'>,
@@ -126,12 +132,15 @@ export class PushNotifications {
   }
 }
 
-/** Notifications keep to the version that the config came in. */
+/** Returns the version of notifications, that of the request with the config. */
 function wireVersionOf({ protocolVersion }: CallContext): string {
   return protocolVersion ?? '1.0';
 }
 
-/** In 0.3 a config without an id has that of its Task, as at the official SDK's server: it is read without naming one. */
+/**
+ * Returns the default id of a config. In 0.3 it is that of the Task, as in the official SDK's server, so the config can
+ * be read without an id.
+ */
 function legacyId({ protocolVersion }: CallContext, taskId: string): string | undefined {
   return protocolVersion === '0.3' ? taskId : undefined;
 }

@@ -46,12 +46,15 @@ const DEFAULT_PAGE_SIZE = 50;
 type AddressedCall = Pick<CallContext, 'agent' | 'scope' | 'revision' | 'revisionClaim'>;
 
 /**
- * The operations of A2A 1.0 (section 3.1), independent of any binding. Requests are valid ones: a binding has parsed
- * them. Operations throw A2AError, or UnknownAgent where a Task's own agent is gone; anything else is a fault of ours that no caller may see.
+ * Operations of A2A 1.0 (section 3.1), independent of any binding.
+ *
+ * - Requests are valid: a binding has parsed them.
+ * - Operations throw A2AError, or UnknownAgent if a Task's own agent is gone. Any other error is an internal fault that
+ *   no caller may see.
  */
 @Injectable()
 export class RequestHandler {
-  /** The operations on push notification configs. */
+  /** Operations on push notification configs. */
   readonly push: PushNotifications;
   private readonly intake: MessageIntake;
   private readonly subscription: TaskSubscription;
@@ -72,9 +75,8 @@ export class RequestHandler {
   }
 
   /**
-   * The agent that a call addresses, for the operations below: its newest revision, or for a run the one that the run
-   * was started with.
-   * @throws A2AError where there is none, and where the call claims a revision that it may not ask for
+   * Returns the agent that a call addresses: its newest revision, or for a run the one that the run was started with.
+   * @throws A2AError if there is none, or the call claims a revision that it may not request
    */
   async agent(call: AddressedCall): Promise<ServedAgent> {
     const { agent, scope } = call;
@@ -87,9 +89,9 @@ export class RequestHandler {
   }
 
   /**
-   * The same for what is done with Tasks that are there, whatever became of their agent: where it is gone, what stands for
-   * it, which has no Tasks but those.
-   * @throws A2AError where the call claims a revision that it may not ask for
+   * Returns the agent that a call addresses, for operations on existing Tasks. A deleted agent is represented by a
+   * placeholder that has only those Tasks.
+   * @throws A2AError if the call claims a revision that it may not request
    */
   async agentOfTasks(call: AddressedCall): Promise<ServedAgent> {
     const { agent, scope } = call;
@@ -99,8 +101,8 @@ export class RequestHandler {
   }
 
   /**
-   * What is done for a Message, or for a Task that is read, at the agent as this process knows it: without a query, and
-   * again at its newest revision where that is another one by then.
+   * Runs a function with the cached agent, without a query, and again with its newest revision if that differs. Used
+   * for Messages and for reads of Tasks.
    */
   async atRecent(call: CallContext, act: (agent: ServedAgent) => Promise<void>): Promise<void> {
     const recent = isPlain(call) ? this.catalog.inTenant(call.scope.tenant).recent?.(call.agent) : undefined;
@@ -116,17 +118,19 @@ export class RequestHandler {
     return revisionClaim === undefined ? revision : this.claims?.read({ agent, scope }, revisionClaim);
   }
 
-  /** The agent whose Tasks a request means: `meantAgent`. */
+  /** Returns the agent whose Tasks a request means. */
   meant(agent: ServedAgent, request: { tenant?: string }, call: AddressedCall): Promise<ServedAgent> {
     return meantAgent(this.catalog, agent, request, call);
   }
 
-  /** What becomes of a Message, before it is durable. @throws as MessageIntake does */
+  /** Accepts a Message, before it is durable. @throws the errors of the Message's acceptance */
   accept(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Accepted> {
     return this.intake.accept(agent, request, call);
   }
 
-  /** Answers when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2). */
+  /**
+   * Sends a Message. Resolves when the Task has ended or waits, or at once with `returnImmediately` (section 3.2.2).
+   */
   async sendMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<SendMessageResponse> {
     const admission = new AnswerAdmission(this.room, call);
     const accepted = await this.intake.accept(agent, request, { ...call, admission });
@@ -138,8 +142,9 @@ export class RequestHandler {
   }
 
   /**
-   * The Task as it was accepted, then every event until it ends or waits; or one direct Message.
-   * A refusal is thrown as the stream is opened, or by the first `next()`. Ending the stream early does not touch the Task.
+   * Sends a Message and yields the accepted Task, then every event until it ends or waits; or one direct Message. A
+   * rejection is thrown when the stream is opened, or by the first `next()`. Ending the stream early does not affect
+   * the Task.
    */
   sendStreamingMessage(
     agent: ServedAgent,
@@ -157,7 +162,7 @@ export class RequestHandler {
     return withHistoryLength(stored.task, request.historyLength);
   }
 
-  /** The caller's Tasks at this agent, or of every agent at the service; newest status first (section 3.1.4). */
+  /** Lists the caller's Tasks at this agent, or of all agents at the service, newest status first (section 3.1.4). */
   async listTasks(agent: ServedAgent, request: ListTasksRequest, call: CallContext): Promise<ListTasksResponse> {
     const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
     const filter: TaskFilter = {
@@ -186,8 +191,8 @@ export class RequestHandler {
   }
 
   /**
-   * Returns the Task once its cancellation is durable.
-   * @param gone aborts when the caller waits no longer, which does not take the cancel back
+   * Cancels a Task. Resolves once the cancellation is durable.
+   * @param gone aborts when the caller no longer waits, which does not undo the cancellation
    * @throws the reason of `gone`
    */
   async cancelTask(
@@ -207,7 +212,7 @@ export class RequestHandler {
     return this.executions.cancel(await ownerOf(this.catalog, this.tasks, agent, header), request.id, call, gone);
   }
 
-  /** See TaskSubscription for what a cursor does. A refusal is thrown as by sendStreamingMessage. */
+  /** Follows a Task. TaskSubscription explains cursors; rejections are thrown as by sendStreamingMessage. */
   subscribeToTask(
     agent: ServedAgent,
     request: SubscribeToTaskRequest,
@@ -226,7 +231,7 @@ export class RequestHandler {
     );
   }
 
-  /** What the caller may know of the agent beyond its public card (section 3.1.11). */
+  /** Returns the extended card (section 3.1.11). */
   extendedAgentCard(agent: ServedAgent, call: CallContext): Promise<AgentCard> {
     if (agent.gone) throw agent.gone;
     return this.cards.extendedCard(agent, call);
@@ -249,8 +254,8 @@ export class RequestHandler {
   }
 
   /**
-   * Returns the Task in its next terminal or waiting state, also when another process brings it there.
-   * @throws ClientLeft: nothing follows a Task for a caller that has gone
+   * Waits for the next terminal or waiting state of a Task, even in another process.
+   * @throws ClientLeft: a Task is not followed for a caller that has gone
    */
   private async settled(execution: Execution, call: CallContext, admission: LogAdmission): Promise<Task> {
     await execution.accepted;
@@ -270,17 +275,22 @@ export class RequestHandler {
   }
 }
 
-/** Whether what comes of a Message hangs on nothing that is asked of the agent before its Task is made. */
+/**
+ * True if accepting a Message needs nothing from the agent before its Task is created: no revision, key or extension.
+ */
 function isPlain({ revision, revisionClaim, idempotencyKey, extensions }: CallContext): boolean {
   return (revision ?? revisionClaim ?? idempotencyKey) === undefined && extensions.length === 0;
 }
 
-/** What a caller may know of an error, as HTTP tells it; anything else is a fault of ours and stays what it is. */
+/**
+ * Converts an error that callers may see, as HTTP reports it; any other error is an internal fault and returned
+ * unchanged.
+ */
 function known(error: unknown): unknown {
   return error instanceof A2AError || error instanceof UnknownAgent ? publicError(error) : error;
 }
 
-/** The Task with at most `historyLength` of its newest Messages; absent: all; 0: no `history` (section 3.2.4). */
+/** Returns a Task with at most `historyLength` of its newest Messages; absent: all; 0: no `history` (section 3.2.4). */
 function withHistoryLength(task: Task, historyLength: number | undefined): Task {
   if (historyLength === undefined || task.history === undefined) return task;
   if (historyLength >= task.history.length) return task;
@@ -288,7 +298,9 @@ function withHistoryLength(task: Task, historyLength: number | undefined): Task 
   return historyLength === 0 ? rest : { ...rest, history: history.slice(-historyLength) };
 }
 
-/** The Task as ListTasks shows it: `artifacts` is absent unless asked for, then always present (section 3.1.4). */
+/**
+ * Returns a Task as ListTasks shows it: `artifacts` is absent unless requested, then always present (section 3.1.4).
+ */
 function asListed(task: Task, options: { historyLength?: number; includeArtifacts?: boolean }): Task {
   const { artifacts, ...rest } = withHistoryLength(task, options.historyLength);
   return options.includeArtifacts ? { ...rest, artifacts: artifacts ?? [] } : rest;

@@ -1,29 +1,29 @@
 import type { Message, StreamResponse, Task } from '#libs/protocol';
 import { type RecordedEvent, toStreamResponse } from '#libs/tasks';
 
-/** One item of a stream, as every binding and in-process callers take it. */
+/** Item of a stream, for all bindings and in-process callers. */
 export interface StreamItem {
-  /** The sequence of the Task's log that a reader has seen with this item; a direct Message has none. */
+  /** Sequence of the Task's log that a reader has seen with this item; absent for a direct Message. */
   readonly sequence?: number;
-  /** The item as a ProtoJSON StreamResponse, ready to be sent. */
+  /** Item as a serialized ProtoJSON StreamResponse. */
   readonly json: string;
-  /** The item as a value; parsed when it is first asked for. */
+  /** Item as a value, parsed when first used. */
   readonly response: StreamResponse;
 }
 
-/** The Task as it stands at a sequence of its log. */
+/** Creates an item with the Task at a sequence of its log. */
 export function taskItem(task: Task, sequence: number): StreamItem {
   const response = { task };
   return { sequence, json: JSON.stringify(response), response };
 }
 
-/** An answer that needed no Task. */
+/** Creates an item with a direct Message. */
 export function messageItem(message: Message): StreamItem {
   const response = { message };
   return { json: JSON.stringify(response), response };
 }
 
-/** An event that was recorded; its stored JSON is sent as it is. */
+/** Creates an item with a recorded event, whose stored JSON is sent unchanged. */
 export function eventItem(recorded: RecordedEvent): StreamItem {
   return new EventItem(recorded);
 }

@@ -1,41 +1,41 @@
 import type { RecordedEvent, TaskFeed, TaskFollower, TaskScope } from '#libs/tasks';
 import { eventItem, type StreamItem } from './stream-item.js';
 
-/** How a stream begins. */
+/** Beginning of a stream. */
 export interface Beginning {
-  /** What is known already. */
+  /** Items already known. */
   opening: StreamItem[];
-  /** Room that the opening takes, given back once it has been taken. */
+  /** Room that the opening holds, freed once it has been taken. */
   room?: Disposable;
-  /** What follows in a Task's log; absent where nothing does. */
+  /** Rest of the Task's log to follow; absent if there is none. */
   log?: { taskId: string; after: number; until: 'terminal' | 'waiting'; reader?: TaskScope };
 }
 
-/** A stream that is open. Who reads it is woken when there may be more, and so needs nothing that waits. */
+/** Open stream. Its reader is woken when there may be more, so no promise has to be pending while it waits. */
 export interface OpenItems {
-  /** Told that `read` may have something to give, also that it is over. */
+  /** Reader to wake when there may be more items, or the end. */
   reader: { wake(): void } | undefined;
   /**
-   * The next items; none where there is nothing at present; `undefined` where nothing comes any more. Not to be called
-   * again before it has answered.
+   * Resolves with the next items, `[]` if none are available yet, `undefined` at the end. Must not be called
+   * concurrently.
    */
   read(): Promise<readonly StreamItem[] | undefined>;
-  /** Nothing is read any more. Idempotent. */
+  /** Stops reading. Idempotent. */
   close(): void;
 }
 
 type Done = IteratorResult<StreamItem, void>;
 
 /**
- * The items of one stream about a Task: what is known of it, then every event as it is committed. Whoever takes them in
- * its own time iterates; whoever holds many streams that wait opens them instead, once, and not both.
+ * Items of one stream about a Task: the known ones, then every event as it is committed. Iterate it to take items one
+ * by one, or open it once if many streams wait; do not do both.
  */
 export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   private iterator: AsyncGenerator<StreamItem, void, undefined> | undefined;
 
   /**
-   * @param begin its refusal is thrown by `open` or the first `next()`
-   * @param signal ends the iteration; what is open is closed
+   * @param begin returns the beginning; its rejection is thrown by `open` or the first `next()`
+   * @param signal ends the iteration; an open stream is closed instead
    */
   constructor(
     private readonly feed: TaskFeed,
@@ -75,7 +75,7 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   private async *iterate(): AsyncGenerator<StreamItem, void, undefined> {
     const { opening, room, log } = await this.begin();
     try {
-      // Taken out: a stream may be open for hours, and keeps nothing of what it has sent.
+      // Removed as they are sent: a stream may be open for hours and must not retain what it has sent.
       for (let item = opening.shift(); item; item = opening.shift()) yield item;
     } finally {
       room?.[Symbol.dispose]();
@@ -87,7 +87,7 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   }
 }
 
-/** What there is of a stream while it waits. */
+/** State of a stream while it waits. */
 class FollowedItems implements OpenItems {
   constructor(
     private opening: readonly StreamItem[] | undefined,
@@ -118,7 +118,7 @@ class FollowedItems implements OpenItems {
   }
 }
 
-/** What can only be iterated, opened: it waits as itself. */
+/** Adapts an iterable to an open stream; it has no reader to wake, so reads stay pending. */
 export function openIterated(items: AsyncIterable<StreamItem>): OpenItems {
   const iterator = items[Symbol.asyncIterator]();
   const read: OpenItems['read'] = async () => {

@@ -12,23 +12,23 @@ import { eventItem, type StreamItem, taskItem } from './stream-item.js';
 import { type Beginning, TaskItems } from './task-items.js';
 
 export interface SubscriptionOptions {
-  /** The last sequence that the caller has seen (`Last-Event-ID` or `?since=`). */
+  /** Last sequence that the caller has seen (`Last-Event-ID` or `?since=`). */
   since?: number;
-  /** What the caller gave it as; `since` unless told otherwise. */
+  /** Name of the field that contained it; default `since`. */
   sinceField?: string;
-  /** Ends the stream; the Task goes on. */
+  /** Signal that ends the stream; the Task continues. */
   signal?: AbortSignal;
 }
 
 /**
  * Follows one Task for SubscribeToTask (section 3.1.6).
  *
- * Without a cursor the stream begins with the Task as it stands and goes on live; a Task that has ended is refused.
- *
- * With a cursor the stream begins with the Task *as it stood at the cursor*, whose sequence is the cursor itself, and
- * every event after it follows exactly once, first from the log and then live: a caller that folds events into its
- * copy of the Task is where it was and misses nothing. A cursor of 0 has seen nothing, so the log's first event, which
- * is the Task, begins the stream. A Task that has ended is replayed to its end. A cursor beyond the log is refused.
+ * - Without a cursor the stream begins with the current Task and continues live; an ended Task is rejected.
+ * - With a cursor the stream begins with the Task *as of the cursor*, whose sequence is the cursor itself. Every later
+ *   event follows exactly once, first from the log and then live, so a caller that folds events into its copy of the
+ *   Task misses nothing.
+ * - With cursor 0 the stream begins with the log's first event, which is the Task.
+ * - With a cursor an ended Task is replayed to its end. A cursor beyond the log is rejected.
  */
 export class TaskSubscription {
   constructor(
@@ -36,13 +36,13 @@ export class TaskSubscription {
     private readonly feed: TaskFeed,
   ) {}
 
-  /** @param find gives the Task's log; its refusal is thrown as the stream is opened */
+  /** @param find returns the Task's log; its rejection is thrown when the stream is opened */
   follow(find: () => Promise<TaskLog>, options: SubscriptionOptions, admission: LogAdmission & Disposable): TaskItems {
     const begin = async (): Promise<Beginning> => this.beginning(await find(), options, admission);
     return new TaskItems(this.feed, begin, options.signal);
   }
 
-  /** Where the stream begins, and with what. */
+  /** Returns the beginning of the stream. */
   private async beginning(
     log: TaskLog,
     options: SubscriptionOptions,
@@ -66,7 +66,7 @@ export class TaskSubscription {
   }
 
   private async taskAt({ header, events }: TaskLog, sequence: number, admission: LogAdmission): Promise<StreamItem> {
-    // A log begins with the Task.
+    // The first event of a log is the Task.
     if (events?.[0] && sequence === 1) return eventItem(events[0]);
     const { taskId } = header;
     const task = events
@@ -76,7 +76,7 @@ export class TaskSubscription {
     return taskItem(task, sequence);
   }
 
-  /** @param admission to the log, which is long */
+  /** @param admission admission for reading the log, which may be long */
   private async foldedTask(header: TaskHeader, sequence: number, admission: LogAdmission): Promise<Task | undefined> {
     const { taskId, tenant, owner, lastSequence, size } = header;
     const reader = { tenant, owner };

@@ -3,16 +3,16 @@ import { isJsonObject, textStart } from '#libs/protocol';
 import { agentPath } from './http/agent-base.js';
 
 /**
- * The `tenant` that a card names beside the one address of gRPC, and that clients send with every request (section
- * 8.3.2): the agent's path, with a slash at its end where it has no other.
+ * Returns the `tenant` in a card beside the shared gRPC address, which clients send with every request (section 8.3.2):
+ * the agent's path, with a trailing slash if it has no other.
  */
 export function pathTenant(path: string): string {
   return path === '' || path.includes('/') ? path : `${path}/`;
 }
 
 /**
- * The agent that a `tenant` with a slash addresses. A tenant without a slash is the service's own affair: the name of a
- * workflow (`meantAgent`).
+ * Returns the agent path that a `tenant` with a slash addresses. A tenant without a slash names a workflow of the
+ * service.
  * @returns the agent's path; `''` is the service
  * @throws UnknownAgent
  */
@@ -31,8 +31,8 @@ export function tenantPath(tenant: string): string {
 }
 
 /**
- * A call at the service's base whose `tenant` is the path of an agent is one at that agent's base; any other is what it
- * was.
+ * Redirects a call at the service's base whose `tenant` is the path of an agent to that agent; other calls stay
+ * unchanged.
  * @throws UnknownAgent
  */
 export function atTenant(call: CallContext, params: unknown): CallContext {
@@ -44,9 +44,9 @@ export function atTenant(call: CallContext, params: unknown): CallContext {
 }
 
 /**
- * The agent whose Tasks a request means: at the service's base the workflow that its `tenant` names; anywhere else, and
- * without one, the agent that it came in at.
- * @throws A2AError INVALID_PARAMS where `tenant` names no workflow
+ * Returns the agent whose Tasks a request means: at the service's base the workflow that its `tenant` names; otherwise
+ * the agent that was addressed.
+ * @throws A2AError INVALID_PARAMS if `tenant` names no workflow
  */
 export async function meantAgent(
   catalog: AgentCatalog,

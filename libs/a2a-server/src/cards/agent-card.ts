@@ -13,8 +13,8 @@ import { type CardSecurity, type LegacyCardSecurity, legacySecurity } from './ca
 import { pathTenant } from '../tenant-agent.js';
 
 /**
- * A card of A2A 1.0, whole, with the members beside it that clients of 0.3 look for: what those get who do not ask for
- * 1.0. Both versions ask a reader to leave aside what it does not know. The pre-1.0 dialect looks for `url` too.
+ * Complete card of A2A 1.0 that also has the members of 0.3, for readers that do not request 1.0. Both versions require
+ * readers to ignore unknown members. The pre-1.0 dialect reads `url`, too.
  */
 export interface LegacyAgentCard extends AgentCard, LegacyCardSecurity {
   protocolVersion: '0.3.0';
@@ -24,19 +24,19 @@ export interface LegacyAgentCard extends AgentCard, LegacyCardSecurity {
   supportsAuthenticatedExtendedCard: boolean;
 }
 
-/** What depends on what the process was made of. */
+/** Options of a card that depend on the process's configuration. */
 export interface CardOptions extends Pick<AgentCapabilities, 'pushNotifications'> {
-  /** Where the gRPC binding is, if it is on. */
+  /** Target of the gRPC binding, if it is on. */
   grpcUrl?: string;
-  /** How callers say who they are, where they have to. */
+  /** Authentication of callers, if it is required. */
   security?: CardSecurity;
 }
 
 const HTTP_BINDINGS = ['JSONRPC', 'HTTP+JSON'];
 
 /**
- * In the order in which clients shall prefer them (section 8.3.2): 1.0 before 0.3. All agents share one gRPC endpoint;
- * the `tenant`, which a client sends with every request, says which of them is meant.
+ * Returns the interfaces in order of preference (section 8.3.2): 1.0 before 0.3. All agents share one gRPC endpoint;
+ * the `tenant`, which clients send with every request, names the agent.
  */
 function interfaces(url: string, path: string, grpcUrl: string | undefined): AgentInterface[] {
   const grpc: AgentInterface = { url: grpcUrl ?? '', protocolBinding: 'GRPC', protocolVersion: '1.0' };
@@ -48,8 +48,8 @@ function interfaces(url: string, path: string, grpcUrl: string | undefined): Age
 }
 
 /**
- * The card of an agent (section 4.4.1) as it is reached at a path.
- * @param path the path that the caller used; for the alias of a node that is the alias
+ * Returns the card of an agent (section 4.4.1) as reached at a path.
+ * @param path path that the caller used; for the alias of a node, the alias
  */
 export function agentCard(
   agent: ServedAgent,
@@ -76,7 +76,7 @@ export function agentCard(
   };
 }
 
-/** The same card for readers of 0.3 too. A signature of 1.0 covers none of what they look for. */
+/** Returns a card with the members of 0.3 added. A signature of 1.0 does not cover those. */
 export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
   const [{ url } = { url: '' }] = card.supportedInterfaces;
   return {
@@ -90,7 +90,7 @@ export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
   };
 }
 
-/** Required lists are never empty (section 5.7), and each skill names its modes. */
+/** Returns the skills of an agent. Required lists are never empty (section 5.7), and each skill names its modes. */
 function skills(agent: ServedAgent): AgentSkill[] {
   const { name, description } = agent;
   const declared = agent.skills.length > 0 ? agent.skills : [{ id: 'default', name, description, tags: [] }];
@@ -102,7 +102,7 @@ function skills(agent: ServedAgent): AgentSkill[] {
   }));
 }
 
-/** The card of an agent for callers that it knows: with more skills, examples, and what they take and give. */
+/** Returns the card of an agent for authenticated callers, with more skills, examples, and schemas. */
 export async function extendedCard(
   agent: ServedAgent,
   baseUrl: string,
@@ -116,7 +116,7 @@ export async function extendedCard(
   return { ...card, capabilities: { ...card.capabilities, extensions } };
 }
 
-/** A skill of A2A 1.0 has no member for schemas: they are parameters of an extension. */
+/** Returns the extension whose parameters hold the schemas of skills; a skill of A2A 1.0 has no member for them. */
 function schemaExtension({ schemas }: AgentDetails): AgentExtension[] {
   if (Object.keys(schemas).length === 0) return [];
   return [{ ...SKILL_SCHEMAS, params: { skills: schemas as unknown as JsonObject } }];

@@ -1,18 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WrittenCard } from './served-cards.js';
 
-/** Who may keep a card and for how long, and by which headers of its request it may be distinguished. */
+/** Caching rules of a card. */
 export interface CardCaching {
-  /** A card that depends on who asks is kept by nobody but the caller. */
+  /** True if shared caches may keep the card; false for a card that depends on the caller. */
   shared: boolean;
   maxAgeMs: number;
   varyBy: readonly string[];
 }
 
-/** What every card depends on: readers of 1.0 are told nothing of 0.3. */
+/** Header that every card depends on: readers of 1.0 get no members of 0.3. */
 const VERSION = 'A2A-Version';
 
-/** Sends a card, or 304 to whoever has it already (section 8.6.1). */
+/** Sends a card, or 304 to a caller that has it already (section 8.6.1). */
 export function sendCard(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -29,8 +29,8 @@ export function sendCard(
 }
 
 /**
- * The second after a change, so that no two contents have the same one; `undefined` until it has come: a date that lies
- * ahead must not be told (RFC 9110, section 8.8.2.1).
+ * Returns the second after a change, so that no two contents have the same date; `undefined` while it is in the future,
+ * since such a date must not be sent (RFC 9110, section 8.8.2.1).
  */
 function lastModified(changedAt: Date | undefined): Date | undefined {
   if (changedAt === undefined) return undefined;
@@ -38,13 +38,13 @@ function lastModified(changedAt: Date | undefined): Date | undefined {
   return modified.getTime() <= Date.now() ? modified : undefined;
 }
 
-/** Adds to what others, such as CORS, have said. */
+/** Adds names to the `Vary` header, keeping those of others, such as CORS. */
 function vary(reply: FastifyReply, names: readonly string[]): void {
   const said = reply.getHeader('vary');
   reply.header('vary', [...(said === undefined ? [] : [said].flat()), ...names].join(', '));
 }
 
-/** Whether the caller has this very card; the date counts only where it names no tag (RFC 9110, section 13.2.2). */
+/** True if the caller has this very card. The date counts only if the caller sent no tag (RFC 9110, section 13.2.2). */
 function isKnown({ headers }: FastifyRequest, etag: string, modified: Date | undefined): boolean {
   const tags = headers['if-none-match'];
   if (tags !== undefined) return tags.split(',').some((it) => it.trim() === '*' || opaque(it.trim()) === opaque(etag));
@@ -52,7 +52,7 @@ function isKnown({ headers }: FastifyRequest, etag: string, modified: Date | und
   return since !== undefined && modified !== undefined && modified.getTime() <= Date.parse(since);
 }
 
-/** Tags are compared weakly (RFC 9110, section 13.1.2). */
+/** Returns the opaque part of a tag, for weak comparison (RFC 9110, section 13.1.2). */
 function opaque(tag: string): string {
   return tag.replace(/^W\//, '');
 }

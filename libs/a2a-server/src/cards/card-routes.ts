@@ -12,21 +12,21 @@ import type { ServedCards } from './served-cards.js';
 
 export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
 
-/** Where clients from before A2A 0.3 looked first, and some of 0.3 still look. */
+/** Path where clients older than A2A 0.3, and some of 0.3, look for a card. */
 const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
 
-/** The path at which clients of the pre-1.0 dialect look for a card. */
+/** Path where clients of the pre-1.0 dialect look for a card. */
 const PRE_1_0_CARD = '/agent-card';
 
-/** A caller of a tenant sees the cards of that tenant. */
+/** Headers that determine the caller's tenant, on which cards depend. */
 const CREDENTIALS = ['Authorization', 'X-API-Key'];
 
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
 
 /**
- * Cards are public documents: they need no protocol version, and whoever names none, or one that is not ours, is told what
- * readers of 0.3 look for as well. Those of a tenant are for its callers only.
+ * Routes of the cards. Cards are public documents that need no protocol version: callers without a supported version
+ * also get the members of 0.3. Cards of a tenant are only for its callers.
  */
 export class CardRoutes {
   constructor(
@@ -35,7 +35,7 @@ export class CardRoutes {
     private readonly cards: ServedCards,
   ) {}
 
-  /** The cards below `/a2a` and the directory. */
+  /** Registers the cards below `/a2a` and the directory. */
   register(scope: FastifyInstance): void {
     for (const base of AGENT_BASES) {
       for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
@@ -47,14 +47,14 @@ export class CardRoutes {
     scope.get('/agents', (request, reply) => this.directory(request, reply));
   }
 
-  /** The service's card where clients look for it first (section 8.2). */
+  /** Registers the service's card at the place where clients look first (section 8.2). */
   registerWellKnown(scope: FastifyInstance): void {
     for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
       scope.get(place, (request, reply) => this.card('service', request, reply));
     }
   }
 
-  /** @param notFound the text for an unknown agent instead of its own */
+  /** @param notFound text for an unknown agent in place of the error's own */
   private async card(base: AgentBase, request: FastifyRequest, reply: FastifyReply, notFound?: string): Promise<void> {
     try {
       const path = agentPath(base, request.params as BaseParams);
@@ -71,7 +71,10 @@ export class CardRoutes {
     }
   }
 
-  /** `{agents: [{path, name, description, url, cardUrl}], nextPageToken}` in a stable order. */
+  /**
+   * Answers with the directory, `{agents: [{path, name, description, url, cardUrl}], nextPageToken}`, in a stable
+   * order.
+   */
   private async directory(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       const { pageSize, pageToken } = request.query as Record<string, unknown>;

@@ -1,10 +1,13 @@
 import { type AgentCard, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { AuthMode } from '#libs/service';
 
-/** What a card says of how callers identify themselves (section 4.5): any one of the requirements is enough. */
+/** Authentication of callers in a card (section 4.5): any one of the requirements is enough. */
 export type CardSecurity = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;
 
-/** `undefined` where nobody is asked. Every agent stands behind the same auth guard, and needs the scope `agents`. */
+/**
+ * Returns the authentication that cards declare; `undefined` if none is required. All agents share one auth guard and
+ * need the scope `agents`.
+ */
 export function cardSecurity(mode: AuthMode): CardSecurity | undefined {
   if (mode === 'none') return undefined;
   const bearer = { httpAuthSecurityScheme: { scheme: 'Bearer', ...(mode === 'jwt' && { bearerFormat: 'JWT' }) } };
@@ -16,16 +19,16 @@ export function cardSecurity(mode: AuthMode): CardSecurity | undefined {
   };
 }
 
-/** What readers of 0.3 look for (its section 5.5): schemes that say their `type`, and `security`. */
+/** Members that readers of 0.3 expect (its section 5.5): schemes with a `type`, and `security`. */
 export interface LegacyCardSecurity {
   securitySchemes?: JsonObject;
   security?: JsonObject[];
 }
 
 /**
- * What a card of 1.0 says of credentials, in the words of 0.3 too. Both share one map of schemes, so the members of 0.3
- * stand within each scheme beside its one member of 1.0. They have the same values to the letter: some readers of 1.0 take
- * them in its place, and a signature is good for them as well.
+ * Returns the authentication of a card of 1.0 in the form of 0.3, too. Both share one map of schemes, so each scheme
+ * has the members of 0.3 beside its one member of 1.0. The values are identical: some readers of 1.0 use the 0.3
+ * members instead, and a signature then covers them.
  */
 export function legacySecurity({ securitySchemes, securityRequirements }: AgentCard): LegacyCardSecurity {
   if (!securitySchemes) return {};
@@ -42,7 +45,7 @@ function withLegacyWords(scheme: JsonValue | undefined): JsonValue {
   return { type: 'apiKey', in: location ?? '', ...named, ...scheme };
 }
 
-/** As in OpenAPI only schemes that hand out scopes have some; ours do not. */
+/** Returns a requirement in the form of 0.3. As in OpenAPI, only schemes that issue scopes list some; these do not. */
 function legacyRequirement({ schemes }: JsonObject): JsonObject {
   return Object.fromEntries(Object.keys(schemes ?? {}).map((name) => [name, []]));
 }

@@ -9,15 +9,15 @@ import {
 import { FlattenedSign } from 'jose';
 import { LRUCache } from 'lru-cache';
 
-/** Whoever knows which base URLs are this service's, however a request was addressed. */
+/** Knows the base URLs of this service, however a request was addressed. */
 export interface AddressAuthority {
   isOwnAddress(baseUrl: string): boolean;
 }
 
 /**
- * Signs agent cards (section 8.4): a JWS over the canonical form, by the key of `/.well-known/jwks.json`, which the
- * protected header names as `jku`. A card with a base URL that is not known to be ours is not signed: it is built from the
- * Host header, and whoever asks for it could have it say anything.
+ * Signs agent cards (section 8.4): a JWS over the canonical form, with the key of `/.well-known/jwks.json`, which the
+ * protected header names as `jku`. A card with an unconfirmed base URL is not signed: that URL comes from the Host
+ * header, so a caller could choose it.
  */
 export class CardSigner {
   private readonly kept = new LRUCache<string, Promise<AgentCardSignature>>({ max: 1_000 });
@@ -28,8 +28,9 @@ export class CardSigner {
   ) {}
 
   /**
-   * The signature of a card, the same one for the same content as long as it is kept: a thousand cards.
-   * @param digest of the card's content
+   * Returns the signature of a card; equal content gets the same one while it is cached (a thousand cards). Returns
+   * `undefined` for an unconfirmed base URL.
+   * @param digest digest of the card's content
    */
   async signature(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature | undefined> {
     if (!this.address.isOwnAddress(baseUrl)) return undefined;

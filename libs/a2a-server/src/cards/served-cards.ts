@@ -9,39 +9,41 @@ import type { CardSigner } from './card-signer.js';
 export interface ServedCardsOptions {
   address: PublicAddress;
   pushNotifications?: boolean;
-  /** What cards say of credentials; absent where nobody is asked for them. */
+  /** Authentication that cards declare; absent if none is required. */
   security?: CardSecurity;
-  /** Absent: cards are not signed. */
+  /** Signer of cards; absent: cards are not signed. */
   signer?: CardSigner;
-  /** How long, in milliseconds, readers may keep a card without asking again; absent: not at all. */
+  /** Milliseconds for which readers may keep a card without revalidation; absent: 0. */
   maxAgeMs?: number;
 }
 
-/** A card as it goes out. */
+/** Serialized card. */
 export interface WrittenCard {
   json: string;
-  /** Of its content without the signatures: those of two replicas differ, and are equally good (RFC 9110, section 8.8.1). */
+  /**
+   * Tag of the content without signatures: those of two replicas differ but are equivalent (RFC 9110, section 8.8.1).
+   */
   etag: string;
-  /** When it changed last; absent where nobody knows. */
+  /** Time of the last change; absent if unknown. */
   changedAt?: Date;
 }
 
-/** Where a card is read, and by whom. */
+/** Reader of a card, and how the agent was addressed. */
 export interface CardReader {
   baseUrl: string;
-  /** The path that the reader used; for the alias of a node that is the alias. */
+  /** Path that the reader used; for the alias of a node, the alias. */
   path: string;
-  /** Whether the members of 0.3 stand beside those of 1.0. */
+  /** True if the members of 0.3 are added. */
   legacy: boolean;
 }
 
-/** The cards of the agents of this process. */
+/** Cards of the agents of this process. */
 export class ServedCards {
   private readonly since = new Date();
 
   constructor(private readonly options: ServedCardsOptions) {}
 
-  /** Whether callers are known, so that what a card says may depend on them. */
+  /** True if callers are authenticated, so that cards may depend on them. */
   get personal(): boolean {
     return this.options.security !== undefined;
   }
@@ -50,17 +52,17 @@ export class ServedCards {
     return this.options.maxAgeMs ?? 0;
   }
 
-  /** The card that everyone sees. */
+  /** Returns the public card of an agent. */
   publicCard(agent: ServedAgent, { baseUrl, path, legacy }: CardReader): Promise<WrittenCard> {
     const card = agentCard(agent, baseUrl, path, this.cardOptions(baseUrl));
-    // Behind an alias there may be another agent tomorrow, which was saved before this one.
+    // An alias may lead to another agent later, whose last change is earlier.
     const changedAt = path === agent.path ? this.changeOf(agent) : undefined;
     return this.written(legacy ? withLegacyMembers(card) : card, baseUrl, changedAt);
   }
 
   /**
-   * What a caller that is known sees of an agent (sections 3.1.11 and 13.3), in the words of its version.
-   * @throws A2AError UNSUPPORTED_OPERATION where nobody is asked who they are
+   * Returns the extended card of an agent (sections 3.1.11 and 13.3), in the version of the caller.
+   * @throws A2AError UNSUPPORTED_OPERATION if no authentication is required
    */
   async extendedCard(
     agent: ServedAgent,
@@ -74,7 +76,7 @@ export class ServedCards {
     return this.signed(call.protocolVersion === '0.3' ? withLegacyMembers(card) : card, baseUrl);
   }
 
-  /** An extended card as it goes out. */
+  /** Serializes an extended card. */
   writtenCard(agent: ServedAgent, { signatures, ...content }: AgentCard): WrittenCard {
     const etag = `${signatures ? 'W/' : ''}"${digestOf(JSON.stringify(content))}"`;
     const json = JSON.stringify({ ...content, ...(signatures && { signatures }) });
@@ -86,7 +88,10 @@ export class ServedCards {
     return { pushNotifications, security, grpcUrl: address.publicGrpcTarget?.(baseUrl) };
   }
 
-  /** What a card says beyond what is saved follows from how the process was started. */
+  /**
+   * Returns the time of an agent's last change, at least the start of the process: parts of a card depend on its
+   * configuration.
+   */
   private changeOf({ changedAt }: ServedAgent): Date {
     return changedAt !== undefined && changedAt > this.since ? changedAt : this.since;
   }

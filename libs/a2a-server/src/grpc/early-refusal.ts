@@ -5,8 +5,8 @@ import { grpcError } from './grpc-status.js';
 import { isPublicMethod, tooManyPublicCalls } from './public-calls.js';
 
 /**
- * Refuses calls of the health service that are too many of their address with one answer that is made once: what grpc-js
- * and the auth guard make for a call costs ten times as much, and a flood of such calls needs no credentials.
+ * Rejects excess calls of the health service from one address with an answer built once: the objects of grpc-js and the
+ * auth guard cost ten times as much, and such a flood needs no credentials.
  */
 export function refusePublicFlood(access: Pick<GrpcAccess, 'isPublicFull'>): EarlyRefusal {
   const answer = refusalHeaders();
@@ -15,14 +15,14 @@ export function refusePublicFlood(access: Pick<GrpcAccess, 'isPublicFull'>): Ear
     if (path === undefined || !isPublicMethod(path) || !access.isPublicFull(connection.address, path)) return false;
     stream.on('error', ignore);
     stream.respond(answer, { endStream: true });
-    // What follows of the request is not read (RFC 9113, section 8.1).
+    // The rest of the request is not read (RFC 9113, section 8.1).
     stream.close(constants.NGHTTP2_NO_ERROR);
     connection.refused();
     return true;
   };
 }
 
-/** Returns the only headers of the answer, which say all of it ("Trailers-Only"). */
+/** Returns the headers that form the whole answer ("Trailers-Only"). */
 function refusalHeaders(): OutgoingHttpHeaders {
   const { code, details, metadata } = grpcError(tooManyPublicCalls());
   return {

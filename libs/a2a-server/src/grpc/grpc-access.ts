@@ -13,7 +13,7 @@ import {
 import type { AppConfig, InFlight } from '#libs/service';
 import { PublicCalls } from './public-calls.js';
 
-/** The auth guard of the gRPC binding: the same credentials as over HTTP, as metadata of the same names. */
+/** Access checks of the gRPC binding: credentials and limits as over HTTP, from metadata of the same names. */
 export class GrpcAccess {
   private readonly publicCalls = new PublicCalls();
 
@@ -25,46 +25,49 @@ export class GrpcAccess {
     private readonly config: Pick<AppConfig, 'bodyLimit' | 'requestTimeoutMs'>,
   ) {}
 
-  /** Who calls. Rejects with an A2AError where it is nobody that may call agents, which is all that gRPC serves. */
+  /**
+   * Authenticates the caller. @throws A2AError if the caller is unknown or may not call agents, the only purpose of
+   * gRPC
+   */
   async caller(headers: IncomingHttpHeaders): Promise<Caller> {
     const caller = await this.authentication.caller(presentedCredentials(headers));
     if (!caller.permissions.has('agents')) throw permissionDenied(['agents']);
     return caller;
   }
 
-  /** As CallerLimits. @throws A2AError RATE_LIMITED */
+  /** Enters a call into CallerLimits. @returns the function that leaves @throws A2AError RATE_LIMITED */
   enter(caller: Caller, address: string): () => void {
     return this.limits.enter(limitName(caller, address));
   }
 
-  /** Enters a call without credentials, as PublicCalls does. @throws A2AError RATE_LIMITED */
+  /** Enters a call without credentials into PublicCalls. @throws A2AError RATE_LIMITED */
   enterPublic(address: string, method: string): () => void {
     return this.publicCalls.enter(address, method);
   }
 
-  /** Returns whether an address has as many calls of a method as it may. */
+  /** True if an address has as many calls of a method as allowed. */
   isPublicFull(address: string, method: string): boolean {
     return this.publicCalls.isFull(address, method);
   }
 
-  /** How long a message may take to come, in milliseconds. */
+  /** Limit for receiving a message, in milliseconds. */
   get messageTimeoutMs(): number {
     return this.config.requestTimeoutMs;
   }
 
-  /** Counts a message as it comes. @throws A2AError where too much is in flight already */
+  /** Starts counting an arriving message. @throws A2AError if too much is in flight */
   message(caller: Caller): ArrivingBody {
     const body = ArrivingBody.enter(this.inFlight, caller, this.config.bodyLimit);
     if (typeof body === 'string') throw inFlightError(body);
     return body;
   }
 
-  /** As CallerLimits. @throws A2AError RATE_LIMITED */
+  /** Enters a stream into CallerLimits. @returns the function that leaves @throws A2AError RATE_LIMITED */
   stream(caller: Caller, peer: string): () => void {
     return this.limits.stream(limitName(caller, addressOf(peer)));
   }
 
-  /** As OpenCalls: ends a stream whose caller's credentials have ended. @returns what to call when it has ended */
+  /** Ends a stream when its caller's credentials end. @returns the function to call when the stream has ended */
   watch(caller: Caller, end: () => void): () => void {
     return this.openCalls.watch(caller, () => {
       end();
@@ -73,7 +76,7 @@ export class GrpcAccess {
   }
 }
 
-/** The address of a peer, which is an address and a port. */
+/** Returns the address of a peer, without its port. */
 export function addressOf(peer: string): string {
   return peer.replace(/:\d+$/, '');
 }

@@ -2,25 +2,25 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import type { PacedReader, ReaderPace } from '#libs/http';
 
-/** Bytes that are handed to HTTP/2 at once: it tells of a write when all of it has left, and of nothing before. */
+/** Maximum number of bytes passed to HTTP/2 at once: it reports a write only when all of it has left. */
 const PIECE = 64 * 1024;
 
 type Written = (error?: Error | null) => void;
 type AnswerStream = Pick<ServerHttp2Stream, 'on' | 'once' | 'off' | 'write' | 'close' | 'closed' | 'destroyed'>;
 
 /**
- * The answer of one call, as far as it has left. grpc-js writes a message in one piece and tells of nothing until all of
- * it has gone, which for a reader that opens no window is never; this writes it piece by piece, so that its pace is known.
+ * Answer of one call, written in pieces so that the reader's rate is known. grpc-js writes a message in one piece and
+ * reports only when all of it has gone, which never happens for a reader that opens no window.
  *
- * - Watched from its creation until its stream closes.
- * - A reader below the minimum rate has its stream reset with ENHANCE_YOUR_CALM, which clients of gRPC report as
- *   RESOURCE_EXHAUSTED. A connection that does not even take that is cut by itself (GrpcConnections).
+ * - It is watched from its creation until its stream closes.
+ * - A reader below the minimum rate gets its stream reset with ENHANCE_YOUR_CALM, which gRPC clients report as
+ *   RESOURCE_EXHAUSTED. A connection that does not accept even that is cut separately (GrpcConnections).
  */
 export class GrpcAnswer implements PacedReader {
   private waiting = 0;
   private taken = 0;
   private ended = false;
-  /** True if all that was written has left since the last look. */
+  /** True if everything written has left since the last measurement. */
   private keptUp = true;
 
   private constructor(
@@ -28,7 +28,7 @@ export class GrpcAnswer implements PacedReader {
     private readonly writeOnce: (chunk: Buffer, written: Written) => boolean,
   ) {}
 
-  /** Watches the answer of a call; to be called before anything is written. */
+  /** Watches the answer of a call; call it before anything is written. */
   static of(call: ServerInterceptingCallInterface, pace: ReaderPace): GrpcAnswer {
     const stream = streamOf(call);
     const answer = new GrpcAnswer(stream, stream.write.bind(stream));
@@ -37,7 +37,7 @@ export class GrpcAnswer implements PacedReader {
     return answer;
   }
 
-  /** Calls back, once, when the stream has closed and holds nothing. @returns false where it has closed already */
+  /** Calls back once, when the stream has closed and holds nothing. @returns false if it has already closed */
   whenClosed(done: () => void): boolean {
     const { stream } = this;
     if (stream.closed || stream.destroyed) return false;
@@ -45,20 +45,23 @@ export class GrpcAnswer implements PacedReader {
     return true;
   }
 
-  /** The status is on its way; what is left is the reader's to take. */
+  /** Notes that the status has been sent: the reader must take the rest. */
   end(): void {
     this.ended = true;
   }
 
   /**
-   * Tells a caller that has its answer to stop sending (RFC 9113, section 8.1): else what follows would be taken, and the
-   * stream stay open, for as long as the caller likes.
+   * Asks a caller that has its answer to stop sending (RFC 9113, section 8.1): otherwise further data would be accepted
+   * and the stream stay open as long as the caller likes.
    */
   stopReading(): void {
     this.stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
-  /** A reader that has taken everything since the last look keeps up, however little that was. */
+  /**
+   * True while the reader lags. A reader that has taken everything since the last measurement keeps up, however little
+   * that was.
+   */
   hasPending(): boolean {
     const { keptUp } = this;
     this.keptUp = this.waiting === 0;
@@ -93,7 +96,7 @@ export class GrpcAnswer implements PacedReader {
   }
 }
 
-/** The HTTP/2 stream of a call, which grpc-js keeps to itself. */
+/** Returns the HTTP/2 stream of a call, an internal of grpc-js. */
 export function streamOf(call: ServerInterceptingCallInterface): AnswerStream {
   const { stream } = call as { stream?: AnswerStream };
   if (!stream) throw new Error('This version of grpc-js keeps the stream of a call elsewhere');

@@ -18,9 +18,11 @@ const ACCEPT_ENCODING = 'grpc-accept-encoding';
 const IDENTITY = 'identity';
 
 /**
- * Lets no call in whose caller is not known, may not call agents or is over a limit. It asks when the metadata is there:
- * of the message of a call that is refused nothing is read. A call counts until it is answered, or gone. Messages that
- * are compressed are refused, as bodies are over HTTP: a little of them can become any amount.
+ * Rejects calls whose caller is unknown, may not call agents or is over a limit.
+ *
+ * - The check runs when the metadata has arrived; the message of a rejected call is not read.
+ * - A call counts against limits until it is answered or gone.
+ * - Compressed messages are rejected, like compressed bodies over HTTP: they can expand to any size.
  */
 export function grpcAuthGuard(access: GrpcAccess, pace: ReaderPace, connections: GrpcConnections): ServerInterceptor {
   return ({ path }, call) => {
@@ -84,7 +86,7 @@ function failureOf(error: unknown): Failure {
   return { code: code ?? status.UNKNOWN, details: details ?? '', metadata };
 }
 
-/** Returns the failure that tells a caller that compresses which encodings are accepted (gRPC, "Compression"). */
+/** Creates the failure for compressed messages, which names the accepted encodings (gRPC, "Compression"). */
 function COMPRESSED(): Failure {
   const metadata = new Metadata();
   metadata.set(ACCEPT_ENCODING, IDENTITY);
@@ -92,15 +94,15 @@ function COMPRESSED(): Failure {
 }
 
 /**
- * True if the messages of a call may be compressed. One that is marked so without an announced encoding is not
- * decompressed. grpc-js takes the announcement out of the metadata.
+ * True if the messages of a call may be compressed. A compressed message without an announced encoding is not
+ * decompressed. grpc-js removes the announcement from the metadata.
  */
 function isCompressed(call: ServerInterceptingCallInterface): boolean {
   const { incomingEncoding } = call as { incomingEncoding?: string };
   return incomingEncoding !== IDENTITY;
 }
 
-/** Counts what comes as it comes, not when the message is there; and it has to come. */
+/** Counts the bytes of a message as they arrive, and limits the time until it is complete. */
 function countMessage(call: ServerInterceptingCallInterface, visit: GrpcVisit, refuse: (error: unknown) => void): void {
   const stream = streamOf(call);
   visit.expectMessage(() =>

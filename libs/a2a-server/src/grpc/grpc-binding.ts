@@ -28,10 +28,10 @@ type StreamCall = ServerWritableStream<GrpcRequest, unknown>;
 interface GrpcBindingOptions {
   handler: RequestHandler;
   access: GrpcAccess;
-  /** Room for large items of streams; absent: none waits. */
+  /** Room for large items of streams; absent: no item waits. */
   frames: FrameRoom | undefined;
   baseUrl: () => string;
-  /** Members of the JSON in one request. */
+  /** Maximum number of members of the JSON in one request. */
   jsonMembers: number;
 }
 
@@ -50,16 +50,18 @@ const DRAINING = { code: status.UNAVAILABLE, details: 'The service is shutting d
 const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of this stream have ended' };
 
 /**
- * The gRPC binding (section 10): the same operations, checks and errors as the others. Whoever comes here has passed
- * the auth guard (grpcAuthGuard). Checks come in this order: version, message, agent, parameters. A call that is
- * canceled or whose deadline passes ends the reading, never the work.
+ * gRPC binding (section 10), with the operations, checks and errors of the other bindings.
+ *
+ * - Calls have passed the auth guard (grpcAuthGuard).
+ * - Checks come in this order: version, message, agent, parameters.
+ * - Canceling a call, or its deadline, ends the reading, never the work.
  */
 export class GrpcBinding {
   private readonly open = new Set<AbortController>();
 
   constructor(private readonly options: GrpcBindingOptions) {}
 
-  /** The handlers of every method, by its name. */
+  /** Returns the handlers of all methods by name. */
   implementation(): UntypedServiceImplementation {
     const methods: UntypedServiceImplementation = {};
     for (const [name, operation] of Object.entries(OPERATIONS)) {
@@ -71,7 +73,7 @@ export class GrpcBinding {
     return methods;
   }
 
-  /** Ends every stream with UNAVAILABLE; readers subscribe again, at another replica. */
+  /** Ends every stream with UNAVAILABLE; readers resubscribe at another replica. */
   endAll(): void {
     for (const abort of this.open) abort.abort(ENDED_FOR_ALL);
   }
@@ -123,13 +125,13 @@ export class GrpcBinding {
     const path = tenantPath(tenant);
     const call = grpcCall(headers, path, scope, this.options.baseUrl());
     const agent = await this.options.handler.agentOfTasks(call);
-    // Where it named the agent it has done its work.
+    // A tenant that named the agent is not a parameter.
     if (path !== '') delete params.tenant;
     return { agent, params, call, caller, whenClosed };
   }
 }
 
-/** @returns why the stream ends before its time, if it does */
+/** Sends the items of a stream. @returns the status for an early end, if any */
 async function forward(
   items: AsyncIterable<StreamItem>,
   grpc: StreamCall,
@@ -149,8 +151,8 @@ async function forward(
 }
 
 /**
- * Sends one item and waits until it has gone, or its reader has: a slow reader costs the memory of one item. A reader that
- * is too slow is cut (GrpcAnswer).
+ * Sends one item and waits until it, or its reader, has gone: a slow reader costs the memory of one item. GrpcAnswer
+ * cuts a reader that is too slow.
  */
 function taken(response: StreamResponse, grpc: StreamCall, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

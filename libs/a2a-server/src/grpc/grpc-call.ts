@@ -5,7 +5,7 @@ import type { TaskScope } from '#libs/tasks';
 import { activated } from '../extensions.js';
 import { activatedExtensions, tracing } from '../http/call-context.js';
 
-/** What a caller says of itself, as the headers of HTTP would have it; keys are lower case. */
+/** Converts metadata to the headers that HTTP would have, with names in lower case. */
 export function headersOf(metadata: Metadata): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {};
   for (const name of Object.keys(metadata.getMap())) {
@@ -14,7 +14,7 @@ export function headersOf(metadata: Metadata): IncomingHttpHeaders {
   return headers;
 }
 
-/** Who calls which agent: the service parameters are metadata of the same names (section 10.2). */
+/** Creates the context of a call. Service parameters are metadata of the same names (section 10.2). */
 export function grpcCall(headers: IncomingHttpHeaders, agent: string, scope: TaskScope, baseUrl: string): CallContext {
   const key = headers['idempotency-key'];
   return {
@@ -27,7 +27,7 @@ export function grpcCall(headers: IncomingHttpHeaders, agent: string, scope: Tas
   };
 }
 
-/** The metadata of an answer: which of the extensions that the caller asked for are active at the agent. */
+/** Returns the metadata of an answer: the requested extensions that are active at the agent. */
 export function answerMetadata(call: CallContext, agent: ServedAgent): Metadata {
   const metadata = new Metadata();
   const active = activated(call.extensions, agent);

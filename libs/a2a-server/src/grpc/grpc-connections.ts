@@ -10,7 +10,7 @@ import type { Server } from '@grpc/grpc-js';
 import { PacedSocket, type ReaderPace } from '#libs/http';
 import { addressOf } from './grpc-access.js';
 
-/** Refuses a call before grpc-js makes anything for it. @returns false where it may go on to grpc-js */
+/** Rejects a call before grpc-js creates anything for it. @returns false to pass the call on to grpc-js */
 export type EarlyRefusal = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -18,33 +18,34 @@ export type EarlyRefusal = (
 ) => boolean;
 
 export interface ConnectionLimits {
-  /** Milliseconds that a connection without credentials may be open without a call of the health service. */
+  /** Milliseconds for which a connection without credentials may be open without a call of the health service. */
   anonymousMs: number;
-  /** Connections without credentials of one address. */
+  /** Maximum number of connections without credentials from one address. */
   mostOfAddress: number;
 }
 
 const DEFAULT_LIMITS: ConnectionLimits = { anonymousMs: 30_000, mostOfAddress: 1_000 };
 const LOOKS_PER_PERIOD = 6;
 
-/** Calls under way on one connection; clients keep what is more to themselves until one is over. */
+/** Maximum number of concurrent calls on one connection; clients queue further ones. */
 const MOST_STREAMS = 1_000;
 /**
- * Calls under way until one with credentials has come. A read of the socket may hold all of them, and others wait: few
- * more than the watches that an address may have, so that a check finds room beside them.
+ * Maximum number of concurrent calls before one with credentials. One read of the socket may start all of them. The
+ * number slightly exceeds the watches that an address may have, so a health check has room beside them.
  */
 export const MOST_ANONYMOUS_STREAMS = 128;
-/** Calls that are refused on a connection without credentials before it is cut. */
+/** Number of rejected calls after which a connection without credentials is cut. */
 const MOST_REFUSALS = 100;
 
 /**
- * The connections of the gRPC port.
+ * Connections of the gRPC port.
  *
- * - One that does not read what is sent is cut (ReaderPace). HTTP/2 alone would wait for it, also at the shutdown.
- * - One that has made no call with credentials, and none of the health service for half a minute, is cut: it is idle, has
- *   sent half of its headers, or calls methods that do not exist.
- * - One without credentials has 128 calls at a time, and is cut once a hundred were refused.
- * - An address has at most a thousand of those; beyond that the one that was idle longest gives way to the newest.
+ * - A connection that does not read is cut (ReaderPace). HTTP/2 alone would wait for it, even at shutdown.
+ * - A connection with no authenticated call, and no call of the health service for half a minute, is cut: it is idle,
+ *   sends incomplete headers, or calls unknown methods.
+ * - A connection without credentials has at most 128 calls at a time, and is cut after a hundred rejections.
+ * - An address has at most a thousand connections without credentials; beyond that the one idle longest is cut for the
+ *   newest.
  */
 export class GrpcConnections {
   private readonly byPeer = new Map<string, GrpcConnection>();
@@ -58,11 +59,11 @@ export class GrpcConnections {
     this.timer = setInterval(() => this.look(), limits.anonymousMs / LOOKS_PER_PERIOD).unref();
   }
 
-  /** Watches a server that listens already. @param refuse asked about each call before grpc-js */
+  /** Watches a listening server. @param refuse called for each call before grpc-js */
   watch(server: Server, refuse: EarlyRefusal): void {
     for (const http2 of listenersOf(server)) {
       this.guardStreams(http2, refuse);
-      // Before the listener of HTTP/2, which makes the session.
+      // Runs before the listener of HTTP/2, which creates the session.
       http2.prependListener('connection', (socket: Socket) => this.add(socket));
       http2.on('session', (session: ServerHttp2Session) => {
         const { remoteAddress, remotePort } = session.socket;
@@ -73,7 +74,7 @@ export class GrpcConnections {
     }
   }
 
-  /** Has each call go through a refusal to what listened for calls before. */
+  /** Passes each call to a refusal first, then to the previous listeners. */
   private guardStreams(http2: NetServer, refuse: EarlyRefusal): void {
     const listeners = http2.listeners('stream') as StreamListener[];
     http2.removeAllListeners('stream');
@@ -84,12 +85,12 @@ export class GrpcConnections {
     });
   }
 
-  /** The connection of a peer, which is an address and a port; that of a peer which has left is nobody's. */
+  /** Returns the connection of a peer, which is an address and a port; an unattached one if the peer has left. */
   of(peer: string): GrpcConnection {
     return this.byPeer.get(peer) ?? new GrpcConnection(addressOf(peer));
   }
 
-  /** Ends the watch, and what is left of the connections: HTTP/2 would wait for their readers. */
+  /** Ends the watch and cuts the remaining connections: HTTP/2 would wait for their readers. */
   close(): void {
     clearInterval(this.timer);
     for (const connection of this.byPeer.values()) connection.cut();
@@ -116,7 +117,7 @@ export class GrpcConnections {
     if (all.length >= this.limits.mostOfAddress) all[0]?.cut();
   }
 
-  /** Counts looks, not time: a process that stood still blames no connection. */
+  /** Cuts idle connections. It counts looks, not time: after a standstill of the process no connection is blamed. */
   private look(): void {
     for (const connection of this.byPeer.values()) {
       if (connection.idleLooks() > LOOKS_PER_PERIOD) connection.cut();
@@ -124,7 +125,7 @@ export class GrpcConnections {
   }
 }
 
-/** A connection on which no call with credentials has come yet. */
+/** Connection, without credentials until its first authenticated call. */
 export class GrpcConnection {
   private isKnown = false;
   private publicCalls = 0;
@@ -137,24 +138,24 @@ export class GrpcConnection {
     private readonly socket?: Socket,
   ) {}
 
-  /** True if the connection serves nobody at present. */
+  /** True if the connection has no authenticated caller and no open call of the health service. */
   get isIdle(): boolean {
     return !this.isKnown && this.publicCalls === 0;
   }
 
-  /** Takes the HTTP/2 session, once it is there. */
+  /** Attaches the HTTP/2 session once it exists. */
   opened(session: ServerHttp2Session): void {
     this.session = session;
   }
 
-  /** Notes that somebody with credentials has called: more calls are let in at a time from then on. */
+  /** Notes an authenticated call, which raises the limit of concurrent calls. */
   known(): void {
     if (this.isKnown) return;
     this.isKnown = true;
     if (this.session?.destroyed === false) this.session.settings({ maxConcurrentStreams: MOST_STREAMS });
   }
 
-  /** Notes that a call was refused; a connection without credentials is cut after many. */
+  /** Notes a rejected call; a connection without credentials is cut after many. */
   refused(): void {
     if (this.isKnown) return;
     this.refusals += 1;
@@ -163,7 +164,7 @@ export class GrpcConnection {
     setImmediate(() => this.cut());
   }
 
-  /** Notes that a call of the health service is open. @returns what to call when it has ended */
+  /** Notes an open call of the health service. @returns the function to call when it has ended */
   beginPublicCall(): () => void {
     this.publicCalls += 1;
     return () => {
@@ -172,7 +173,7 @@ export class GrpcConnection {
     };
   }
 
-  /** Looks at the connection. @returns how many looks in a row have found it idle */
+  /** Looks at the connection. @returns the number of consecutive looks that found it idle */
   idleLooks(): number {
     this.looks = this.isIdle ? this.looks + 1 : 0;
     return this.looks;
@@ -185,7 +186,7 @@ export class GrpcConnection {
 
 type StreamListener = (this: NetServer, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number) => void;
 
-/** The HTTP/2 servers of a server, which grpc-js keeps to itself. */
+/** Returns the HTTP/2 servers of a server, an internal of grpc-js. */
 function listenersOf(server: Server): Iterable<NetServer> {
   const { http2Servers } = server as unknown as { http2Servers?: Map<NetServer, unknown> };
   if (!http2Servers) throw new Error('This version of grpc-js keeps its servers elsewhere');

@@ -17,9 +17,13 @@ import { encodesMoreMembers, JSON_IN_CANCEL, JSON_IN_SEND, type JsonPlaces } fro
 
 import * as sdk from '@a2a-js/sdk';
 
-/** A request as it came: its bytes are read inside the handler, where a bad one is refused like in other bindings. */
+/**
+ * Received request. Its bytes are decoded inside the handler, where an invalid one is rejected as in other bindings.
+ */
 export interface GrpcRequest {
-  /** The parameters as ProtoJSON. @throws A2AError PARSE_ERROR; INVALID_REQUEST where their JSON has more members */
+  /**
+   * Returns the parameters as ProtoJSON. @throws A2AError PARSE_ERROR; INVALID_REQUEST if their JSON has more members
+   */
   params(mostMembers: number): JsonObject;
 }
 
@@ -33,7 +37,7 @@ interface Method {
   responseDeserialize: (bytes: Buffer) => unknown;
 }
 
-/** The service of `a2a.proto` as the official SDK compiled it, with ProtoJSON on our side of it. */
+/** Methods of `a2a.proto` as compiled by the official SDK, with ProtoJSON as their values here. */
 export const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, Method>> = {
   SendMessage: method(
     A2AService.sendMessage,
@@ -78,7 +82,7 @@ export const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, Method>> = {
   ),
 };
 
-/** The definition for a server. */
+/** Service definition for a server. */
 export const GRPC_SERVICE = GRPC_METHODS as unknown as ServiceDefinition;
 
 interface SdkMethod<Request, Response> {
@@ -121,7 +125,7 @@ function read<Request>(
   codec: { toJSON(value: Request): unknown },
 ): JsonObject {
   try {
-    // Its own reader, which the SDK's decoders take as well, would change what is no UTF-8 without a word.
+    // The SDK's decoders also accept a reader. The default one would silently replace invalid UTF-8.
     const reader = new BinaryReader(bytes, (text) => UTF8.decode(text));
     return codec.toJSON(decode(reader as unknown as Buffer)) as JsonObject;
   } catch (error) {

@@ -18,25 +18,28 @@ export interface GrpcListenerOptions {
   handler: RequestHandler;
   access: GrpcAccess;
   pace: ReaderPace;
-  /** Room for large items of streams; absent: none waits. */
+  /** Room for large items of streams; absent: no item waits. */
   frames?: FrameRoom;
-  /** The service's own base URL, without a slash at the end. */
+  /** Base URL of the service, without a trailing slash. */
   baseUrl: () => string;
-  /** Bytes of the largest request. */
+  /** Maximum number of bytes of a request. */
   messageLimit: number;
-  /** Members of the JSON in one request. */
+  /** Maximum number of members of the JSON in one request. */
   jsonMembers: number;
-  /** For tests: other limits than the usual ones. */
+  /** Limits in tests; absent: the defaults. */
   connections?: ConnectionLimits;
 }
 
-/** Time after which a connection without calls is closed in order; clients open another one for their next call. */
+/**
+ * Time in milliseconds after which a connection without calls is closed gracefully; clients open another one for their
+ * next call.
+ */
 const LONGEST_IDLE_MS = 5 * 60_000;
 
-/** The name of the service in `a2a.proto`, for health checks. */
+/** Name of the service in `a2a.proto`, for health checks. */
 const SERVICE_NAME = 'lf.a2a.v1.A2AService';
 
-/** The gRPC server: A2A and the standard health service, without TLS, which a proxy in front adds. */
+/** gRPC server for A2A and the standard health service, without TLS, which a proxy adds. */
 export class GrpcListener {
   private readonly binding: GrpcBinding;
   private readonly health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
@@ -51,7 +54,7 @@ export class GrpcListener {
     this.binding = new GrpcBinding({ handler, access, frames, baseUrl, jsonMembers });
     this.server = new Server({
       interceptors: [grpcAuthGuard(access, pace, this.connections)],
-      // Nobody asks for what channelz counts of each connection and call.
+      // channelz statistics of connections and calls are not used.
       'grpc.enable_channelz': 0,
       'grpc.max_receive_message_length': messageLimit,
       'grpc.max_send_message_length': -1,
@@ -64,7 +67,7 @@ export class GrpcListener {
     this.health.addToServer(this.server);
   }
 
-  /** @returns the port; rejects where it is taken */
+  /** Listens. @returns the port; rejects if it is taken */
   listen(host: string, port: number): Promise<number> {
     const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     return new Promise((resolve, reject) => {
@@ -76,7 +79,7 @@ export class GrpcListener {
     });
   }
 
-  /** Says that no more calls shall come. */
+  /** Reports NOT_SERVING to health checks. */
   drain(): void {
     this.health.setStatus('', 'NOT_SERVING');
     this.health.setStatus(SERVICE_NAME, 'NOT_SERVING');
@@ -86,7 +89,7 @@ export class GrpcListener {
     this.binding.endAll();
   }
 
-  /** Resolves when the calls under way are answered; what is left when the signal aborts is cut. */
+  /** Resolves when the calls in progress are answered; remaining ones are cut when the signal aborts. */
   async close(signal: AbortSignal): Promise<void> {
     const cut = (): void => {
       this.server.forceShutdown();

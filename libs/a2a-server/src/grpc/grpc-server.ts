@@ -6,8 +6,8 @@ import { RequestHandler } from '../request-handler.js';
 import { GrpcAccess } from './grpc-access.js';
 
 /**
- * The gRPC binding as a part of the service: listens on `GRPC_PORT`, is one of the readiness checks, and drains with the
- * shutdown. Without the variable nothing of it is even loaded.
+ * gRPC server as part of the service: listens on `GRPC_PORT`, takes part in readiness, and drains at shutdown. Without
+ * the variable its code is not even loaded.
  */
 @Injectable()
 export class GrpcServer {
@@ -26,8 +26,9 @@ export class GrpcServer {
   ) {}
 
   /**
-   * @returns the port, or `undefined` where gRPC is off
-   * @throws Error where the port is taken
+   * Listens if gRPC is configured.
+   * @returns the port, or `undefined` if gRPC is off
+   * @throws Error if the port is taken
    */
   async listen(): Promise<number | undefined> {
     const { grpcPort, host, bodyLimit, content } = this.config;

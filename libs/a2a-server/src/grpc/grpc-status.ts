@@ -3,7 +3,7 @@ import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { type A2AError, briefText } from '#libs/protocol';
 import { publicError } from '../public-error.js';
 
-/** Where an HTTP status says more than the error's own code does. */
+/** gRPC statuses by HTTP status, where that is more precise than the error's own code. */
 const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
   401: status.UNAUTHENTICATED,
   403: status.PERMISSION_DENIED,
@@ -14,13 +14,16 @@ const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
   503: status.UNAVAILABLE,
 };
 
-/** Trailers are headers: clients take 8 KiB of them, and what is quoted of a request may be long. */
+/**
+ * Maximum number of characters of a text in trailers: clients accept 8 KiB of headers, and quotes from a request may be
+ * long.
+ */
 const LONGEST_TEXT = 300;
 const MOST_VIOLATIONS_BYTES = 2_500;
 
 /**
- * What a caller sees of an error: the status of section 5.4, and a `google.rpc.Status` with the same details that the
- * other bindings have (section 10.6).
+ * Converts an error to the one that callers see: the status of section 5.4, and a `google.rpc.Status` with the details
+ * of the other bindings (section 10.6).
  */
 export function grpcError(error: unknown): Partial<ServiceError> {
   const shown = publicError(error);
@@ -30,13 +33,13 @@ export function grpcError(error: unknown): Partial<ServiceError> {
   return { name: shown.name, code, details: shortened(shown.message), metadata };
 }
 
-/** A text as short as a trailer needs it, without halves of characters, which gRPC cannot write. */
+/** Truncates a text for a trailer, and replaces unpaired surrogates, which gRPC cannot write. */
 function shortened(text: string): string {
   const cut = text.length > LONGEST_TEXT ? briefText(text, LONGEST_TEXT - 1) : text;
   return Buffer.from(cut).toString();
 }
 
-/** google.rpc.Status: `code` 1, `message` 2, `details` 3. */
+/** Encodes a google.rpc.Status: `code` 1, `message` 2, `details` 3. */
 function statusBytes(code: number, error: A2AError): Uint8Array {
   const writer = new BinaryWriter().uint32(tag(1, 0)).int32(code).uint32(tag(2, 2)).string(shortened(error.message));
   for (const detail of error.details()) {
@@ -53,7 +56,7 @@ interface ErrorInfo {
   metadata: Record<string, string>;
 }
 
-/** google.rpc.ErrorInfo: `reason` 1, `domain` 2, `metadata` 3. */
+/** Encodes a google.rpc.ErrorInfo: `reason` 1, `domain` 2, `metadata` 3. */
 function errorInfo({ reason, domain, metadata }: ErrorInfo): Uint8Array {
   const writer = new BinaryWriter().uint32(tag(1, 2)).string(reason).uint32(tag(2, 2)).string(domain);
   for (const [key, value] of Object.entries(metadata)) {
@@ -62,7 +65,7 @@ function errorInfo({ reason, domain, metadata }: ErrorInfo): Uint8Array {
   return writer.finish();
 }
 
-/** google.rpc.BadRequest: `field_violations` 1, each `field` 1 and `description` 2. */
+/** Encodes a google.rpc.BadRequest: `field_violations` 1, each `field` 1 and `description` 2. */
 function badRequest({ violations }: A2AError): Uint8Array {
   const writer = new BinaryWriter();
   let bytes = 0;
@@ -75,7 +78,7 @@ function badRequest({ violations }: A2AError): Uint8Array {
   return writer.finish();
 }
 
-/** A field's number and wire type: 0 is a varint, 2 has a length. */
+/** Returns the tag of a field: its number and wire type (0: varint, 2: length-delimited). */
 function tag(field: number, wireType: 0 | 2): number {
   return (field << 3) | wireType;
 }

@@ -6,32 +6,32 @@ import type { GrpcAccess } from './grpc-access.js';
 import { headersOf } from './grpc-call.js';
 import type { GrpcConnection } from './grpc-connections.js';
 
-/** Caller that was let in, and what it says of itself. */
+/** Admitted caller, and its headers. */
 export interface Admission {
   caller: Caller;
   headers: IncomingHttpHeaders;
-  /** Calls back, once, when the stream of the call has closed. @returns false where it has closed already */
+  /** Calls back once, when the stream of the call has closed. @returns false if it has already closed */
   whenClosed: (done: () => void) => boolean;
 }
 
-/** On the metadata itself, which goes on to the handler. */
+/** Key of the admission on the metadata, which is passed to the handler. */
 const ADMISSION = Symbol('admission');
 
 interface AdmittedMetadata extends Metadata {
   [ADMISSION]?: Admission;
 }
 
-/** A question about the service's health names a service, and nothing else. */
+/** Maximum number of bytes of a health request, which only names a service. */
 const MOST_PUBLIC_BYTES = 4 * 1024;
 
-/** Whom the auth guard let in. */
+/** Returns the caller that the auth guard admitted. */
 export function admissionOf(metadata: Metadata): Admission {
   const admission = (metadata as AdmittedMetadata)[ADMISSION];
   if (!admission) throw new Error('A call came past the auth guard');
   return admission;
 }
 
-/** A call, from its metadata to its end. */
+/** Call from its metadata to its end. */
 export abstract class GrpcVisit {
   private leave: (() => void) | undefined;
   private late: NodeJS.Timeout | undefined;
@@ -42,14 +42,14 @@ export abstract class GrpcVisit {
     protected readonly connection: GrpcConnection,
   ) {}
 
-  /** Lets the call in, from where its metadata are. @throws A2AError where it is not let in; may come as a rejection */
+  /** Admits the call by its metadata. @throws A2AError if it is rejected; asynchronously */
   async begin(metadata: Metadata): Promise<void> {
     const leave = await this.admit(metadata);
     if (this.over) leave?.();
     else this.leave = leave;
   }
 
-  /** @param late called where the message has not come within REQUEST_TIMEOUT */
+  /** Limits the time until the message is complete. @param late called if it has not arrived within REQUEST_TIMEOUT */
   expectMessage(late: () => void): void {
     if (this.over) return;
     this.late = setTimeout(() => {
@@ -58,15 +58,15 @@ export abstract class GrpcVisit {
     }, this.access.messageTimeoutMs).unref();
   }
 
-  /** Counts bytes of the message. @throws A2AError where there are too many */
+  /** Counts bytes of the message. @throws A2AError for too many */
   abstract received(bytes: number): void;
 
-  /** The message is there. */
+  /** Notes that the message is complete. */
   complete(): void {
     clearTimeout(this.late);
   }
 
-  /** Gives back what the call holds. Calling it again has no effect. */
+  /** Frees what the call holds. Further calls have no effect. */
   end(): void {
     this.over = true;
     clearTimeout(this.late);
@@ -74,11 +74,11 @@ export abstract class GrpcVisit {
     this.leave = undefined;
   }
 
-  /** @returns what to call, once, when the call is over; nothing where it is over already */
+  /** Admits the call. @returns the function to call once when the call is over; `undefined` if it is over already */
   protected abstract admit(metadata: Metadata): Promise<(() => void) | undefined>;
 }
 
-/** A call of a caller that is known, within its limits. */
+/** Call of an authenticated caller, within its limits. */
 export class CallerVisit extends GrpcVisit {
   private message: ArrivingBody | undefined;
 
@@ -123,7 +123,7 @@ export class CallerVisit extends GrpcVisit {
   }
 }
 
-/** A call of the health service, which has no credentials: one of a few of its address, with a short message. */
+/** Call of the health service without credentials: limited in number per address, and in the size of its message. */
 export class PublicVisit extends GrpcVisit {
   private bytes = 0;
 

@@ -1,13 +1,13 @@
 import { A2AError } from '#libs/protocol';
 
-/** The service of health checks, whose callers have no credentials. */
+/** Path of the health service, whose callers need no credentials. */
 const PUBLIC = '/grpc.health.v1.Health/';
 const MOST_OF_ADDRESS = 100;
 const RETRY_AFTER_SECONDS = '5';
 
 /**
- * The calls without credentials that are open at once: those of the health service. Of each method at most a hundred of an
- * address, so that nobody fills the memory of the process with watches, and a flood of them leaves room for a check.
+ * Open calls without credentials, which are those of the health service. An address has at most a hundred of each
+ * method, so watches cannot fill the memory of the process, and a flood of them leaves room for a check.
  */
 export class PublicCalls {
   private readonly open = new Map<string, number>();
@@ -15,7 +15,7 @@ export class PublicCalls {
   constructor(private readonly most = MOST_OF_ADDRESS) {}
 
   /**
-   * Lets a call begin. @returns what to call, once, when it has ended
+   * Enters a call. @returns the function to call once when it has ended
    * @throws A2AError RATE_LIMITED
    */
   enter(address: string, method: string): () => void {
@@ -26,7 +26,7 @@ export class PublicCalls {
     return () => this.leave(key);
   }
 
-  /** True if no other call of a method may begin from an address at present. */
+  /** True if an address may not begin another call of a method at present. */
   isFull(address: string, method: string): boolean {
     return (this.open.get(keyOf(address, method)) ?? 0) >= this.most;
   }
@@ -47,7 +47,7 @@ function keyOf(address: string, method: string): string {
   return `${address} ${method}`;
 }
 
-/** Returns the refusal of a call that is one too many. */
+/** Creates the error for a call beyond the limit. */
 export function tooManyPublicCalls(most = MOST_OF_ADDRESS): A2AError {
   return new A2AError('RATE_LIMITED', {
     message: `At most ${most} calls of this method may be open from one address`,

@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
-/** The fields of a message in which JSON may stand, by number, and whether each of them is a member of that JSON. */
+/** Fields of a message that may contain JSON, by number, and whether each counts as a member of that JSON. */
 export interface JsonPlaces {
   readonly [field: number]: { readonly places: () => JsonPlaces; readonly counts?: true };
 }
@@ -13,17 +13,20 @@ const STRUCT: JsonPlaces = { 1: { places: () => ENTRY, counts: true } };
 const PART: JsonPlaces = { 4: { places: () => VALUE }, 5: { places: () => STRUCT } };
 const MESSAGE: JsonPlaces = { 5: { places: () => PART }, 6: { places: () => STRUCT } };
 
-/** In the requests of `a2a.proto`. */
+/** JSON in requests of `a2a.proto`. */
 export const JSON_IN_SEND: JsonPlaces = { 2: { places: () => MESSAGE }, 4: { places: () => STRUCT } };
 export const JSON_IN_CANCEL: JsonPlaces = { 3: { places: () => STRUCT } };
 
-/** Each level of JSON takes three of the wire. What is deeper is refused when it has been decoded. */
+/**
+ * Maximum depth of the search; each level of JSON takes three of the wire format. Deeper messages are rejected after
+ * decoding.
+ */
 const DEEPEST = 400;
 const BYTES_PER_MEMBER = 2;
 
 /**
- * Whether the JSON in an encoded request has more members than that; told before it is decoded, which takes a hundred
- * times as long. Of bytes that are no such request it tells nothing.
+ * True if the JSON in an encoded request has more members than `limit`. Checked before decoding, which takes a hundred
+ * times as long. The result is unspecified for other bytes.
  */
 export function encodesMoreMembers(bytes: Uint8Array, places: JsonPlaces, limit: number): boolean {
   if (bytes.length < limit * BYTES_PER_MEMBER) return false;

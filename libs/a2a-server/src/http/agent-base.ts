@@ -1,10 +1,10 @@
 import { UnknownAgent } from '#libs/executor';
 import { textStart } from '#libs/protocol';
 
-/** The kinds of base URL under `/a2a` (contract: A2A). */
+/** Kind of base URL under `/a2a` (contract: A2A). */
 export type AgentBase = 'service' | 'conversations' | 'workflow' | 'node' | 'alias';
 
-/** Each kind's route below `/a2a`, in the words of find-my-way. */
+/** Route of each kind below `/a2a`, in the syntax of find-my-way. */
 export const BASE_ROUTES: Readonly<Record<AgentBase, string>> = {
   service: '',
   conversations: '/conversations',
@@ -15,19 +15,19 @@ export const BASE_ROUTES: Readonly<Record<AgentBase, string>> = {
 
 export const AGENT_BASES = Object.keys(BASE_ROUTES) as AgentBase[];
 
-/** What the router found in the path; decoded. */
+/** Parameters that the router found in the path, decoded. */
 export interface BaseParams {
   workflow?: string;
   node?: string;
 }
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-/** A node of a workflow that stands in a node has that one's name before its own. */
+/** Pattern of node names: a node of a nested workflow has the name of its outer node as a prefix. */
 const NODE_NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,63}\.){0,12}[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 /**
- * The agent path that a request addresses.
- * @throws UnknownAgent where a segment is no name at all, so that it cannot be mistaken for a deeper path
+ * Returns the agent path that a request addresses.
+ * @throws UnknownAgent for an invalid segment, so that it cannot be mistaken for a deeper path
  */
 export function agentPath(base: AgentBase, params: BaseParams): string {
   switch (base) {
@@ -44,7 +44,7 @@ export function agentPath(base: AgentBase, params: BaseParams): string {
   }
 }
 
-/** The URL of an agent; no slash at the end. */
+/** Returns the URL of an agent, without a trailing slash. */
 export function agentUrl(baseUrl: string, path: string): string {
   return path === '' ? `${baseUrl}/a2a` : `${baseUrl}/a2a/${path}`;
 }

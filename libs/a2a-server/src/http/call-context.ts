@@ -7,16 +7,16 @@ import { inboundTrace } from '#libs/service';
 import { activated } from '../extensions.js';
 import { type AgentBase, agentPath, type BaseParams } from './agent-base.js';
 
-/** Where callers reach this service: PUBLIC_URL, or what the request says; no slash at the end. */
+/** Address where callers reach this service: PUBLIC_URL, or that of the request, without a trailing slash. */
 export type PublicAddress = Pick<ServiceAddress, 'publicBaseUrl'> &
   Partial<Pick<ServiceAddress, 'publicGrpcTarget' | 'variesBy'>>;
 
-/** What a route was registered with; found again in `request.routeOptions.config`. */
+/** Configuration of a route, in `request.routeOptions.config`. */
 export interface A2aRouteConfig {
   a2a?: { base: AgentBase; binding: 'json-rpc' | 'rest' };
 }
 
-/** Who calls which agent, read once from a request. @throws UnknownAgent */
+/** Reads from a request who calls which agent. @throws UnknownAgent */
 export function callContext(
   base: AgentBase,
   request: FastifyRequest,
@@ -39,18 +39,18 @@ function idempotency(header: string | string[] | undefined): Pick<CallContext, '
   return header === undefined ? undefined : { idempotencyKey: readIdempotencyKey(header) };
 }
 
-/** Of callers that do not trace nothing is kept. */
+/** Reads the trace context; `undefined` for callers that do not trace. */
 export function tracing(headers: IncomingHttpHeaders): Pick<CallContext, 'trace'> | undefined {
   const trace = inboundTrace(headers);
   return trace === undefined ? undefined : { trace };
 }
 
-/** One that is written twice is none of ours. */
+/** Reads the revision claim. A repeated header makes an invalid claim. */
 function revisionClaim(header: string | string[] | undefined): Pick<CallContext, 'revisionClaim'> | undefined {
   return header === undefined ? undefined : { revisionClaim: String(header) };
 }
 
-/** Says which of the extensions that the caller asked for are active at the agent (section 4.6). */
+/** Sets the header with the requested extensions that are active at the agent (section 4.6). */
 export function setActivatedExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   if (call.extensions.length === 0) return;
   const active = activated(call.extensions, agent);
@@ -59,7 +59,7 @@ export function setActivatedExtensions(call: CallContext, agent: ServedAgent, re
 
 const NONE: readonly string[] = [];
 
-/** The extension URIs of the A2A-Extensions header: comma-separated, also over several headers (section 3.2.6). */
+/** Reads the extension URIs of the A2A-Extensions header: comma-separated, also in several headers (section 3.2.6). */
 export function activatedExtensions(header: string | string[] | undefined): readonly string[] {
   if (header === undefined || header === '') return NONE;
   const values = Array.isArray(header) ? header.join(',') : header;

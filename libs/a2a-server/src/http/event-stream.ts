@@ -8,27 +8,29 @@ import { publicError } from '../public-error.js';
 import type { StreamItem } from '../stream-item.js';
 import { type OpenItems, openIterated, TaskItems } from '../task-items.js';
 
-/** How a binding writes the items and errors of a stream. */
+/** Format of the items and errors of a stream in one binding. */
 export interface StreamFraming {
   item(item: Pick<StreamItem, 'json' | 'response'>): string;
-  /** An error that comes up after the first item; `event` is its SSE type. */
+  /** Formats an error after the first item; `event` is its SSE type. */
   error(error: A2AError): { event?: string; data: string };
-  /** Whether the stream ends with an item, whatever would follow. */
+  /** True if the stream ends with an item, whatever would follow. */
   isLast?(item: StreamItem): boolean;
 }
 
 type Items = readonly StreamItem[] | undefined;
 type OpenStreams = PassingSet<EventStream>;
 
-/** The streams that are open, so that a shutdown can end them. */
+/** Open streams, which a shutdown ends. */
 export class EventStreams {
   private readonly open: OpenStreams = new PassingSet();
 
   /**
-   * Answers with a stream and resolves once it has begun; it goes on by itself, so that a stream of hours keeps nothing
-   * of the request that asked for it. What makes the first item fail is thrown, as is a limit that the caller has
-   * reached, while a plain answer is still possible; later errors are reported in the stream. The reader's leaving ends
-   * the reading, never the work.
+   * Answers with a stream and resolves once it has begun. The stream continues by itself, so hours later it retains
+   * nothing of its request.
+   *
+   * - A failure before the first item, or a limit of the caller, is thrown while a plain answer is still possible;
+   *   later errors are sent in the stream.
+   * - A reader that leaves ends the reading, never the work.
    */
   async send(reply: FastifyReply, read: () => AsyncIterable<StreamItem>, framing: StreamFraming): Promise<void> {
     admitStream(reply);
@@ -40,13 +42,16 @@ export class EventStreams {
     new EventStream(items, framing, this.open).begin(reply, first);
   }
 
-  /** Ends every stream; readers come back with the last id they saw, here or at another replica. */
+  /** Ends every stream; readers reconnect with the last id they saw, to this or another replica. */
   endAll(): void {
     for (const { value: stream } of this.open) stream.end();
   }
 }
 
-/** Node puts an id together from some fifteen texts, all of which would stay for as long as the stream is open. */
+/**
+ * Flattens a string. Node builds an id from some fifteen strings, all of which would stay in memory while the stream is
+ * open.
+ */
 function inOnePiece(id: string): string {
   return Buffer.from(id).toString();
 }
@@ -61,8 +66,8 @@ async function firstOf(items: OpenItems): Promise<Items> {
 }
 
 /**
- * One stream, which is all that there is of it while it waits: it runs from being woken until there is nothing more to
- * send, and stands still while its reader is slow.
+ * Single stream, the only state kept while it waits. It runs from being woken until there is nothing more to send, and
+ * pauses while its reader is slow.
  */
 class EventStream {
   private readonly place: ReturnType<OpenStreams['add']>;
@@ -86,7 +91,7 @@ class EventStream {
     void this.run(this.stream, first);
   }
 
-  /** There may be something to send. */
+  /** Notes that there may be something to send. */
   wake(): void {
     this.isWoken = true;
     if (this.isRunning || this.isOver || !this.stream) return;
@@ -94,7 +99,7 @@ class EventStream {
     void this.run(this.stream, NONE);
   }
 
-  /** After what is being sent, also where the reader has left. Idempotent. */
+  /** Ends the stream after what is being sent, also if the reader has left. Idempotent. */
   end(): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -103,7 +108,7 @@ class EventStream {
     this.stream?.end();
   }
 
-  /** Never rejects. */
+  /** Sends items until there are none. Never rejects. */
   private async run(stream: SseStream, begun: Items): Promise<void> {
     try {
       for (let items = begun; items; items = await this.next()) {

@@ -4,10 +4,10 @@ import type { CallContext } from '#libs/executor';
 import { idempotencyKeyOf } from '../extensions.js';
 
 /**
- * The id of a Message that was sent without one: a new one, or under an `Idempotency-Key` the one that follows from the
- * caller and its key, so that the same request sent again is the same Message, at any replica.
- * @param metadata the Message's, in which the key may be too
- * @throws A2AError INVALID_PARAMS where what stands for the key is none
+ * Returns the id for a Message sent without one: a new id, or under an `Idempotency-Key` one derived from the caller
+ * and the key, so that a repeated request is the same Message at any replica.
+ * @param metadata the Message's, which may contain the key
+ * @throws A2AError INVALID_PARAMS for an invalid key
  */
 export function messageIdOf(call: CallContext, metadata: JsonValue | undefined): string {
   const key = idempotencyKeyOf({ message: isJsonObject(metadata) ? { metadata } : {} }, call);

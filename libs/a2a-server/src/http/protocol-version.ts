@@ -1,33 +1,36 @@
 import type { FastifyRequest } from 'fastify';
 import { A2AError, textStart } from '#libs/protocol';
 
-/** The protocol versions that this server speaks. */
+/** Protocol versions that this server supports. */
 export const SUPPORTED_VERSIONS = ['1.0', '0.3'] as const;
 
 const VERSION = /^(\d+)\.(\d+)(?:\.\d+)?$/;
 const LEGACY_VERSION = /^(0\.3(\.\d+)?)?$/;
 
-/** The `A2A-Version` header, else the query parameter of that name; `''` where there is neither (section 3.6.1). */
+/**
+ * Returns the requested version: the `A2A-Version` header, else the query parameter of that name, else `''` (section
+ * 3.6.1).
+ */
 export function requestedVersion(request: FastifyRequest): string {
   const header = request.headers['a2a-version'];
   const named = typeof header === 'string' && header.trim() !== '' ? header : queryVersion(request.query);
   return named.trim();
 }
 
-/** Whether a request is one of A2A 1.0. Only major and minor count. */
+/** True for a version of A2A 1.0. Only major and minor count. */
 export function isCurrentVersion(version: string): boolean {
   if (version === '1.0') return true;
   const match = VERSION.exec(version);
   return match !== null && match[1] === '1' && match[2] === '0';
 }
 
-/** Whether a request is one of A2A 0.3; so is one that names no version (section 3.6.2). */
+/** True for a version of A2A 0.3, which is also the default (section 3.6.2). */
 export function isLegacyVersion(version: string): boolean {
   return LEGACY_VERSION.test(version);
 }
 
 /**
- * Checks the version of a request to what only A2A 1.0 has.
+ * Requires A2A 1.0 for an operation of that version.
  * @throws A2AError VERSION_NOT_SUPPORTED
  */
 export function requireSupportedVersion(version: string): void {

@@ -3,9 +3,9 @@ import { invalidParams } from '#libs/protocol';
 import type { SubscriptionOptions } from '../task-subscription.js';
 
 /**
- * The last sequence that a returning reader has seen: the `Last-Event-ID` header, which an event source sends by
- * itself, else `?since=`; nothing where there is neither.
- * @throws A2AError INVALID_PARAMS where it is no sequence
+ * Reads the last sequence that a returning reader has seen: the `Last-Event-ID` header, which event sources send
+ * automatically, else `?since=`; empty without either.
+ * @throws A2AError INVALID_PARAMS for an invalid sequence
  */
 export function resumeCursor(request: FastifyRequest): SubscriptionOptions {
   const header = request.headers['last-event-id'];

@@ -1,24 +1,24 @@
 /**
- * Requests that come in together go on together, step by step, instead of one after the other to where each waits for its
- * commit. The code that a Message runs through, with that of V8 and Node below it, takes 550 KiB, which is more than the
- * cache next to a core has; so one Message after the other fetches all of it anew, and together they fetch it once (ADR 40).
+ * Batches requests that arrive together, and runs them step by step together instead of each up to its commit. The code
+ * of a Message, with that of V8 and Node, takes 550 KiB, more than the cache of a core; run one after another, each
+ * Message would load all of it again (ADR 40).
  */
 export class Turns {
   private waiting: (() => void)[] = [];
 
-  /** @param afterReading calls what it is given once, when the event loop has read what there is to read */
+  /** @param afterReading calls a function once the event loop has read all pending input */
   constructor(private readonly afterReading: (act: () => void) => unknown = setImmediate) {}
 
   /**
-   * Calls it once all that has arrived at this process by then is read, in the order in which it was asked for. It runs
-   * in the async context of the first.
+   * Schedules a function for when all pending input of this process has been read, in order of the calls. It runs in
+   * the async context of the first.
    */
   take(act: () => void): void {
     if (this.waiting.length === 0) this.afterReading(() => this.goOn());
     this.waiting.push(act);
   }
 
-  /** One that throws, which ends the process where nobody listens, does not keep the others waiting. */
+  /** Runs the batch. If a function throws, the others are scheduled again. */
   private goOn(): void {
     const { waiting } = this;
     this.waiting = [];

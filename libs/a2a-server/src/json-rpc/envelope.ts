@@ -1,25 +1,25 @@
 import { A2AError, type FieldViolation, isJsonObject } from '#libs/protocol';
 import type { StreamFraming } from '../http/event-stream.js';
 
-/** The id of a JSON-RPC request; `null` where it could not be read. */
+/** Id of a JSON-RPC request; `null` if it could not be read. */
 export type RpcId = string | number | null;
 
-/** A JSON-RPC 2.0 request. */
+/** JSON-RPC 2.0 request. */
 export interface RpcRequest {
   method: string;
-  /** Absent parameters are an empty object. */
+  /** Parameters; an empty object if absent. */
   params: unknown;
 }
 
-/** The id to answer with, whatever else is wrong with the body. */
+/** Reads the id to answer with, even if the rest of the body is invalid. */
 export function readId(body: unknown): RpcId {
   const id = isJsonObject(body) ? body.id : undefined;
   return isId(id) ? id : null;
 }
 
 /**
- * Reads the envelope. Batches are refused, and so are notifications: every operation of A2A has an answer.
- * @throws A2AError INVALID_REQUEST with one violation per field at fault; PARSE_ERROR for an empty body
+ * Reads the envelope. Batches and notifications are rejected: every operation of A2A has an answer.
+ * @throws A2AError INVALID_REQUEST with one violation per invalid field; PARSE_ERROR for an empty body
  */
 export function readRequest(body: unknown): RpcRequest {
   if (body === undefined) throw new A2AError('PARSE_ERROR', { message: 'The request body is empty' });
@@ -43,17 +43,17 @@ function invalidEnvelope({ jsonrpc, id, method }: Record<string, unknown>): A2AE
   return new A2AError('INVALID_REQUEST', { violations });
 }
 
-/** A response around a result that is JSON already. */
+/** Builds a response around a result that is already JSON. */
 export function resultResponse(id: RpcId, resultJson: string): string {
   return `${resultPrefix(id)}${resultJson}}`;
 }
 
-/** A response with an error in the shape of section 9.5; `message` replaces the error's own text. */
+/** Builds an error response in the shape of section 9.5; `message` replaces the error's own text. */
 export function errorResponse(id: RpcId, error: A2AError, message = error.message): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.code, message, data: error.details() } });
 }
 
-/** Every item of a stream is a response to the one request (section 9.4.2). */
+/** Framing of streams: every item is a response to the one request (section 9.4.2). */
 export class RpcFraming implements StreamFraming {
   private readonly prefix: string;
 

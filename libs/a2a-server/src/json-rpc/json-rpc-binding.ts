@@ -22,12 +22,12 @@ import {
   type RpcRequest,
 } from './envelope.js';
 
-/** What HTTP itself must be told: who are you, too large, not JSON, not our host, too many, and shutting down: clients and balancers act on it. */
+/** HTTP statuses that JSON-RPC errors keep, because clients and balancers act on them. */
 const HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 413, 415, 421, 429, 503]);
 
 /**
- * The JSON-RPC binding (section 9). Errors are JSON-RPC errors with HTTP 200, except for HTTP_STATUSES, which have the
- * same shape. Checks come in this order: JSON, envelope, version, method, agent, parameters.
+ * JSON-RPC binding (section 9). Errors are JSON-RPC errors with HTTP 200, except for HTTP_STATUSES, which have the same
+ * body. Checks come in this order: JSON, envelope, version, method, agent, parameters.
  */
 export class JsonRpcBinding {
   private readonly pre10: Pre10Dialect;
@@ -91,7 +91,10 @@ export class JsonRpcBinding {
   }
 }
 
-/** A method that neither version knows is unknown; one of 1.0 needs its version to be named. */
+/**
+ * Returns the operation of a method. Operations of 1.0 need its version; methods of neither version are unknown.
+ * @throws A2AError
+ */
 function operationOf(method: string, version: string): Operation {
   const known = Object.hasOwn(OPERATIONS, method);
   if (known || !isLegacyVersion(version)) requireSupportedVersion(version);

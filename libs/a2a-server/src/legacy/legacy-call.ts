@@ -7,10 +7,10 @@ import { activatedExtensions, callContext, type PublicAddress } from '../http/ca
 import type { StreamFraming } from '../http/event-stream.js';
 import { publicError } from '../public-error.js';
 
-/** A2A 0.3 called the header so. */
+/** Extensions header of A2A 0.3. */
 const EXTENSIONS_HEADER = 'x-a2a-extensions';
 
-/** Who calls which agent, as callContext reads it; the extensions may stand in 0.3's own header. @throws UnknownAgent */
+/** Reads the context of a call as callContext does; extensions may be in the header of 0.3. @throws UnknownAgent */
 export function legacyCall(
   base: AgentBase,
   request: FastifyRequest,
@@ -22,14 +22,14 @@ export function legacyCall(
   return { ...call, protocolVersion: '0.3', ...(header !== undefined && { extensions: activatedExtensions(header) }) };
 }
 
-/** Says which of the extensions that the caller asked for are active at the agent. */
+/** Sets the header with the requested extensions that are active at the agent. */
 export function setLegacyExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   const active = activated(call.extensions, agent);
   if (active.length > 0) reply.header(EXTENSIONS_HEADER, active.join(', '));
 }
 
 /**
- * What a caller of 0.3 sees of an error. An extended card that is not there has its own error in 0.3, whatever the
+ * Converts an error to the one that callers of 0.3 see. A missing extended card has its own error in 0.3, whatever the
  * reason.
  */
 export function legacyError(error: unknown, extendedCard: boolean): A2AError {
@@ -39,8 +39,8 @@ export function legacyError(error: unknown, extendedCard: boolean): A2AError {
 }
 
 /**
- * A stream in a form of 0.3. Its streams end with the status that ends the turn, also a resubscription, which 1.0 goes on
- * with until the Task ends.
+ * Framing of a stream in a format of 0.3. Streams of 0.3 end with the status that ends the turn, even resubscriptions,
+ * which 1.0 continues until the Task ends.
  */
 export function legacyFraming(framing: StreamFraming, write: (response: StreamResponse) => JsonObject): StreamFraming {
   return {

@@ -27,7 +27,7 @@ import type { RequestHandler } from '../request-handler.js';
 import { legacyCall, legacyError, legacyFraming, setLegacyExtensions } from './legacy-call.js';
 import { inLegacyWords, type LegacyWords, PUSH_CONFIG_WORDS, PUSH_PARAMS_WORDS, SEND_WORDS } from './legacy-words.js';
 
-/** A method of 0.3: the operation of 1.0 that it is, its shapes, and how it calls what 1.0 calls otherwise. */
+/** Method of 0.3: its operation of 1.0, its readers and writers, and its names for members of 1.0. */
 type LegacyMethod = { read: ReadV03; words?: LegacyWords } & (
   | { operation: UnaryOperation; write: (result: never) => JsonValue }
   | { operation: StreamOperation }
@@ -41,7 +41,7 @@ const configs = (result: { configs?: TaskPushNotificationConfig[] }): JsonObject
 const nothing = (): null => null;
 const card = (result: AgentCard): JsonValue => result as unknown as JsonObject;
 
-/** The methods of A2A 0.3 (its section 7). */
+/** Methods of A2A 0.3 (its section 7). */
 const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>([
   ['message/send', { operation: OPERATIONS.SendMessage, read: readV03SendParams, words: SEND_WORDS, write: answer }],
   ['message/stream', { operation: OPERATIONS.SendStreamingMessage, read: readV03SendParams, words: SEND_WORDS }],
@@ -90,12 +90,15 @@ const METHODS: ReadonlyMap<string, LegacyMethod> = new Map<string, LegacyMethod>
   ],
 ]);
 
-/** Whether a method is one of A2A 0.3. */
+/** True for a method of A2A 0.3. */
 export function isLegacyMethod(method: string): boolean {
   return METHODS.has(method);
 }
 
-/** JSON-RPC of A2A 0.3 in front of the operations of 1.0. Errors have the same codes, with the details of 1.0 as `data`. */
+/**
+ * Adapter from JSON-RPC of A2A 0.3 to the operations of 1.0. Errors keep their codes, with the details of 1.0 as
+ * `data`.
+ */
 export class LegacyJsonRpc {
   constructor(
     private readonly handler: RequestHandler,
@@ -116,7 +119,7 @@ export class LegacyJsonRpc {
       await this.answer(base, id, method, rpc.params as JsonValue, request, reply);
     } catch (error) {
       const shown = inLegacyWords(legacyError(error, isExtendedCard(method.operation)), method.words);
-      // What balancers and retries act on.
+      // Balancers and retries act on these statuses.
       if (shown.status === 503 || shown.status === 429) reply.code(shown.status);
       setRetryAfter(shown, reply);
       reply.header('content-type', 'application/json').send(errorResponse(id, shown));

@@ -28,7 +28,7 @@ import type { RestCall } from '../rest/rest-binding.js';
 import { legacyCall, legacyError, legacyFraming, setLegacyExtensions } from './legacy-call.js';
 import { inLegacyWords, type LegacyWords, PUSH_CONFIG_WORDS, REST_SEND_WORDS } from './legacy-words.js';
 
-/** The shapes and words of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
+/** Readers, writers and names of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
 interface LegacyShapes {
   read: ReadV03;
   words?: LegacyWords;
@@ -47,7 +47,9 @@ const configs = (result: { configs?: TaskPushNotificationConfig[]; nextPageToken
   nextPageToken: result.nextPageToken ?? '',
 });
 const nothing = (): JsonObject => ({});
-/** ProtoJSON has requirements in the shape that 1.0 kept, under the name that JSON has for them in 0.3. */
+/**
+ * Writes a card. ProtoJSON of 0.3 has requirements in the shape that 1.0 kept; `security` is their name in JSON of 0.3.
+ */
 const card = ({ securityRequirements: security, ...rest }: AgentCard): JsonValue =>
   ({ ...rest, ...(security && { securityRequirements: security, security }) }) as unknown as JsonObject;
 
@@ -68,7 +70,7 @@ const SHAPES: ReadonlyMap<Operation, LegacyShapes> = new Map<Operation, LegacySh
   [OPERATIONS.GetExtendedAgentCard, { read: readV03TaskParams, write: card }],
 ]);
 
-/** The paths of 0.3 begin with `v1` below an agent's base; to a caller of 1.0 that would be a tenant of this name. */
+/** True for a path of 0.3: it begins with `v1` below an agent's base, which 1.0 would read as a tenant. */
 export function isLegacyRest(request: FastifyRequest): boolean {
   const { tenant } = request.params as { tenant?: string };
   return tenant === 'v1' && isLegacyVersion(requestedVersion(request));
@@ -77,12 +79,12 @@ export function isLegacyRest(request: FastifyRequest): boolean {
 const BASES = Object.values(BASE_ROUTES).map((route) => route.replaceAll(/:\w+/g, '[^/]+'));
 const BELOW_V1 = new RegExp(`^/a2a(?:${BASES.join('|')})/v1(?:[/?]|$)`);
 
-/** The same of an address that no route has. */
+/** True for a path of 0.3 without a route. */
 export function isUnknownLegacyRest(request: FastifyRequest): boolean {
   return BELOW_V1.test(request.url) && isLegacyVersion(requestedVersion(request));
 }
 
-/** HTTP+JSON of A2A 0.3 (`/v1/message:send` and so on) in front of the operations of 1.0. */
+/** Adapter from HTTP+JSON of A2A 0.3 (`/v1/message:send` and so on) to the operations of 1.0. */
 export class LegacyRest {
   constructor(
     private readonly handler: RequestHandler,
@@ -118,7 +120,7 @@ export class LegacyRest {
   }
 }
 
-/** 0.3 tells an error with the number that JSON-RPC has for it. */
+/** Sends an error of 0.3, which has the code of JSON-RPC. */
 export function sendLegacyRestError(reply: FastifyReply, error: A2AError): void {
   setRetryAfter(error, reply);
   reply.code(error.status).header('content-type', 'application/json').send(errorBody(error));

@@ -25,8 +25,8 @@ import { inLegacyWords, SEND_WORDS } from './legacy-words.js';
 const NAMES = protoNames(['contextId', 'taskId'], { message: protoNames(['messageId', 'contextId', 'taskId']) });
 
 /**
- * Returns true if the body of `POST /send-message` has a Message in the words of A2A 0.3: its role is `user` or `agent`,
- * or one of its Parts has `kind` or `type`.
+ * True if the body of `POST /send-message` has a Message in the format of A2A 0.3: its role is `user` or `agent`, or
+ * one of its Parts has `kind` or `type`.
  */
 export function hasLegacyMessage(body: unknown): body is JsonObject & { message: JsonObject } {
   if (!isJsonObject(body) || !isJsonObject(body.message)) return false;
@@ -35,9 +35,9 @@ export function hasLegacyMessage(body: unknown): body is JsonObject & { message:
 }
 
 /**
- * `POST /send-message` in the words of A2A 0.3: `{message: {role: "user", parts: [{kind: "text", text}]}, contextId?,
- * taskId?}`, also with `type` for `kind`, and without both. It answers with the Task as 0.3 writes it, whose id it
- * repeats as `taskId`, and waits until the Task ends or asks.
+ * Handler of `POST /send-message` in the format of A2A 0.3: `{message: {role: "user", parts: [{kind: "text", text}]},
+ * contextId?, taskId?}`, also with `type` for `kind`, or without both. It answers with the Task in the format of 0.3,
+ * with its id also as `taskId`, once the Task ends or waits.
  */
 export class LegacySendMessage {
   constructor(
@@ -45,7 +45,7 @@ export class LegacySendMessage {
     private readonly address: PublicAddress,
   ) {}
 
-  /** Answers a body that `hasLegacyMessage`; never rejects. */
+  /** Answers a request for which `hasLegacyMessage` is true; never rejects. */
   async handle(base: AgentBase, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       const task = await this.send(base, request, reply);
@@ -67,7 +67,10 @@ export class LegacySendMessage {
   }
 }
 
-/** @throws A2AError INVALID_PARAMS where the words of two versions are mixed, or an id has two values */
+/**
+ * Converts a body to the parameters of 1.0. @throws A2AError INVALID_PARAMS if it mixes two versions, or an id has two
+ * values
+ */
 function paramsOf(body: JsonObject, newId: (metadata: JsonValue | undefined) => string): JsonValue {
   toJsonNames(body, NAMES);
   const { contextId, taskId, ...rest } = body;
@@ -94,7 +97,7 @@ function requireOneVersion({ role, parts }: JsonObject): void {
   });
 }
 
-/** The word that a Part has for its kind, in the first Part that has one. */
+/** Returns the member that names the kind of the first Part that has one. */
 function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
   if (!Array.isArray(parts)) return undefined;
   for (const part of parts) {
@@ -105,7 +108,7 @@ function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
   return undefined;
 }
 
-/** Returns an id that stands in the Message or beside it. Null counts as left out: so clients forget their ids. */
+/** Returns an id from the Message or beside it. Null counts as absent: that is how clients reset their ids. */
 function oneId(name: string, inside: JsonValue = null, beside: JsonValue = null): JsonObject {
   if (inside !== null && beside !== null && inside !== beside)
     throw invalidParams({ field: name, description: `is another one than message.${name}` });
@@ -120,7 +123,7 @@ function withKind(part: JsonValue): JsonValue {
   return kind === undefined ? part : { ...rest, kind };
 }
 
-/** Returns a direct answer as a Task, which such a client expects; nothing is stored. */
+/** Converts a direct answer to a Task, which such clients expect; it is not stored. */
 function repliedTask(said: Message, reply: Message): Task {
   const task = completedByReply(said, reply, randomUUID());
   return { ...task, status: { ...task.status, message: reply }, history: [said, reply] };

@@ -1,8 +1,8 @@
 import { A2AError, type FieldViolation } from '#libs/protocol';
 
-/** How 0.3 calls what is at fault in the request of 1.0 that its own was read as. */
+/** Names of 0.3 for invalid fields of the request of 1.0 that its own was converted to. */
 export interface LegacyWords {
-  /** Of a field's path; each is replaced, in this order. */
+  /** Replacements in a field's path, applied in this order. */
   fields: readonly (readonly [of10: RegExp, of03: string])[];
   descriptions?: Readonly<Record<string, string>>;
 }
@@ -11,7 +11,7 @@ const PART = String.raw`^(message\.parts\[\d+\])`;
 const EXACTLY_ONE = 'must have exactly one of text, raw, url, data';
 const SCHEME = [/\bauthentication\.scheme$/, 'authentication.schemes[0]'] as const;
 
-/** `message/send` and `message/stream`. */
+/** Names for `message/send` and `message/stream`. */
 export const SEND_WORDS: LegacyWords = {
   fields: [
     [new RegExp(String.raw`${PART}\.raw$`), '$1.file.bytes'],
@@ -29,12 +29,12 @@ export const SEND_WORDS: LegacyWords = {
   },
 };
 
-/** `tasks/pushNotificationConfig/set`, and the same over HTTP+JSON. */
+/** Names for `tasks/pushNotificationConfig/set`, also over HTTP+JSON. */
 export const PUSH_CONFIG_WORDS: LegacyWords = {
   fields: [[/^(id|url|token|authentication)\b/, 'pushNotificationConfig.$1'], SCHEME],
 };
 
-/** `tasks/pushNotificationConfig/get`, `list` and `delete`. */
+/** Names for `tasks/pushNotificationConfig/get`, `list` and `delete`. */
 export const PUSH_PARAMS_WORDS: LegacyWords = {
   fields: [
     [/^id$/, 'pushNotificationConfigId'],
@@ -42,7 +42,7 @@ export const PUSH_PARAMS_WORDS: LegacyWords = {
   ],
 };
 
-/** `message:send` and `message:stream` of HTTP+JSON, whose roles are those of 1.0. */
+/** Names for `message:send` and `message:stream` of HTTP+JSON, whose roles are those of 1.0. */
 export const REST_SEND_WORDS: LegacyWords = {
   fields: [
     [new RegExp(String.raw`${PART}\.raw$`), '$1.file.fileWithBytes'],
@@ -60,7 +60,7 @@ export const REST_SEND_WORDS: LegacyWords = {
   },
 };
 
-/** The same error, its fields named as its caller has named them. */
+/** Returns an error with its fields named as in the caller's version. */
 export function inLegacyWords(error: A2AError, words: LegacyWords | undefined): A2AError {
   const { reason, message, violations, metadata, detailReason, status, cause } = error;
   if (!words || violations.length === 0) return error;
@@ -77,7 +77,7 @@ function inWords({ field, description, ...rest }: FieldViolation, words: LegacyW
   };
 }
 
-/** As invalidParams writes it. */
+/** Builds the message of an error as invalidParams does. */
 function textOf(violations: readonly FieldViolation[]): string {
   return violations.map((it) => `${it.field}: ${it.description}`).join('; ');
 }

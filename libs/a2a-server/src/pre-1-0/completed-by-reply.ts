@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Message, Task } from '#libs/protocol';
 
-/** Returns a direct answer as a Task that was completed at once. It is not stored. */
+/** Converts a direct answer to a completed Task, which is not stored. */
 export function completedByReply(request: Message, reply: Message, taskId: string): Task {
   return {
     id: taskId,

@@ -22,19 +22,19 @@ const TEXTS: Readonly<Partial<Record<number, string>>> = {
   [-32602]: 'Invalid params',
 };
 
-/** The text of an error as the pre-1.0 dialect has it; the fields at fault are in its details. */
+/** Returns the text of an error in the pre-1.0 dialect; the invalid fields are in its details. */
 export function pre10Text(error: A2AError): string {
   return TEXTS[error.code] ?? error.message;
 }
 
-/** `a2a.sendMessage`: the shapes from before A2A 1.0 in front of the same operation. */
+/** Adapter from `a2a.sendMessage`, with the shapes from before A2A 1.0, to SendMessage. */
 export class Pre10Dialect {
   constructor(private readonly handler: RequestHandler) {}
 
   /**
-   * Answers with the Task as JSON in the old shape. At the alias of a node new Tasks get ids of the dialect as well; those
-   * of a workflow are ids of runs.
-   * @throws UnknownAgent before the parameters are looked at
+   * Answers with the Task as JSON in the old shape. At the alias of a node new Tasks get ids of the dialect; Tasks of a
+   * workflow keep ids of runs.
+   * @throws UnknownAgent before the parameters are checked
    */
   async sendMessage(base: AgentBase, params: unknown, call: CallContext): Promise<string> {
     const agent = await this.handler.agent(call);
@@ -46,7 +46,7 @@ export class Pre10Dialect {
   }
 }
 
-/** The ids of that dialect: `task-` and 16 hexadecimal digits. */
+/** Creates an id of the dialect: `task-` and 16 hexadecimal digits. */
 function pre10TaskId(): string {
   return `task-${randomBytes(8).toString('hex')}`;
 }

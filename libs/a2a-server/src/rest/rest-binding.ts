@@ -12,15 +12,15 @@ import { atTenant } from '../tenant-agent.js';
 import type { ReadParameters } from './rest-parameters.js';
 import { REST_FRAMING, sendRest, sendRestError } from './rest-response.js';
 
-/** A REST call: an operation, where its parameters are, and whether the caller must name a version. */
+/** REST call: an operation, a reader of its parameters, and whether a version is required. */
 export interface RestCall {
   operation: Operation;
   read: ReadParameters;
-  /** `/send-message` is older than the version header, and asks for none. */
+  /** True for `/send-message`, which is older than the version header and requires none. */
   anyVersion?: boolean;
 }
 
-/** The HTTP+JSON binding (section 11). Checks come in this order: JSON, version, agent, parameters. */
+/** HTTP+JSON binding (section 11). Checks come in this order: JSON, version, agent, parameters. */
 export class RestBinding {
   constructor(
     private readonly handler: RequestHandler,
@@ -40,7 +40,7 @@ export class RestBinding {
   private async answer(base: AgentBase, rest: RestCall, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { operation } = rest;
     const came = callContext(base, request, reply, this.address);
-    // The service is there, and its parameters may say that another agent is meant.
+    // The service always exists, and its parameters may name another agent.
     const given = base === 'service' ? rest.read(request, came) : undefined;
     const call = atTenant(came, given);
     await operation.at(this.handler, call, async (found) => {

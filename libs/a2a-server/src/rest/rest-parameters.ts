@@ -3,7 +3,7 @@ import type { CallContext } from '#libs/executor';
 import { invalidParams, isJsonObject, type JsonObject, protoNames, toJsonNames } from '#libs/protocol';
 import { messageIdOf } from '../http/message-id.js';
 
-/** Reads an operation's parameters from the places where a route carries them. */
+/** Reads an operation's parameters from the parts of a request. */
 export type ReadParameters = (request: FastifyRequest, call: CallContext) => JsonObject;
 
 interface RouteParams {
@@ -12,33 +12,33 @@ interface RouteParams {
   configId?: string;
 }
 
-/** The body; the path's tenant wins over the body's. An absent body is an empty object. */
+/** Reads the body; the path's tenant takes precedence. An absent body is an empty object. */
 export function bodyParameters(request: FastifyRequest): JsonObject {
   const body = request.body ?? {};
   if (!isJsonObject(body)) throw invalidParams({ field: 'body', description: 'must be a JSON object' });
   return { ...body, ...pathTenant(request) };
 }
 
-/** Where no path names a tenant, the query of a request without a body may (section 11.5). */
+/** Query parameter for the tenant of requests without a body, if the path has none (section 11.5). */
 const TENANT = { tenant: 'string' } as const;
 
-/** The query of ListTasks (section 11.5). */
+/** Reads the query of ListTasks (section 11.5). */
 export function listTasksParameters(request: FastifyRequest): JsonObject {
   return { ...queryFields(request, LIST_TASKS_FIELDS), ...pathTenant(request) };
 }
 
-/** The id of the path and the query of GetTask. */
+/** Returns the reader of the path's id and the query of GetTask. */
 export function getTaskParameters(id: string): ReadParameters {
   return (request) => ({ ...queryFields(request, { ...TENANT, historyLength: 'number' }), ...pathTenant(request), id });
 }
 
-/** The id of the path and whatever the body says beside it. */
+/** Returns the reader of the path's id and the body. */
 export function taskActionParameters(id: string): ReadParameters {
   return (request) => ({ ...bodyParameters(request), id });
 }
 
 /**
- * The ids of the path, which win over the body's, the body if there is one, and the query: the page of a list, and the id
+ * Reads the ids of the path, which take precedence, the optional body, and the query: the page of a list, and the id
  * that 0.3 gives a new config.
  */
 export function pushConfigParameters(request: FastifyRequest): JsonObject {
@@ -57,10 +57,13 @@ export function tenantParameters(request: FastifyRequest): JsonObject {
   return { ...queryFields(request, TENANT), ...pathTenant(request) };
 }
 
-/** What is given by default, or beside the Message, is no second value of what the Message calls by another name. */
+/**
+ * Names that are normalized first, so that defaults and members beside the Message do not conflict with schema names
+ * inside it.
+ */
 const SHORT_NAMES = protoNames(['contextId', 'taskId'], { message: protoNames(['messageId', 'contextId', 'taskId']) });
 
-/** `POST /send-message` `{message, contextId?, taskId?}`: `message` is a text or a bare Message. */
+/** Reads `POST /send-message` `{message, contextId?, taskId?}`: `message` is a text or a bare Message. */
 export function sendMessageParameters(request: FastifyRequest, call: CallContext): JsonObject {
   const body = bodyParameters(request);
   toJsonNames(body, SHORT_NAMES);
@@ -89,7 +92,7 @@ const LIST_TASKS_FIELDS: Readonly<Record<string, FieldType>> = {
   includeArtifacts: 'boolean',
 };
 
-/** Known query parameters by their types; a value that is not of its type is left for the schema to refuse. */
+/** Reads known query parameters by type; a value of another type is left for the schema to reject. */
 function queryFields(request: FastifyRequest, fields: Readonly<Record<string, FieldType>>): JsonObject {
   const query = request.query as Record<string, string | string[] | undefined>;
   const values: JsonObject = {};

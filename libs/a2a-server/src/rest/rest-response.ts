@@ -25,7 +25,9 @@ export function restErrorBody(error: A2AError): string {
   return JSON.stringify({ error: { code: status, status: grpc, message, details: error.details() } });
 }
 
-/** Items as they are; an error after the first item is an SSE event of type `error` (section 11.7). */
+/**
+ * Framing of streams: items unchanged; an error after the first item is an SSE event of type `error` (section 11.7).
+ */
 export const REST_FRAMING: StreamFraming = {
   item: ({ json }) => json,
   error: (error) => ({ event: 'error', data: restErrorBody(error) }),

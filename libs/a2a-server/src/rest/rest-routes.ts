@@ -23,12 +23,12 @@ const SEND: RestCall = { operation: OPERATIONS.SendMessage, read: bodyParameters
 const STREAM: RestCall = { operation: OPERATIONS.SendStreamingMessage, read: bodyParameters };
 
 /**
- * Where the colon is percent-encoded (RFC 3986, section 2.2), as some clients do it: a router compares static paths as they
- * were sent, and parameters decoded.
+ * Route for a percent-encoded colon (RFC 3986, section 2.2), as some clients send it: the router compares static paths
+ * as sent, and parameters decoded.
  */
 const ENCODED_SEND = '/:spelled(^message:(?:send|stream)$)';
 
-/** Routes that carry one operation, below a base URL or below a base URL and a tenant; `::` is a colon. */
+/** Routes of operations, below a base URL with or without a tenant; `::` is a colon. */
 const ROUTES: readonly (readonly [Method, string, RestCall])[] = [
   ['POST', '/message::send', SEND],
   ['POST', '/message::stream', STREAM],
@@ -56,15 +56,15 @@ const ROUTES: readonly (readonly [Method, string, RestCall])[] = [
   ['GET', '/extendedAgentCard', { operation: OPERATIONS.GetExtendedAgentCard, read: tenantParameters }],
 ];
 
-/** Where 0.3 has its extended card, below `/v1`. */
+/** Call for the extended card of 0.3, below `/v1`. */
 const LEGACY_CARD: RestCall = { operation: OPERATIONS.GetExtendedAgentCard, read: tenantParameters };
 
 const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMessageParameters, anyVersion: true };
 
-/** Whatever answers a REST call. */
+/** Answers a REST call. */
 type RestAnswer = Pick<RestBinding, 'handle'>;
 
-/** Answers callers of A2A 0.3: those whose paths begin with `v1`, and Messages in its words at `/send-message`. */
+/** Handlers for callers of A2A 0.3: paths that begin with `v1`, and Messages in its format at `/send-message`. */
 interface LegacyAnswers {
   rest: LegacyRest;
   sendMessage: LegacySendMessage;
@@ -121,7 +121,7 @@ function routeAdder(scope: FastifyInstance, base: AgentBase): (method: Method, u
   };
 }
 
-/** `/tasks/{id}`, `/tasks/{id}:cancel` and `/tasks/{id}:subscribe`, which a router cannot tell apart by itself. */
+/** Handles `/tasks/{id}`, `/tasks/{id}:cancel` and `/tasks/{id}:subscribe`, which the router cannot distinguish. */
 async function handleTask(
   binding: RestAnswer,
   base: AgentBase,
@@ -134,7 +134,7 @@ async function handleTask(
   return refuseRoute(request, reply);
 }
 
-/** Refuses an address below `/a2a` that is no route, in the shape of the caller's version. */
+/** Rejects an unknown route below `/a2a`, in the format of the caller's version. */
 export async function refuseRoute(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const error = new A2AError('METHOD_NOT_FOUND', { message: 'No such route' });
   if (isUnknownLegacyRest(request)) sendLegacyRestError(reply, error);

@@ -4,7 +4,7 @@ import { FORMAT_TEXTS } from './request-schemas.js';
 
 const MAX_VIOLATIONS = 20;
 
-/** The problems that a compiled schema found, one per field, at most 20, in words that a caller understands. */
+/** Converts schema errors to violations with texts for callers: one per field, at most 20. */
 export function fieldViolations(errors: readonly ErrorObject[]): FieldViolation[] {
   const byField = new Map<string, FieldViolation>();
   for (const error of errors) {
@@ -15,7 +15,7 @@ export function fieldViolations(errors: readonly ErrorObject[]): FieldViolation[
   return [...byField.values()];
 }
 
-/** `/message/parts/0` as `message.parts[0]`; for a missing property its own path. */
+/** Returns the path of an error, such as `message.parts[0]`; for a missing property its own path. */
 function fieldOf(error: ErrorObject): string {
   const pointer =
     error.keyword === 'required' ? `${error.instancePath}/${error.params.missingProperty}` : error.instancePath;
@@ -50,7 +50,7 @@ function descriptionOf(error: ErrorObject): string {
   }
 }
 
-/** Names the type that a value must have. A query has texts alone, so a boolean is named with its two spellings. */
+/** Returns the name of the required type. For a boolean it includes the two spellings, since a query has only texts. */
 function typeName(schema: unknown): string {
   const types = (Array.isArray(schema) ? schema : [schema]) as string[];
   const name = types.find((it) => it !== 'null') ?? 'null';

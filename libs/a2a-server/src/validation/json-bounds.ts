@@ -1,15 +1,15 @@
 import { A2AError, type FieldViolation } from '#libs/protocol';
 import { tooManyMembers } from '#libs/http';
 
-/** As deep as protobuf's own parsers go. */
+/** Maximum nesting of JSON, that of protobuf's own parsers. */
 export const MAX_JSON_DEPTH = 100;
 
-/** Entries in one list of a Message; beyond it a request is refused unread. */
+/** Maximum number of entries in one list of a Message; beyond it a request is rejected unread. */
 export const MAX_LIST_LENGTH = 1000;
 
 /**
- * What makes a parsed JSON value unfit to be kept: nesting beyond MAX_JSON_DEPTH (serialising it would overflow the
- * stack) or a number beyond IEEE 754 (`1e999` is read as Infinity and would be written as `null`).
+ * Finds why a parsed JSON value must not be stored: nesting beyond MAX_JSON_DEPTH (serializing it would overflow the
+ * stack) or a number beyond IEEE 754 (`1e999` parses as Infinity and would be written as `null`).
  */
 export function unfitJson(value: unknown): FieldViolation | undefined {
   const found = search(value, MAX_JSON_DEPTH);
@@ -45,7 +45,7 @@ function searchObject(value: object, depthLeft: number): Found | undefined {
   return undefined;
 }
 
-/** The refusal of a request whose JSON, or what stands for it, has more members than that. */
+/** Creates the error for a request whose JSON has too many members. */
 export function tooManyMembersError(limit: number): A2AError {
   const description = tooManyMembers(limit);
   const violations = [{ field: 'body', description }];

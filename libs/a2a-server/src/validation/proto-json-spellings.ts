@@ -1,13 +1,13 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 
-/** The largest integer of the requests is an int32: ten digits. */
+/** Pattern of integers; the largest in requests is an int32: ten digits. */
 const INTEGER = /^-?\d{1,10}$/;
 
 /**
- * What a schema refused and ProtoJSON reads all the same, in the spelling of the schema: an integer that is written as a
- * text, and an enum that is written as its number (`numbers` in the schema). Whoever spells as usual pays nothing for it.
- * @returns whether there was any, so that it is worth asking the schema again
+ * Converts values that a schema rejected but ProtoJSON accepts: an integer written as a string, and an enum written as
+ * its number (`numbers` in the schema). Requests with the usual spelling pay nothing.
+ * @returns true if any value was converted, so validation is worth repeating
  */
 export function respell(params: JsonObject, errors: readonly ErrorObject[]): boolean {
   let found = false;

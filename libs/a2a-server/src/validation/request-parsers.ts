@@ -21,9 +21,10 @@ import { respell } from './proto-json-spellings.js';
 import { REQUEST_FORMATS, REQUEST_SCHEMAS } from './request-schemas.js';
 
 /**
- * Turns the parameters of an operation into its request, in place: fields named as in `a2a.proto` (`task_id`) get their
- * names in JSON, unknown fields are dropped, and an optional field that holds `null` or an empty id becomes `undefined`.
- * @throws A2AError INVALID_PARAMS with one violation per field at fault
+ * Converts the parameters of an operation to its request, in place: members named as in `a2a.proto` (`task_id`) get
+ * their JSON names, unknown members are dropped, and an optional member that is `null` or an empty id becomes
+ * `undefined`.
+ * @throws A2AError INVALID_PARAMS with one violation per invalid field
  */
 export type RequestParser<T> = (params: unknown) => T;
 
@@ -37,7 +38,7 @@ ajv.addKeyword({
   errors: false,
 });
 
-/** The names of an enum by their numbers in `a2a.proto`: no rule, but what `respell` reads. */
+/** Names of an enum by their numbers in `a2a.proto`; no rule, but data for spelling conversion. */
 ajv.addKeyword({ keyword: 'numbers', schemaType: 'array' });
 
 export const parseSendMessage = parser<SendMessageRequest>(REQUEST_SCHEMAS.sendMessage, {
@@ -64,15 +65,18 @@ export const parseListPushConfigs = parser<{
 export const parseGetExtendedAgentCard = parser<{ tenant?: string }>(REQUEST_SCHEMAS.getExtendedAgentCard);
 
 interface ParserSteps {
-  /** What is wrong before the schema is asked. */
+  /** Check before the schema validation. */
   before?: (params: Fields) => FieldViolation | undefined;
-  /** Brings a valid request into its one form. */
+  /** Normalizes a valid request. */
   after?: (request: Fields) => void;
 }
 
 type Fields = Record<string, unknown>;
 
-/** A schema is compiled when its first request comes: most of the time that all of them take is not for a start. */
+/**
+ * Creates a parser. Its schema is compiled for the first request, since compiling all of them would slow down the
+ * start.
+ */
 function parser<T>(schema: object, steps: ParserSteps = {}): RequestParser<T> {
   let validate: ValidateFunction | undefined;
   const names = schemaNames(schema);
@@ -146,14 +150,14 @@ function normaliseListTasks(request: Fields): void {
   if (request.status === 'TASK_STATE_UNSPECIFIED') request.status = undefined;
 }
 
-/** `null` and `''` are how proto3 and ProtoJSON say that a field is not set. */
+/** Sets members that are `null` or `''` to `undefined`: both mean absent in ProtoJSON and proto3. */
 function dropEmpty(fields: Fields): void {
   for (const name in fields) {
     if (fields[name] === null || fields[name] === '') fields[name] = undefined;
   }
 }
 
-/** In a Part an empty text is a value, and so is `data: null`. */
+/** Sets members of a Part that are null to `undefined`, except `data`; an empty text is a value. */
 function dropNull(part: Fields): void {
   for (const name in part) {
     if (part[name] === null && name !== 'data') part[name] = undefined;
@@ -165,7 +169,10 @@ interface Schema {
   items?: Schema;
 }
 
-/** The names in `a2a.proto` of what a request schema knows. An object without properties is free of form: it has none. */
+/**
+ * Returns the names in `a2a.proto` of a request schema's members. An object without properties is free-form and has
+ * none.
+ */
 function schemaNames({ properties = {} }: Schema): ProtoNames {
   const below = Object.entries(properties).flatMap(([name, member]): [string, ProtoNames][] => {
     const message = member.items ?? member;

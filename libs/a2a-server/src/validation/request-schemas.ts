@@ -1,9 +1,9 @@
 import { isPlainText, LONGEST_ID, readTimestamp, TASK_STATES } from '#libs/protocol';
 
-/** Optional fields may also be `null`: ProtoJSON reads it as absent. */
+/** Makes a field optional. It may also be `null`, which ProtoJSON reads as absent. */
 const optional = <T extends object>(schema: T): T & { nullable: true } => ({ ...schema, nullable: true });
 
-/** Unknown fields are dropped, never refused (A2A 1.0, section 5.7). */
+/** Builds the schema of a message. Unknown fields are dropped, never rejected (A2A 1.0, section 5.7). */
 const message = (properties: object, required: string[] = []): object => ({
   type: 'object',
   properties,
@@ -13,14 +13,14 @@ const message = (properties: object, required: string[] = []): object => ({
 
 const INT32_MAX = 2_147_483_647;
 
-/** By their numbers in `a2a.proto`. */
+/** Roles, indexed by their numbers in `a2a.proto`. */
 const ROLES = ['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT'];
 const STATES = ['TASK_STATE_UNSPECIFIED', ...TASK_STATES];
 
 const TEXT = { type: 'string' };
 const NON_EMPTY_TEXT = { type: 'string', minLength: 1 };
 const ID = { type: 'string', minLength: 1, maxLength: LONGEST_ID, format: 'identifier' };
-/** An id whose empty string means that it is absent, as in every proto3 string. */
+/** Optional id; the empty string means absent, as in every proto3 string. */
 const OPTIONAL_ID = optional({ type: 'string', maxLength: LONGEST_ID, format: 'identifier' });
 const STRUCT = optional({ type: 'object' });
 const TEXTS = optional({ type: 'array', items: NON_EMPTY_TEXT });
@@ -74,7 +74,7 @@ const CONFIGURATION = optional(
   }),
 );
 
-/** The requests of the protocol as ProtoJSON (A2A 1.0, sections 3.1 and 4.1), for a caller's side of the wire. */
+/** Schemas of the protocol's requests as ProtoJSON (A2A 1.0, sections 3.1 and 4.1). */
 export const REQUEST_SCHEMAS = {
   sendMessage: message({ tenant: OPTIONAL_ID, message: MESSAGE, configuration: CONFIGURATION, metadata: STRUCT }, [
     'message',
@@ -108,7 +108,7 @@ export const REQUEST_SCHEMAS = {
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** The string formats of the request schemas, each told by `FORMAT_TEXTS`. */
+/** String formats of the request schemas, described by `FORMAT_TEXTS`. */
 export const REQUEST_FORMATS: Record<string, (value: string) => boolean> = {
   identifier: isPlainText,
   base64: isBase64,
@@ -121,7 +121,7 @@ export const FORMAT_TEXTS: Record<string, string> = {
   timestamp: 'must be an RFC 3339 timestamp such as 2025-11-09T10:30:00Z',
 };
 
-/** Standard or URL-safe alphabet, with or without padding, as ProtoJSON reads bytes. */
+/** True for base64 in the standard or URL-safe alphabet, with or without padding, as ProtoJSON reads bytes. */
 function isBase64(value: string): boolean {
   if (!BASE64.test(value)) return false;
   if (value.endsWith('=')) return value.length % 4 === 0;
