@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Journals number their commits themselves, and `task_writer` is not written by them any more: its position is where a
- * writer's session began. A replica of the version before takes that for the newest position. So while one is there, which
- * `replica` shows, journals write it as they did (see REPORTED in journal-sql.ts), and when one joins, the positions are brought
- * up to date before it is let in: the lock waits for statements that do not know of it yet.
+ * Lets journals number their commits themselves, so that they no longer update `task_writer`: its position is where a
+ * writer's session began. Replicas of the previous version take it for the newest position. While one is present, as
+ * `replica` shows, journals update it as before (see REPORTED in journal-sql.ts). When one joins, the positions are
+ * updated before it is admitted: the lock waits for statements that do not see it yet.
  */
 export class FenceCommits1700000000312 implements MigrationInterface {
   readonly name = 'FenceCommits1700000000312';
@@ -35,7 +35,10 @@ export class FenceCommits1700000000312 implements MigrationInterface {
   }
 }
 
-/** The way to the Tasks of a replica that somebody wishes to cancel, past all that it has executed. Made beside writers. */
+/**
+ * Index for a replica's Tasks with a cancel request, without scanning all that it has executed. Created without
+ * blocking writers.
+ */
 export class IndexCancelRequests1700000000313 implements MigrationInterface {
   readonly name = 'IndexCancelRequests1700000000313';
   readonly transaction = false;

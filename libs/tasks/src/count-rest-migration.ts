@@ -3,9 +3,10 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const SCOPE = 'tenant, owner, agent, state';
 
 /**
- * Counts are appended, then folded. Each commit of a journal adds its differences to `task_count_rest`, where nothing is ever
- * updated; from time to time they are folded into `task_count_folded` (see CountFolding). The sum of both is exact in every
- * snapshot, and stands under the name that the table had: replicas of the version before read it as they did.
+ * Appends counts and folds them later. Each commit of a journal appends its differences to `task_count_rest`, which is
+ * never updated; they are folded into `task_count_folded` from time to time (see CountFolding). The sum of both is
+ * exact in every snapshot. A view with the table's former name shows it, which replicas of the previous version read as
+ * before.
  */
 export class AppendTaskCounts1700000000310 implements MigrationInterface {
   readonly name = 'AppendTaskCounts1700000000310';
@@ -26,7 +27,8 @@ export class AppendTaskCounts1700000000310 implements MigrationInterface {
         tasks bigint NOT NULL,
         PRIMARY KEY (writer, id)
       )`);
-    // Differences up to here are folded and deleted: readers begin behind them, past what a held snapshot keeps.
+    // Differences up to here are folded and deleted: readers start after them, past the dead rows that a held snapshot
+    // keeps.
     await runner.query(`
       CREATE TABLE task_count_mark (
         writer text COLLATE "C" PRIMARY KEY,
@@ -55,7 +57,7 @@ export class AppendTaskCounts1700000000310 implements MigrationInterface {
   }
 }
 
-/** OFFSET 0 keeps the look-up of each writer apart: by index, whatever the planner believes of the table. */
+/** OFFSET 0 keeps the lookup of each writer separate: by index, whatever the planner's estimates. */
 const VIEW = `
   CREATE VIEW task_count AS
   SELECT ${SCOPE}, writer, tasks FROM task_count_folded
@@ -103,7 +105,7 @@ const COUNT_BEFORE = `
     RETURN NULL;
   END $$`;
 
-/** A version before forgets writers that rest for long: not those whose differences are only read beside their row. */
+/** Keeps writers with differences that are read only through their row. The previous version deletes idle writers. */
 const KEEP_WRITER = `
   CREATE FUNCTION task_writer_keep() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

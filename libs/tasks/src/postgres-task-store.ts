@@ -327,7 +327,7 @@ const RENEW = `
   SELECT idle.task_id, renewed.claim_token AS renewed_token, task.claim_token IS DISTINCT FROM idle.token AS is_lost
   FROM idle LEFT JOIN renewed ON renewed.task_id = idle.task_id LEFT JOIN task ON task.task_id = idle.task_id`;
 
-/** One lookup per replica, however many claims it has. */
+/** A single lookup per replica, however many claims it has. */
 const CLAIMANTS_AMONG = `
   SELECT replica_id FROM unnest($1::text[]) AS claimant (replica_id)
   WHERE EXISTS (SELECT FROM task WHERE task.replica_id = claimant.replica_id)`;

@@ -2,9 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { WRITER_SETTING } from './journal-sql.js';
 
 /**
- * How many Tasks there are by tenant, owner, agent and state, kept by the database itself in the statement that makes,
- * moves or deletes them: whoever writes, the sum over the writers is exact. Each journal has rows of its own, so that
- * none waits for another's commit; whatever else writes shares those of the writer `''` (see TaskCounts).
+ * Counts Tasks by tenant, owner, agent and state, updated by the database in the statement that creates, updates or
+ * deletes them: the sum over the writers is exact, whatever writes. Each journal has its own rows, so that none waits
+ * for another's commit; all other writers share those of the writer `''` (see TaskCounts).
  */
 export class CreateTaskCount1700000000131 implements MigrationInterface {
   readonly name = 'CreateTaskCount1700000000131';
@@ -30,7 +30,7 @@ export class CreateTaskCount1700000000131 implements MigrationInterface {
         END IF;
         RETURN NULL;
       END $$`);
-    // They lock the table for writers until this is committed: what is counted below is all there is.
+    // The triggers lock the table for writers until the commit, so the count below is complete.
     for (const [operation, tables] of [
       ['INSERT', 'NEW TABLE AS made'],
       ['UPDATE', 'OLD TABLE AS gone NEW TABLE AS made'],
@@ -54,7 +54,10 @@ export class CreateTaskCount1700000000131 implements MigrationInterface {
   }
 }
 
-/** In one order, whoever writes: two statements that move the same counts never wait for each other. */
+/**
+ * Returns a statement that moves counts in one order: two statements that move the same counts never wait for each
+ * other.
+ */
 function counted(moved: string): string {
   return `
     INSERT INTO task_count AS held (tenant, owner, agent, state, writer, tasks)

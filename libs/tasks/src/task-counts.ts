@@ -8,8 +8,8 @@ import { agentCondition, conditionsOf } from './task-list-statement.js';
 const MERGED_AT_ONCE = 1000;
 
 /**
- * How many Tasks match a filter, exactly. What the counts by tenant, owner, agent and state tell is read from them, at
- * the same cost however many Tasks there are; contexts and times are counted among the Tasks that have them.
+ * Exact numbers of Tasks that match a filter. Filters by tenant, owner, agent and state read the maintained counts, at
+ * the same cost for any number of Tasks. Filters by context, time or id count the matching Tasks.
  */
 @Injectable()
 export class TaskCounts {
@@ -33,9 +33,9 @@ export class TaskCounts {
   }
 
   /**
-   * How many Tasks of some agents nobody works on, of all callers and replicas: those that ask their callers for input or
-   * authentication, and those that are parked and ask nothing.
-   * @param agent its path, or `workflows/*` for every agent one step below `workflows`
+   * Returns the numbers of Tasks of some agents that no replica executes, of all callers: those that ask for input or
+   * authentication, and those that are parked without a question.
+   * @param agent path of the agent, or `workflows/*` for every agent one step below `workflows`
    */
   async waiting(agent: string): Promise<Record<'input' | 'auth' | 'timer', number>> {
     const values: unknown[] = [];
@@ -52,12 +52,12 @@ export class TaskCounts {
     return rows[0] ?? { input: 0, auth: 0, timer: 0 };
   }
 
-  /** Folds what journals have appended; gives up when the signal aborts. */
+  /** Folds the counts that journals have appended; stops when the signal aborts. */
   fold(signal: AbortSignal): Promise<void> {
     return this.folding.foldAll(signal);
   }
 
-  /** Merges the counts of writers that write no more into one row for each; gives up when the signal aborts. */
+  /** Merges the counts of former writers into one row each; stops when the signal aborts. */
   async merge(signal: AbortSignal): Promise<void> {
     for (let merged = MERGED_AT_ONCE; merged === MERGED_AT_ONCE && !signal.aborted;) {
       const { rows } = await this.pool.query<{ merged: number }>(MERGE, [MERGED_AT_ONCE]);
@@ -68,8 +68,8 @@ export class TaskCounts {
   }
 }
 
-// Nothing waits for a row that somebody else holds, so that nobody waits in a circle. A writer that is taken for gone
-// and comes back makes new rows.
+// Never waits for a row that is locked, so there is no deadlock. A writer that is presumed gone and returns creates new
+// rows.
 const MERGE = `
   WITH picked AS MATERIALIZED (
     SELECT tenant, owner, agent, state, writer FROM task_count_folded
@@ -94,6 +94,6 @@ const FORGET_ZEROS = `
   DELETE FROM task_count_folded WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM task_count_folded WHERE writer = '' AND tasks = 0 FOR UPDATE SKIP LOCKED)) AND tasks = 0`;
 
-// Of a writer that is gone nothing is left to fold, or its row would be there.
+// A former writer has nothing left to fold; otherwise its row would exist.
 const FORGET_MARKS = `
   DELETE FROM task_count_mark AS mark WHERE NOT EXISTS (SELECT FROM task_writer AS held WHERE held.writer = mark.writer)`;

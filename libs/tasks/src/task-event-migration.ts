@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The view `task_event` tells the row of each event, by which a page of a long log is found without reading the rest.
- * Versions of before write and read the view as they did.
+ * Adds the row of each event to the view `task_event`, so that a page of a long log is found without reading the rest.
+ * Earlier versions write and read the view as before.
  */
 export class FindEventsByRow1700000000520 implements MigrationInterface {
   readonly name = 'FindEventsByRow1700000000520';

@@ -1,20 +1,20 @@
 import { Column, ViewEntity } from 'typeorm';
 
-/** An event of a Task's log, whichever way its row keeps it. It is read by this, never written. */
+/** Event of a Task's log, in either row layout. Read-only. */
 @ViewEntity({ name: 'task_event', expression: '', synchronize: false })
 export class TaskEventView {
   static readonly readOnly = true;
 
   @Column('text', { nullable: true }) task_id!: string;
-  /** From 1, by 1. */
+  /** Sequence in the Task's log, from 1 without gaps. */
   @Column('integer', { nullable: true }) sequence!: number;
-  /** A StreamResponse. Selected as a text, it is as it was written: parsing rounds large numbers. */
+  /** StreamResponse. Select it as text to get it as written: parsing rounds large numbers. */
   @Column('json', { nullable: true, select: false }) payload!: unknown;
-  /** The Message that a status update answers to. */
+  /** Message that a status update received. */
   @Column('json', { nullable: true, select: false }) received!: unknown;
   @Column('timestamptz', { nullable: true }) recorded_at!: Date;
-  /** Whether it is of an Artifact. */
+  /** True for an event of an Artifact. */
   @Column('boolean', { nullable: true }) artifact!: boolean;
-  /** The sequence of the last event that shares its row: rows are found by it, in the order of the log. */
+  /** Sequence of the last event in the same row. It finds rows by index, in the order of the log. */
   @Column('integer', { nullable: true }) row_sequence!: number;
 }

@@ -11,12 +11,13 @@ import {
 } from '#libs/protocol';
 
 /**
- * What can happen to a Task. The first event of a Task is always `task` (SUBMITTED, with the accepted Message);
- * `received` is the caller's follow-up Message that a status update answers to; `jobs` are enqueued in the commit of the
- * event and are no part of the log, nor is `parks`: until then nobody has anything to do for the Task. The event gives
- * its claim up, and some replica goes on with it at that time, or when a Message or a cancel comes before. `questions`,
- * with a waiting state, is what an inbox shows of the Task until it goes on; it is no part of the log either. `facts` are
- * emitted after the commit of the event, by who made it.
+ * Event of a Task. The first event is always `task` (SUBMITTED, with the accepted Message).
+ * - `received`: the caller's follow-up Message that the status update answers. It is part of the log.
+ * - `jobs`: enqueued in the commit of the event; not part of the log.
+ * - `parks`: time until which the Task is parked; not part of the log. The event releases the claim, and any replica
+ *   resumes the Task at that time, or earlier on a Message or a cancel.
+ * - `questions`: with a waiting state, the entries that an inbox shows until the Task resumes; not part of the log.
+ * - `facts`: emitted after the commit by the process that made the event.
  */
 export type TaskEvent =
   | { task: Task; jobs?: readonly Job[] }
@@ -30,36 +31,36 @@ export type TaskEvent =
     }
   | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[] };
 
-/** One thing that a waiting Task asks. */
+/** Question of a waiting Task. */
 export interface TaskQuestion {
-  /** What tells it from the others of the Task. */
+  /** Key, unique within the Task. */
   key: string;
-  /** Who shall answer: a label. */
+  /** Label of the person or group that should answer. */
   assignee?: string;
   since: Date;
-  /** Whatever else an inbox shows. */
+  /** Further content for an inbox. */
   body: JsonObject;
 }
 
-/** A TaskEvent that PostgreSQL has committed. */
+/** TaskEvent with its position in the log. */
 export interface RecordedEvent {
   taskId: string;
-  /** Position in the Task's log: starts at 1, grows by 1. It is the SSE id and the replay cursor. */
+  /** Position in the Task's log, from 1 without gaps. It is the SSE id and the replay cursor. */
   sequence: number;
   event: TaskEvent;
-  /** The event as a ProtoJSON StreamResponse, serialised once; what streams send. */
+  /** The event as a ProtoJSON StreamResponse, serialized once. Streams send it. */
   json: string;
-  /** It as a row of the log has it, where that was made together with its JSON. */
+  /** The event encoded as a log row; set if the row was built together with the JSON. */
   row?: string | undefined;
 }
 
-/** Until when an event leaves its Task to nobody; only known of an event that this process made. */
+/** Returns the time until which an event parks its Task. Known only for events that this process made. */
 export function parkedUntil(event: TaskEvent): Date | undefined {
   if (!('statusUpdate' in event) || isTerminalState(event.statusUpdate.status.state)) return undefined;
   return event.parks;
 }
 
-/** The part of a TaskEvent that callers see. */
+/** Returns the part of a TaskEvent that callers see. */
 export function toStreamResponse(event: TaskEvent): StreamResponse {
   if ('statusUpdate' in event) return { statusUpdate: event.statusUpdate };
   if ('task' in event) return { task: event.task };

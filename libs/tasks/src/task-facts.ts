@@ -8,14 +8,14 @@ type WrittenEntry = Pick<JournalEntry, 'state' | 'updatedAt' | 'events'>;
 const NODE_AGENT = /\/nodes\/([^/]+)$/;
 
 /**
- * Tells of the ends and questions of Tasks (`task.settled`, `question.asked`), and the facts that their events bring, each
- * once over all processes: here, where it was this one that committed it.
+ * Emits the facts of committed events: ends (`task.settled`), questions (`question.asked`), and the facts that events
+ * contain. Each is emitted once over all processes, by the one that committed the event.
  */
 @Injectable()
 export class TaskFacts {
   constructor(private readonly facts: Facts) {}
 
-  /** An entry was written. */
+  /** Emits the facts of a written entry. */
   written({ state, updatedAt, events }: WrittenEntry, header: TaskHeader): void {
     for (const { event } of events) {
       if ('statusUpdate' in event && event.facts) for (const fact of event.facts) this.facts.emitNamed(fact);

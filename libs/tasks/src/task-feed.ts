@@ -9,25 +9,30 @@ import { type TaskScope, TaskStore } from './task-store.js';
 export interface FollowOptions {
   /** Ends the stream without an error. */
   signal?: AbortSignal;
-  /** `terminal` (the default): ends with the Task. `waiting`: ends also when the Task waits for its caller. */
+  /**
+   * End of the stream. `terminal` (the default): when the Task ends. `waiting`: also when the Task waits for its
+   * caller.
+   */
   until?: FollowUntil;
-  /** The caller who reads, where many readers of a caller are to take turns with those of others. */
+  /** Caller whose readers take turns with those of others. */
   reader?: TaskScope;
 }
 
-/** Something was committed to the log of a Task; the key is its id. */
+/** Signal that events were committed to the log of a Task; the key is its id. */
 export const TASK_PROGRESS: SignalTopic = { name: 'task_progress', shards: 16 };
 
-/** Injected in milliseconds: how often the store is asked about Tasks that another replica executes, default 1,000. */
+/** Injection token: milliseconds between checks of Tasks that another replica executes, 1,000 by default. */
 export const FEED_POLL_MS = Symbol('FEED_POLL_MS');
 
 /**
- * The only reader of Task logs. A follower gets every event after its sequence exactly once and in order, first from
- * the store, then as it is committed; it never slows the Task down, and what it has not taken yet is held by the log
- * alone, so a slow reader costs no memory.
- *
- * While the database is out of reach followers wait. What this process commits wakes followers at once. What others commit is told by a signal, which may be lost: the
- * store is asked once a second too. Signals are heard only for followed Tasks that are not executed here.
+ * Feed of the logs of single Tasks.
+ * - A follower gets every event after its sequence exactly once and in order, first from the store, then as it is
+ *   committed.
+ * - A follower never slows the Task down. Events that it has not taken stay in the log, so a slow reader costs no
+ *   memory.
+ * - While the database is unreachable, followers wait.
+ * - Commits of this process wake followers immediately. A signal reports commits of others; it may be lost, so the
+ *   store is also checked every second. Signals are received only for followed Tasks that are not executed here.
  */
 @Injectable()
 export class TaskFeed implements OnModuleDestroy {
@@ -36,7 +41,7 @@ export class TaskFeed implements OnModuleDestroy {
   private readonly logs: FollowedLogs;
   private poll: NodeJS.Timeout | undefined;
 
-  /** @param signals absent where no other process has the same store */
+  /** @param signals absent if no other process uses the same store */
   constructor(
     private readonly store: TaskStore,
     @Optional() private readonly signals?: ReplicaSignals,
@@ -49,7 +54,7 @@ export class TaskFeed implements OnModuleDestroy {
     this.logs = { store, recent: this.recent, others, unregister: (follower) => this.unregister(follower) };
   }
 
-  /** Tells followers, here and at other replicas, of committed events of one Task. Called by recordings alone. */
+  /** Reports committed events of one Task to followers, here and at other replicas. Only recordings call it. */
   publish(events: readonly RecordedEvent[]): void {
     this.recent.add(events);
     const taskId = events[0]?.taskId;
@@ -59,22 +64,22 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * This process writes the Task from now on, whose log ends at the sequence: who follows it from there needs no query.
-   * Called by recordings alone, which tell as well when that is over.
+   * Registers that this process writes the Task from now on, whose log ends at the sequence. Followers at that place
+   * need no query. Only recordings call it; they also report the end of that.
    */
   begun(taskId: string, lastSequence: number): void {
     this.recent.begin(taskId, lastSequence);
-    // Who follows it heard of what came before from others, if at all.
+    // Its followers may not have received signals about earlier events of other replicas.
     this.wake(taskId);
   }
 
-  /** The Task is written elsewhere from now on. Called by recordings alone. */
+  /** Registers that another process writes the Task from now on. Only recordings call it. */
   lost(taskId: string): void {
     this.recent.close(taskId);
     this.wake(taskId);
   }
 
-  /** The events of a Task after a sequence; see FollowOptions for where it ends. An unknown Task has no events. */
+  /** Yields the events of a Task after a sequence. FollowOptions determine the end. An unknown Task has no events. */
   async *follow(taskId: string, afterSequence: number, options: FollowOptions = {}): AsyncGenerator<RecordedEvent> {
     const { signal, until, reader: scope } = options;
     if (signal?.aborted) return;
@@ -98,8 +103,8 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * The same for a reader that takes pages and is woken when there are more, so that it keeps nothing else while it
-   * waits. It has to be closed.
+   * Opens a follower for a reader that takes pages and is woken when there are more. While it waits, it holds no other
+   * memory. The reader must close it.
    */
   open(taskId: string, afterSequence: number, until: FollowUntil = 'terminal', scope?: TaskScope): TaskFollower {
     const follower = new TaskFollower(taskId, afterSequence, until, this.logs, scope);
@@ -128,7 +133,10 @@ export class TaskFeed implements OnModuleDestroy {
     this.poll = undefined;
   }
 
-  /** The slow way that a signal cannot be lost on: one question for all followed Tasks that others may be writing. */
+  /**
+   * Wakes followers that are behind, in case a signal was lost: one query for all followed Tasks that other replicas
+   * may be writing.
+   */
   private async wakeBehind(): Promise<void> {
     const foreign = this.followers.keys().filter((taskId) => !this.recent.isOpen(taskId));
     if (foreign.length === 0) return;
@@ -139,7 +147,7 @@ export class TaskFeed implements OnModuleDestroy {
   }
 }
 
-/** A reader that waits itself; one that is woken before is not to wait. */
+/** Reader that waits for a wake-up; an earlier wake-up ends the wait immediately. */
 class WaitingReader {
   private isWoken = false;
   private resolve: (() => void) | undefined;

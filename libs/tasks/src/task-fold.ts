@@ -10,19 +10,18 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from './task-event.js';
 
-/** An event that the Task's life does not allow. The Task is as it was. */
+/** Error for an event that the Task's state does not allow. The Task is unchanged. */
 export class TaskEventRefused extends Error {
   override readonly name = 'TaskEventRefused';
 }
 
 /**
- * A Task while its log is read or written: the only place that knows what an event does to a Task.
- * Applying an event costs the same however long the log already is.
- *
+ * State of a Task while its log is read or written: the only place that applies events to a Task. The cost of applying
+ * an event does not depend on the length of the log.
  * - The first event is `task`, in state SUBMITTED, and there is only one such event.
  * - A terminal state is final.
- * - A waiting Task takes a Message, or a status that takes it out of its wait; no Artifact before that.
- * - Status Messages and received Messages join the history as they come.
+ * - A waiting Task accepts a Message, or a status that ends the wait; no Artifact before that.
+ * - Status Messages and received Messages are added to the history in order.
  * - An Artifact replaces the one with its id; with `append` its Parts are added to it (section 4.2.2).
  */
 export class TaskFold {
@@ -38,7 +37,7 @@ export class TaskFold {
     }
   }
 
-  /** @throws TaskEventRefused if the event does not begin a Task */
+  /** @throws TaskEventRefused if the event cannot be the first of a Task */
   static begin(event: TaskEvent): TaskFold {
     if (!('task' in event)) throw new TaskEventRefused('The first event of a task is the task itself');
     if (event.task.status.state !== 'TASK_STATE_SUBMITTED') {
@@ -47,7 +46,7 @@ export class TaskFold {
     return new TaskFold(event.task);
   }
 
-  /** Goes on from a Task that was folded before. */
+  /** Continues from a Task that was folded before. */
   static from(task: Task): TaskFold {
     return new TaskFold(task);
   }
@@ -56,7 +55,7 @@ export class TaskFold {
     return this.status.state;
   }
 
-  /** @throws TaskEventRefused and leaves the Task as it was */
+  /** Applies an event. @throws TaskEventRefused; the Task is unchanged then */
   apply(event: TaskEvent): void {
     if ('task' in event) throw new TaskEventRefused('A task begins only once');
     if (isTerminalState(this.state)) throw new TaskEventRefused(`The task has ended: ${this.state}`);
@@ -64,7 +63,7 @@ export class TaskFold {
     else this.applyStatus(event.statusUpdate, event.received);
   }
 
-  /** The Task as it stands; later events do not change what was given out. */
+  /** Returns the current Task, which later events do not change. */
   task(): Task {
     const artifacts = [...this.artifacts.values()].map((artifact) => ({ ...artifact, parts: [...artifact.parts] }));
     return {
@@ -103,7 +102,7 @@ export class TaskFold {
   }
 }
 
-/** What an event makes of a Task; pure. @throws TaskEventRefused */
+/** Returns the Task after an event; pure. @throws TaskEventRefused */
 export function applyTaskEvent(task: Task | undefined, event: TaskEvent): Task {
   if (!task) return TaskFold.begin(event).task();
   const fold = TaskFold.from(task);

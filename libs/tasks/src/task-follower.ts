@@ -4,10 +4,10 @@ import type { RecentEvents } from './recent-events.js';
 import type { RecordedEvent } from './task-event.js';
 import type { TaskScope, TaskStore } from './task-store.js';
 
-/** `waiting`: what is followed ends also when the Task waits for its caller. */
+/** End of a followed stream. `waiting`: also when the Task waits for its caller. */
 export type FollowUntil = 'terminal' | 'waiting';
 
-/** Where followers read, and where they are known. */
+/** Sources that followers read from, and the registry that knows them. */
 export interface FollowedLogs {
   readonly store: TaskStore;
   readonly recent: RecentEvents;
@@ -15,7 +15,7 @@ export interface FollowedLogs {
   unregister(follower: TaskFollower): void;
 }
 
-/** Events that are read at once: as many as have about a megabyte of text, by those that were read before. */
+/** Number of events per read, adapted to about a megabyte of text by the size of earlier events. */
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 256;
 const PAGE_CHARACTERS = 1024 * 1024;
@@ -23,16 +23,16 @@ const OUTAGE_PAUSE_MS = 250;
 const NONE: readonly RecordedEvent[] = [];
 
 /**
- * One place in the log of one Task, whose reader takes a page, and is woken when there may be more. While there is
- * nothing to read this is all that there is of it: no promise, no generator, no timer.
+ * Place in the log of one Task. Its reader takes pages, and is woken when there may be more. An idle follower has no
+ * promise, generator or timer.
  */
 export class TaskFollower {
-  /** Told that `read` may have something to give, also that it is over; more than once, perhaps, and in any turn. */
+  /** Woken when `read` may have events or the follower is over, possibly several times and in any turn. */
   reader: { wake(): void } | undefined;
   private page = FIRST_PAGE;
-  /** Whether there may be something that was not read yet. */
+  /** True if there may be unread events. */
   private behind = true;
-  /** Whether it waits for signals of other replicas. */
+  /** True if it waits for signals of other replicas. */
   private watching = false;
   private isOver = false;
   private endPause: (() => void) | undefined;
@@ -46,8 +46,8 @@ export class TaskFollower {
   ) {}
 
   /**
-   * The next events, each once and in order; none where there is nothing at present; `undefined` where nothing comes any
-   * more, since the log ended or this was closed. Not to be called again before it has answered.
+   * Resolves with the next events, each once and in order; `[]` if none are available yet; `undefined` at the end of
+   * the log or after `close`. Must not be called concurrently.
    */
   async read(): Promise<readonly RecordedEvent[] | undefined> {
     if (this.isOver) return undefined;
@@ -62,23 +62,23 @@ export class TaskFollower {
       this.leave();
       return undefined;
     }
-    // What was read reaches to the end of the log, unless the page is full.
+    // A page that is not full reaches the end of the log.
     if (events.length >= page) this.behind = true;
     return this.upToEnd(events);
   }
 
-  /** Something was committed, or is written elsewhere from now on. */
+  /** Notes that events were committed, or that another process writes the Task now. */
   wake(): void {
     this.behind = true;
     this.reader?.wake();
   }
 
-  /** Wakes it if the log reaches further than it has read. */
+  /** Wakes the reader if the log has events after its place. */
   wakeBefore(sequence: number): void {
     if (this.last < sequence) this.wake();
   }
 
-  /** Nothing is read any more: `read` gives `undefined`. Idempotent. */
+  /** Closes the follower: `read` resolves with `undefined`. Idempotent. */
   close(): void {
     this.leave();
     this.endPause?.();
@@ -92,7 +92,10 @@ export class TaskFollower {
     this.logs.unregister(this);
   }
 
-  /** Others are heard only when there is something to wait for: most followers of a Task are where it is executed. */
+  /**
+   * Waits for more events. Watches other replicas only if needed: most followers of a Task are in the replica that
+   * executes it.
+   */
   private wait(): readonly RecordedEvent[] {
     if (this.watching || this.behind || this.isWrittenHere) return NONE;
     this.watching = true;
@@ -104,13 +107,13 @@ export class TaskFollower {
     return this.logs.recent.isOpen(this.taskId);
   }
 
-  /** What is known without a query: that there is nothing, too. */
+  /** Returns the events that are known without a query; `[]` if there are known to be none. */
   private published(): readonly RecordedEvent[] | undefined {
     const { recent } = this.logs;
     return recent.isCurrent(this.taskId, this.last) ? NONE : recent.after(this.taskId, this.last);
   }
 
-  /** What a reader has not taken yet stays in the store: a page, which it may hold for long, has few large events. */
+  /** Reads a page from the store. A reader may hold it for long, so it has few events if they are large. */
   private async stored(): Promise<readonly RecordedEvent[]> {
     const events = await this.logs.store.events(this.taskId, this.last, this.page, this.scope);
     const characters = events.reduce((sum, { json }) => sum + json.length, 1);
@@ -127,7 +130,9 @@ export class TaskFollower {
     return taken;
   }
 
-  /** Asked only when there is nothing to read: most streams end with an event that says so. */
+  /**
+   * True if the followed stream has ended. Checked only when there is nothing to read: most streams end with an event.
+   */
   private async hasEnded(): Promise<boolean> {
     if (this.isWrittenHere) return false;
     const header = await this.logs.store.header(this.taskId);
@@ -136,7 +141,7 @@ export class TaskFollower {
     return ended && header.lastSequence <= this.last;
   }
 
-  /** What a read gives, as soon as the database is within reach; `undefined` where this is closed first. */
+  /** Resolves with the result of a read once the database is reachable; `undefined` if the follower is closed first. */
   private async onceReachable<T>(read: () => Promise<T>): Promise<T | undefined> {
     while (!this.isOver) {
       try {

@@ -2,16 +2,19 @@ import { randomDigits } from '#libs/protocol';
 
 const TWO_TO_16 = 65_536;
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-/** The upper 32 bits of the time, and how they are written. */
+/** Upper 32 bits of the last time, and their text. */
 let [upper, beginning] = [Number.NaN, ''];
 
-/** Not greater than the id of any Task that Parley made at that time or later, and greater than those made before. */
+/**
+ * Returns a lower bound for the ids of Tasks that Parley creates at that time or later. It is greater than the ids of
+ * earlier Tasks.
+ */
 export function firstTaskIdOf(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
-/** A UUIDv7 (RFC 9562): ids made one after the other lie side by side in an index. */
+/** Returns a UUIDv7 (RFC 9562). Ids that are created in sequence are adjacent in an index. */
 export function newTaskId(): string {
   const now = Date.now();
   const lower = now % TWO_TO_16;

@@ -9,25 +9,25 @@ import { type JournalEntry, TaskStore } from './task-store.js';
 import { TASKS_COMMITTED } from './tasks-committed.js';
 
 /**
- * Batches under way at once: the database works on one while the answers to the one before are given. The store writes
- * them one after the other, on one session.
+ * Number of concurrent batches: the database works on one while results of the previous one are processed. The store
+ * writes them one after the other, on one session.
  */
 const BATCHES_UNDER_WAY = 2;
-/** A batch that takes longer than that is not waited for by a smaller one. */
+/** Milliseconds that a smaller batch waits for the running one. */
 const PATIENCE_MS = 5;
 
 /**
- * Writes the events of all Tasks in flight: one statement and one commit for whatever arrived while the last commit was
- * under way, up to JOURNAL_BATCH_LIMIT. Under light load a batch is one Task; under heavy load the cost of a commit is
- * shared by hundreds.
- *
- * Promises: of each caller, what was enqueued first is durable first, over all its Tasks, so a crash leaves a beginning of
- * what happened here; callers share a batch that is full. Where an entry fails on its own, the order holds within each
- * Task, and from a Task to those it calls for (ADR 7).
- * Nothing is reported written that is not committed; a lost connection is retried until the database is back, and a
- * commit whose answer was lost is recognised, not repeated. One Task's bad data fails that Task alone, also where it
- * breaks the connection; an entry that fails on its own for another reason is set aside and tried again (ADR 19). A
- * journal that stands still while something waits makes the replica not ready.
+ * Writes the events of all Tasks in flight: one statement and one commit for all events that arrived during the last
+ * commit, up to JOURNAL_BATCH_LIMIT. Under light load a batch is one Task; under heavy load hundreds share the cost of
+ * a commit.
+ * - Events of one caller become durable in the order in which they were enqueued, over all its Tasks, so a crash leaves
+ *   a prefix. Callers share a full batch.
+ * - If an entry fails on its own, the order holds within each Task, and from a Task to its children (ADR 7).
+ * - An event is reported written only after its commit. A lost connection is retried until the database is back. A
+ *   commit whose answer was lost is recognized, not repeated.
+ * - Bad data of one Task fails only that Task, even if it breaks the connection. An entry that fails on its own for
+ *   another reason is set aside and retried (ADR 19).
+ * - A journal that stalls while events wait makes the replica not ready.
  */
 @Injectable()
 export class TaskJournal {
@@ -36,13 +36,13 @@ export class TaskJournal {
   private readonly writer: JournalWriter;
   private underWay = 0;
   private bytesUnderWay = 0;
-  /** Of the newest batch. */
+  /** Number of Tasks in the newest batch. */
   private tasksUnderWay = 0;
   private gathering = false;
   private patience: NodeJS.Timeout | undefined;
-  /** When a batch was settled last, or the first event came after there was nothing to write. */
+  /** Time at which a batch was last settled, or the first event arrived after the journal was idle. */
   private movedAt = 0;
-  /** Resolves when the batch before has been settled; whether it needed more than one try. */
+  /** Resolves when the previous batch is settled, with true if it needed more than one attempt. */
   private last: Promise<boolean> = Promise.resolve(false);
 
   constructor(
@@ -61,27 +61,29 @@ export class TaskJournal {
     });
   }
 
-  /** Of events that are not durable yet. */
+  /** Bytes of events that are not durable yet. */
   get bytes(): number {
     return this.queue.bytes + this.bytesUnderWay + this.writer.setAside.bytes;
   }
 
-  /** For how long nothing was written although something waits; 0 where nothing does. What is set aside does not count. */
+  /** Milliseconds without a write while events wait; 0 if none do. Entries that are set aside do not count. */
   get standsStillMs(): number {
     return this.isIdle ? 0 : performance.now() - this.movedAt;
   }
 
-  /** Milliseconds for which nothing may be written while something waits: JOURNAL_STALL_LIMIT. */
+  /** Maximum milliseconds without a write while events wait (JOURNAL_STALL_LIMIT). */
   get stallLimitMs(): number {
     return this.config.memory.journalStallMs;
   }
 
-  /** True if the journal stands still for longer than that: what is new would only wait behind what cannot be written. */
+  /**
+   * True if the journal is stalled beyond the limit. New events would only wait behind those that cannot be written.
+   */
   get isStalled(): boolean {
     return this.standsStillMs >= this.stallLimitMs;
   }
 
-  /** Has an event of the source written with the next batch. @returns its place among the events of all Tasks */
+  /** Enqueues an event of the source for the next batch. @returns its place among the events of all Tasks */
   enqueue(source: JournalSource, bytes: number): number {
     if (this.isIdle) this.movedAt = performance.now();
     const mark = this.queue.add(source, bytes);
@@ -98,7 +100,7 @@ export class TaskJournal {
     return `Nothing was written for ${Math.floor(this.standsStillMs / 1000)} s although ${this.bytes} bytes wait`;
   }
 
-  /** What happens in the same turn of the event loop is written together. */
+  /** Starts a batch after this turn of the event loop, so that all events of the turn are written together. */
   private gather(): void {
     if (this.gathering || this.underWay === BATCHES_UNDER_WAY) return;
     this.gathering = true;
@@ -114,7 +116,10 @@ export class TaskJournal {
     else this.patience ??= setTimeout(() => this.begin(), PATIENCE_MS);
   }
 
-  /** The store writes one batch after the other: a second one only waits there, and had better be no smaller than it. */
+  /**
+   * True if a batch should start now. A second batch only waits at the store, so it should be no smaller than the
+   * first.
+   */
   private get isWorthwhile(): boolean {
     return this.underWay === 0 || this.queue.tasks >= this.tasksUnderWay;
   }
@@ -140,7 +145,7 @@ export class TaskJournal {
     this.movedAt = performance.now();
     this.metrics.batchWritten(entries.length, (this.movedAt - started) / 1000);
     this.underWay -= 1;
-    // The database works on while answers are given.
+    // The database works on the next batch while results are processed.
     this.look();
     let index = 0;
     for (const [source, entry] of batch) {
@@ -158,7 +163,7 @@ export class TaskJournal {
     if (outcome === 'written') this.emitCommitted();
   }
 
-  /** The batch is durable: what a listener makes of that is nothing to the journal. */
+  /** Emits the commit. A failing listener must not affect the journal. */
   private emitCommitted(): void {
     try {
       this.facts?.emit(TASKS_COMMITTED);

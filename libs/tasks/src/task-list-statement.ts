@@ -1,18 +1,24 @@
 import type { QueryConfig } from 'pg';
 import type { TaskFilter, TaskQuery } from './task-store.js';
 
-/** Most agents that are looked up one by one; the Tasks of more of them are passed on the way through those of all. */
+/**
+ * Maximum number of agents that are looked up one by one. For more agents, the Tasks of all agents are scanned in
+ * order.
+ */
 const MOST_LOOKED_UP = 50;
-/** Sorts behind whatever begins with a prefix, as bytes. */
+/** Sorts after every text with a prefix, compared as bytes. */
 const LAST = '\u{10ffff}';
 
-/** Result of reading a search: Tasks of these agents, or Tasks whose id begins so. */
+/** Result of resolving a search: Tasks of these agents, or Tasks whose id begins with the prefix. */
 export interface FoundAgents {
   agents: readonly string[];
   idPrefix: string;
 }
 
-/** A filter but for its search as conditions on `task`; those on tenant, owner, agent and state hold for `task_count` as well. */
+/**
+ * Returns a filter, except its search, as conditions on `task`. Those on tenant, owner, agent and state also apply to
+ * `task_count`.
+ */
 export function conditionsOf(filter: TaskFilter): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = [filter.scope.tenant, filter.scope.owner];
   const conditions = ['tenant = $1', 'owner = $2'];
@@ -35,9 +41,9 @@ export function conditionsOf(filter: TaskFilter): { conditions: string[]; values
 }
 
 /**
- * The rows of a page.
- * @param columns of `task`, and of what `from` adds to it
- * @param found what the search of the query comes down to
+ * Returns the statement for the rows of a page.
+ * @param columns columns of `task`, and of the relations in `from`
+ * @param found result of resolving the query's search
  */
 export function pageStatement(query: TaskQuery, columns: string, from: string, found?: FoundAgents): QueryConfig {
   const { conditions, values } = conditionsOf(query);
@@ -56,7 +62,7 @@ export function pageStatement(query: TaskQuery, columns: string, from: string, f
   };
 }
 
-/** The newest Tasks of each way in which a search may mean one; each is found by an index. */
+/** Returns a query for the newest Tasks of each meaning of a search, each found by an index. */
 function foundPage(
   { agents, idPrefix }: FoundAgents,
   newest: (...more: string[]) => string,
@@ -73,7 +79,7 @@ function foundPage(
   return `(${byAgent}) UNION (${byId})`;
 }
 
-/** Which agents are meant (`TaskFilter.agent`), as a condition; what it says of them becomes one more of the values. */
+/** Returns the condition for `TaskFilter.agent`; adds its value to `values`. */
 export function agentCondition(agent: string, values: unknown[]): string {
   const isPattern = agent.endsWith('/*');
   const it = `$${values.push(isPattern ? agent.slice(0, -1) : agent)}`;

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * `task_event` becomes `task_log`, whose rows may have several events of a Task (see log-row.ts). The name stays with a view
- * that shows each event as it always was: to people, and to replicas of the version before, which read and write it
- * beside this one as if nothing had changed. Both layouts are in one log, and nothing is rewritten.
+ * Renames `task_event` to `task_log`, whose rows may contain several events of a Task (see log-row.ts). A view keeps
+ * the old name and shows each event as before, for people and for replicas of the previous version, which read and
+ * write it concurrently. A log may contain both layouts; nothing is rewritten.
  */
 export class ShareLogRows1700000000142 implements MigrationInterface {
   readonly name = 'ShareLogRows1700000000142';
@@ -23,7 +23,7 @@ export class ShareLogRows1700000000142 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    // What came after it was read would be deleted.
+    // Without the lock, events that arrive after the read would be deleted.
     await runner.query('LOCK TABLE task_log IN ACCESS EXCLUSIVE MODE');
     await runner.query(`SET LOCAL parley.journal = 'on'`);
     await runner.query(`
@@ -41,7 +41,7 @@ export class ShareLogRows1700000000142 implements MigrationInterface {
   }
 }
 
-/** Joins alone, so that a statement that looks for many Tasks at once finds each by the index. */
+/** View of single events. It consists of joins, so that a statement that reads many Tasks finds each by the index. */
 const EVENTS = `
   CREATE VIEW task_event AS
   SELECT log.task_id, (log.sequence - cardinality(shared.texts) + event.place)::int AS sequence,
@@ -58,7 +58,7 @@ const EVENTS = `
   ) AS shared
   CROSS JOIN LATERAL unnest(shared.texts) WITH ORDINALITY AS event (text, place)`;
 
-/** An event of an earlier version: a row of its own, as it was. */
+/** Stores an event of an earlier version as its own row. */
 const TAKE_EVENT = `
   CREATE FUNCTION task_event_take() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -67,7 +67,7 @@ const TAKE_EVENT = `
     RETURN NEW;
   END $$`;
 
-/** Events that share a row go together: nobody deletes less than a log. */
+/** Deletes the row of an event with all its events: only whole logs are deleted. */
 const DROP_EVENT = `
   CREATE FUNCTION task_event_drop() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -78,7 +78,7 @@ const DROP_EVENT = `
     RETURN OLD;
   END $$`;
 
-/** Of a Task whose sizes nobody has kept: the bytes of its log, or those of Artifacts. */
+/** Returns the bytes of a log, or of its Artifacts, for a Task without stored sizes. */
 const LOG_BYTES = `
   CREATE FUNCTION task_log_bytes(of_task text, of_artifacts boolean DEFAULT false) RETURNS int LANGUAGE sql STABLE AS $$
     SELECT coalesce(sum(CASE

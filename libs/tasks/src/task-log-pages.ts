@@ -7,23 +7,23 @@ import { TaskEventView } from './task-event-view.js';
 import { TaskRow } from './task-row.js';
 import type { TaskScope } from './task-store.js';
 
-/** A page ends before it has more, unless its first event alone has. */
+/** Maximum bytes of a page; its first event may be larger. */
 const PAGE_BYTES = 1024 * 1024;
 
 export interface LoggedEvent {
   sequence: number;
   recordedAt: Date;
-  /** A ProtoJSON StreamResponse, as SubscribeToTask sends it. */
+  /** ProtoJSON StreamResponse, as SubscribeToTask sends it. */
   json: string;
 }
 
 export interface TaskLogPage {
   events: LoggedEvent[];
-  /** The sequence that the next page comes after; absent on the last one. */
+  /** Sequence after which the next page starts; absent on the last page. */
   next?: number;
 }
 
-/** Reads the log of a Task as it was written, page by page: for people and tools, not for what executes it. */
+/** Reads the log of a Task as it was written, page by page, for people and tools. Executors use TaskStore. */
 @Injectable()
 export class TaskLogPages {
   constructor(
@@ -33,12 +33,12 @@ export class TaskLogPages {
   ) {}
 
   /**
-   * The events after a sequence, at most `limit`, together a megabyte or one event; `undefined` where the scope has no
-   * such Task. It waits for the caller's turn among those who read long logs.
+   * Returns the events after a sequence: at most `limit`, and at most a megabyte or one event; `undefined` if the scope
+   * has no such Task. Waits for the caller's turn among readers of long logs.
    */
   async page(scope: TaskScope, taskId: string, after: number, limit: number): Promise<TaskLogPage | undefined> {
     const { tenant, owner } = scope;
-    // PostgreSQL refuses a text with one.
+    // PostgreSQL rejects text with a null character.
     if (taskId.includes('\0')) return undefined;
     const task = await this.tasks.findOne({
       select: { task_id: true, last_sequence: true },
@@ -57,7 +57,7 @@ export class TaskLogPages {
     });
   }
 
-  /** The sequence of the last event of a page. */
+  /** Returns the sequence of the last event of a page. */
   private async lastOf(taskId: string, after: number, limit: number): Promise<number> {
     const sizes = await this.between(taskId, after, after + limit)
       .select('event.sequence', 'sequence')

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { TaskState } from '#libs/protocol';
 import { Metrics } from '#libs/service';
 
-/** What Tasks tell Prometheus. */
+/** Prometheus metrics of Tasks. */
 @Injectable()
 export class TaskMetrics {
   private readonly states;
@@ -28,12 +28,12 @@ export class TaskMetrics {
     );
   }
 
-  /** The log of a Task has passed three quarters of TASK_LIMIT. */
+  /** Counts a Task whose log has passed three quarters of TASK_LIMIT. */
   nearlyFull(): void {
     this.full.inc();
   }
 
-  /** What waits to be written, asked at every reading. */
+  /** Registers gauges of the journal, which are read at every scrape. */
   watchJournal(journal: { seconds(): number; bytes(): number; setAside(): number }): void {
     const age = 'For how long nothing was written although something waits';
     this.metrics.gauge('parley_journal_stall_seconds', age, [], () => journal.seconds());
@@ -42,17 +42,17 @@ export class TaskMetrics {
     this.metrics.gauge('parley_journal_set_aside_tasks', setAside, [], () => journal.setAside());
   }
 
-  /** A commit left a Task in this state. */
+  /** Counts a Task that a commit left in a state. */
   reached(state: TaskState): void {
     this.states.inc({ state });
   }
 
-  /** Events of a Task were not written: another replica has its claim. */
+  /** Counts a fenced write: another replica has the claim. */
   writeRefused(): void {
     this.refused.inc();
   }
 
-  /** @param seconds from the start of the statement to its commit */
+  /** Observes a batch. @param seconds from the start of the statement to its commit */
   batchWritten(tasks: number, seconds: number): void {
     this.size.observe(tasks);
     this.latency.observe(seconds);

@@ -17,7 +17,7 @@ import {
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
-/** The tables of Tasks and their logs. Ids are compared as bytes: their order carries no meaning. */
+/** Tables of Tasks and their logs. Ids are compared as bytes: their order has no meaning. */
 export class CreateTask1700000000100 implements MigrationInterface {
   readonly name = 'CreateTask1700000000100';
 
@@ -46,7 +46,7 @@ export class CreateTask1700000000100 implements MigrationInterface {
     await runner.query('CREATE INDEX task_context ON task (context_id)');
     await runner.query('CREATE INDEX task_parent ON task (parent_task_id) WHERE parent_task_id IS NOT NULL');
     await runner.query('CREATE INDEX task_replica ON task (replica_id) WHERE replica_id IS NOT NULL');
-    // json, not jsonb: a caller's text is kept as it was sent, also \\u0000, which jsonb refuses.
+    // json instead of jsonb: a caller's text is stored as it was sent, including \\u0000, which jsonb rejects.
     await runner.query(`
       CREATE TABLE task_event (
         task_id text COLLATE "C" NOT NULL,
@@ -64,7 +64,7 @@ export class CreateTask1700000000100 implements MigrationInterface {
   }
 }
 
-/** A caller's wish to cancel, for the replica that executes the Task. */
+/** Cancel request of a caller, for the replica that executes the Task. */
 export class AddCancelRequest1700000000101 implements MigrationInterface {
   readonly name = 'AddCancelRequest1700000000101';
 
@@ -77,7 +77,7 @@ export class AddCancelRequest1700000000101 implements MigrationInterface {
   }
 }
 
-/** Idempotency keys and the Tasks that they made. */
+/** Idempotency keys and the Tasks that they created. */
 export class CreateTaskKey1700000000102 implements MigrationInterface {
   readonly name = 'CreateTaskKey1700000000102';
 
@@ -100,7 +100,7 @@ export class CreateTaskKey1700000000102 implements MigrationInterface {
   }
 }
 
-/** Which event took in the Message of a key: a follow-up has one too. */
+/** Sequence of the event that accepted the Message of a key, since follow-ups have keys too. */
 export class AddKeySequence1700000000103 implements MigrationInterface {
   readonly name = 'AddKeySequence1700000000103';
 
@@ -114,9 +114,9 @@ export class AddKeySequence1700000000103 implements MigrationInterface {
 }
 
 /**
- * What the code promises of ended Tasks, kept by the database itself: they stay as they ended, and get no event. The
- * journal's sessions say who they are and skip the second check, because their statements write events only beside the
- * Task's row, which the first check guards.
+ * Makes the database enforce that ended Tasks do not change and get no events. The journal's sessions identify
+ * themselves and skip the second check, because their statements write events only together with the Task's row, which
+ * the first check guards.
  */
 export class GuardEndedTasks1700000000110 implements MigrationInterface {
   readonly name = 'GuardEndedTasks1700000000110';
@@ -156,7 +156,7 @@ export class GuardEndedTasks1700000000110 implements MigrationInterface {
   }
 }
 
-/** What was committed, in the order in which it was (CommitLog). */
+/** Commits in their order (see CommitLog). */
 export class CreateTaskCommit1700000000120 implements MigrationInterface {
   readonly name = 'CreateTaskCommit1700000000120';
 
@@ -185,7 +185,7 @@ export class CreateTaskCommit1700000000120 implements MigrationInterface {
   }
 }
 
-/** Tasks that have settled after a long log, folded up to an event of it; they go with their Tasks. */
+/** Snapshots of settled Tasks with long logs, folded up to an event. They are deleted with their Tasks. */
 class CreateTaskSnapshot1700000000132 implements MigrationInterface {
   readonly name = 'CreateTaskSnapshot1700000000132';
 
@@ -206,8 +206,8 @@ class CreateTaskSnapshot1700000000132 implements MigrationInterface {
 }
 
 /**
- * The way to old keys, which a purge looked through the whole table for. Made while others go on writing, hence without
- * a transaction; what an attempt left that was cut off is made anew.
+ * Index for old keys, for which a purge scanned the whole table. Created without blocking writers, hence without a
+ * transaction. An interrupted attempt is started over.
  */
 class IndexTaskKeyAge1700000000940 implements MigrationInterface {
   readonly name = 'IndexTaskKeyAge1700000000940';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tasks whose ids say no time: a purge of what Tasks need finds them without looking through all. */
+/** Index for Tasks whose ids contain no time, so that a purge finds them without a full scan. */
 export class IndexUntimedTasks1700000000343 implements MigrationInterface {
   readonly name = 'IndexUntimedTasks1700000000343';
   readonly transaction = false;
@@ -22,9 +22,9 @@ const INDEXES = [
 ];
 
 /**
- * The order of ListTasks, the oldest first: what is new comes last, where a page that is full is left full. With the
- * newest first every page was split in the middle and stayed half empty. Lists read it backwards. Made while others go on
- * writing; what an attempt left that was cut off is made anew.
+ * Reverses the indexes of ListTasks to oldest first: new rows are added at the end, where full pages stay full. With
+ * the newest first, every page was split in the middle and stayed half empty. Lists read the indexes backwards. Created
+ * without blocking writers; an interrupted attempt is started over.
  */
 export class OrderTasksByAge1700000000942 implements MigrationInterface {
   readonly name = 'OrderTasksByAge1700000000942';

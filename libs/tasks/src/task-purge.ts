@@ -8,21 +8,24 @@ import { FoldMemory } from './fold-memory.js';
 import { firstTaskIdOf } from './task-id.js';
 import { TaskRetention } from './task-retention.js';
 
-/** Rows looked at for one transaction. Tasks that hang on those that go are deleted in it as well. */
+/** Rows examined per transaction. Descendants of deleted Tasks are deleted in it as well. */
 const BATCH = 500;
-/** Tasks that are deleted in one transaction; what hangs on them beyond that goes later, as it has no parent any more. */
+/**
+ * Maximum number of Tasks deleted per transaction. Remaining descendants are deleted later, as Tasks without a parent.
+ */
 const MOST_AT_ONCE = 10_000;
 const LONGEST_REST_MS = 2_000;
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * Deletes Tasks that ended before a time, with all that hangs on them, one transaction a batch. A child Task goes after
- * its parent or together with it: never while the run that called for it is kept. A Task that has not ended stays,
- * whatever became of its parent, and so does what others still need (`TaskRetention`), with all that it called for.
+ * Deletes Tasks that ended before a time, with everything that belongs to them, one transaction per batch.
+ * - A child Task is deleted after its parent or together with it, never while the run that called it is kept.
+ * - A Task that has not ended stays, even without its parent.
+ * - A Task that is still needed (`TaskRetention`) stays, with its descendants.
  *
- * Ids begin with the time that a Task was made at, so the primary key is the way through them by age, and no insert
- * pays for an index of its own. Ids of another form (the pre-1.0 dialect's) are looked through whole.
+ * Ids begin with the creation time, so the primary key finds Tasks by age, and inserts maintain no extra index. Ids of
+ * another form (those of the pre-1.0 dialect) are scanned completely.
  */
 @Injectable()
 export class TaskPurge {
@@ -36,9 +39,9 @@ export class TaskPurge {
     this.pool = database.tunedPool('purge', 1, PURGE_SETTINGS);
   }
 
-  /** Goes on until nothing is left to delete, or the signal aborts. @returns how many Tasks it deleted */
+  /** Deletes until nothing is left or the signal aborts. @returns the number of deleted Tasks */
   async purge(olderThan: Date, signal: AbortSignal): Promise<number> {
-    // Before the Tasks: a key never names a Task that is gone.
+    // Before the Tasks, so that a key never names a deleted Task.
     await this.purgeKeys(olderThan, signal);
     const timed = await this.purgeRange('', firstTaskIdOf(olderThan), olderThan, signal);
     const others = await this.purgeRange(AFTER_TIMED_IDS, AFTER_ALL_IDS, olderThan, signal);
@@ -46,7 +49,7 @@ export class TaskPurge {
     return timed + others;
   }
 
-  /** The same for ids that do not begin with the time, such as those of conversations: it looks through all Tasks. */
+  /** Purges Tasks whose ids do not begin with the time, such as those of conversations. Scans all Tasks. */
   purgeUntimed(olderThan: Date, signal: AbortSignal): Promise<number> {
     return this.purgeRange('', AFTER_TIMED_IDS, olderThan, signal, UNTIMED_IDS);
   }
@@ -85,14 +88,14 @@ export class TaskPurge {
     this.folds.forget(taskIds);
   }
 
-  /** From the oldest on; those that stay are passed by. */
+  /** Deletes keys from the oldest on, skipping those that stay. */
   private async purgeKeys(olderThan: Date, signal: AbortSignal): Promise<void> {
     for (let after = '-infinity', limit = BATCH; !signal.aborted;) {
       const began = performance.now();
       const { rows } = await this.pool.query<SeenKeys>(DELETE_KEYS, [olderThan, limit, after]);
       const { seen, reached } = rows[0]!;
       if (seen < limit || reached === null) return;
-      // All that were seen may be of one time, and stay.
+      // All examined keys may have the same time and stay.
       limit = reached === after ? limit * 2 : BATCH;
       after = reached;
       await rest(began, signal);
@@ -100,7 +103,10 @@ export class TaskPurge {
   }
 }
 
-/** As much rest as work, up to a limit: a purge leaves the database to those who wait for it. A process that stood still did not work. */
+/**
+ * Pauses for as long as the last batch took, up to a limit, to leave the database to other work. Time in which the
+ * process was frozen is not work, hence the limit.
+ */
 async function rest(began: number, signal: AbortSignal): Promise<void> {
   const spent = performance.now() - began;
   await delay(Math.min(spent, LONGEST_REST_MS), undefined, { signal }).catch(() => undefined);
@@ -108,19 +114,19 @@ async function rest(began: number, signal: AbortSignal): Promise<void> {
 
 interface SeenKeys {
   seen: number;
-  /** The time of the last one. */
+  /** Time of the last examined key. */
   reached: string | null;
 }
 
 interface Found {
-  /** The last id that was looked at; null at the end. */
+  /** Last examined id; null at the end. */
   reached: string | null;
   ended: string[] | null;
 }
 
 /**
- * Looks for few rows among many, whatever the statistics say. What another purge, of a replica that stands still, has
- * locked is free two seconds later (`inTransaction`); a purge that waits longer gives its job up, which is tried again.
+ * Settings for lookups of few rows among many, whatever the statistics. Locks of another purge, in a frozen replica,
+ * are released after two seconds (`inTransaction`). A purge that waits longer fails its job, which is retried.
  */
 const PURGE_SETTINGS = {
   enable_hashjoin: 'off',
@@ -130,11 +136,11 @@ const PURGE_SETTINGS = {
   lock_timeout: '5000',
 };
 
-/** Ids that Parley makes of the time begin with a hexadecimal digit. */
+/** Bound after the ids that Parley makes from the time, which begin with a hexadecimal digit. */
 const AFTER_TIMED_IDS = 'g';
 const AFTER_ALL_IDS = '\u{10ffff}';
 
-/** The version of a UUID stands at its fifteenth character; those of version 7 begin with the time. */
+/** The version of a UUID is its fifteenth character; UUIDs of version 7 begin with the time. */
 const UNTIMED_IDS = `AND substr(task_id, 15, 1) <> '7'`;
 
 const findEnded = (which: string, kept: readonly string[]): string => `
@@ -160,7 +166,7 @@ const findEnded = (which: string, kept: readonly string[]): string => `
 const DELETE_EVENTS = 'DELETE FROM task_log WHERE task_id = ANY($1::text[])';
 const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;
 
-/** The key of a Task stays as long as the Task may: whoever comes back with it is led there. */
+/** A key stays as long as its Task may, so that a repeated request finds the Task. */
 const DELETE_KEYS = `
   WITH seen AS MATERIALIZED (
     SELECT ctid AS place, task_id, created_at FROM task_key
@@ -174,11 +180,11 @@ const DELETE_KEYS = `
 
 const NAME = 'tasks.purge';
 const EVERY_TEN_MINUTES = '*/10 * * * *';
-/** It looks through all Tasks. */
+/** Name of the job that scans all Tasks. */
 const UNTIMED = 'tasks.purge-untimed';
 const EVERY_NIGHT = '41 2 * * *';
 
-/** Has Tasks purged that ended longer ago than `TASK_RETENTION`; without it Tasks are kept for ever. */
+/** Purges Tasks that ended longer ago than `TASK_RETENTION`; without it Tasks are kept forever. */
 @Injectable()
 export class TaskPurgeJob {
   private readonly logger = new Logger(TaskPurgeJob.name);

@@ -4,8 +4,8 @@ const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * What waiting Tasks ask (see TaskQuestions). The rows of a Task go when it does not wait any more, in the statement that
- * moves it, also where a version of before writes that.
+ * Questions of waiting Tasks (see TaskQuestions). The rows of a Task are deleted in the statement that ends its wait,
+ * even if an earlier version writes it.
  */
 export class CreateTaskQuestion1700000000141 implements MigrationInterface {
   readonly name = 'CreateTaskQuestion1700000000141';
@@ -47,10 +47,9 @@ export class CreateTaskQuestion1700000000141 implements MigrationInterface {
 }
 
 /**
- * Journals of this version keep the questions of a Task that goes on, so that those that stay open need not be written
- * again, and settle them with the event by which it waits again, is parked or ends. The trigger serves all who write
- * without that: a version of before, which may go on with or end a Task whose questions were kept, and whoever writes by
- * hand.
+ * Lets journals of this version keep the questions of a Task that resumes, so that open ones need not be written again.
+ * They settle them with the event by which the Task waits again, is parked or ends. The trigger serves all other
+ * writers: an earlier version, which may resume or end a Task with kept questions, and manual changes.
  */
 export class KeepOpenQuestions1700000000430 implements MigrationInterface {
   readonly name = 'KeepOpenQuestions1700000000430';
@@ -63,7 +62,7 @@ export class KeepOpenQuestions1700000000430 implements MigrationInterface {
       EXECUTE FUNCTION task_asks_no_more()`);
   }
 
-  /** A version of before lists what is there. */
+  /** Deletes kept questions, since an earlier version lists all rows. */
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE OR REPLACE TRIGGER task_answered AFTER UPDATE OF state ON task FOR EACH ROW

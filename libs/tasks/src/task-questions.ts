@@ -5,7 +5,7 @@ import type { TaskQuestion } from './task-event.js';
 import { agentCondition } from './task-list-statement.js';
 import type { TaskScope } from './task-store.js';
 
-/** A place in the list of questions. */
+/** Place in the list of questions. */
 export interface QuestionPosition {
   since: Date;
   taskId: string;
@@ -14,28 +14,27 @@ export interface QuestionPosition {
 
 export interface QuestionQuery {
   scope: TaskScope;
-  /** Whose Tasks: as `TaskFilter.agent`. */
+  /** Agent of the Tasks, as `TaskFilter.agent`. */
   agent?: string;
-  /** Of one Task alone. */
+  /** Id of a single Task. */
   taskId?: string;
   assignee?: string;
-  /** Exclusive: the last one of the page before. */
+  /** Exclusive position: the last question of the previous page. */
   after?: QuestionPosition;
   limit: number;
 }
 
-/** A question that is open, and whose Task it is of. */
+/** Open question with its Task. */
 export interface OpenQuestion extends TaskQuestion {
   taskId: string;
   agent: string;
 }
 
 /**
- * What the waiting Tasks of a caller ask, the longest asked first: whoever works through them meets new ones at the end.
- *
- * - A question is there from the commit in which its Task begins to wait until that in which it goes on or ends, whoever
- *   writes it.
- * - A page costs what it has, and a look at each question of the caller's Tasks that are at work: their rows stay, for
+ * Open questions of a caller's Tasks, oldest first, so that new ones appear at the end.
+ * - A question exists from the commit in which its Task starts to wait until the one in which it resumes or ends,
+ *   whatever writes it.
+ * - A page costs its rows, plus a lookup for each question of the caller's working Tasks. Their rows are kept, since
  *   most are asked again when the Task waits again.
  */
 @Injectable()
@@ -63,7 +62,7 @@ export class TaskQuestions {
   }
 }
 
-// As a value: one look-up by key for each row, in the order of the page, and never a join with all Tasks.
+// As a scalar: one lookup by key per row, in the order of the page, and never a join with all Tasks.
 const OF_A_WAITING_TASK = `(SELECT state FROM task WHERE task.task_id = task_question.task_id)
   IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 

@@ -15,7 +15,7 @@ export interface ContinuedRecording {
   atWork?: boolean;
 }
 
-/** The only writer of Tasks: every change of every Task goes through a recording that it opened. */
+/** The only writer of Tasks: every change of a Task goes through a recording that it opened. */
 @Injectable()
 export class TaskRecorder {
   private readonly logger = new Logger(TaskRecorder.name);
@@ -37,27 +37,27 @@ export class TaskRecorder {
     this.services = { journal, feed, inFlight, limits, nearlyFull, ...(facts && { facts }) };
   }
 
-  /** True if the journal stands still for longer than JOURNAL_STALL_LIMIT: nothing new should be accepted. */
+  /** True if the journal is stalled beyond JOURNAL_STALL_LIMIT, so that nothing new should be accepted. */
   get isStalled(): boolean {
     return this.services.journal.isStalled;
   }
 
-  /** Time that a new Message may wait for the journal, and how long that has written nothing; both in milliseconds. */
+  /** Milliseconds that a new Message may wait for the journal, and those since the journal last wrote. */
   get acceptance(): { readonly limitMs: number; standsStillMs(): number } {
     const { journal } = this.services;
     return { limitMs: journal.stallLimitMs, standsStillMs: () => journal.standsStillMs };
   }
 
-  /** Begins a Task's log, claimed with the token. The first event recorded must be the Task. */
+  /** Creates the recording of a new Task, claimed with the token. The first recorded event must be the Task. */
   create(create: NonNullable<JournalEntry['create']>, token: string): TaskRecording {
     return new TaskRecording(this.services, { header: create.header, token, create });
   }
 
   /**
-   * Goes on with the log of a Task that was claimed with this token.
-   * @param idempotency the key of the follow-up Message that the first event takes in
-   * @param waited whether it has waited before, and another process went on with it then
-   * @param atWork whether an executor goes on with it, until the recording settles or fails
+   * Creates the recording of a Task that was claimed with this token.
+   * @param idempotency key of the follow-up Message that the first event accepts
+   * @param waited true if the Task has waited before and another process resumed it then
+   * @param atWork true if an executor continues it, until the recording settles or fails
    */
   continue(
     stored: StoredTask,

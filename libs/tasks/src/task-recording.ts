@@ -22,22 +22,22 @@ interface RecordingStart {
   create?: NonNullable<JournalEntry['create']>;
   keyed?: NonNullable<JournalEntry['keyed']>;
   fold?: TaskFold;
-  /** Of the log so far. */
+  /** Bytes of the log so far. */
   bytes?: number;
-  /** Whether the Task is at work: this recording goes on until that is over, or fails. */
+  /** True if the Task is at work: this recording continues until that ends or fails. */
   atWork?: boolean;
-  /** Whether it has waited before, and another process went on with it then: whether it was parked is not known any more. */
+  /** True if the Task has waited before and another process resumed it: whether it was parked is unknown. */
   waited?: boolean;
 }
 
-/** Where a recording's events go, and what they count for meanwhile. */
+/** Services that a recording writes to and is accounted in. */
 export interface RecordingServices {
   journal: TaskJournal;
   feed: TaskFeed;
   inFlight: InFlight;
   limits: TaskLimits;
   facts?: TaskFacts;
-  /** To be called with the Task and the bytes of its log when that passes three quarters of TASK_LIMIT. */
+  /** Called with the Task and the bytes of its log when these pass three quarters of TASK_LIMIT. */
   nearlyFull?: (header: TaskHeader, bytes: number) => void;
 }
 
@@ -48,8 +48,8 @@ interface Waiter {
 }
 
 /**
- * One claim's share of a Task's log, from the claim to the terminal or waiting state, or until the Task is parked. Events get their sequence at once
- * and become durable with a later batch, in order; readers see them only then.
+ * Events of one claim in a Task's log, from the claim until the Task ends, waits or is parked. Events get their
+ * sequence immediately and become durable with a later batch, in order; readers see them only then.
  */
 export class TaskRecording implements JournalSource {
   readonly taskId: string;
@@ -63,11 +63,11 @@ export class TaskRecording implements JournalSource {
   private keyed: JournalEntry['keyed'];
   private fold: TaskFold | undefined;
   private pending: RecordedEvent[] = [];
-  /** Of each pending event: its place among the events of all Tasks, and its bytes. */
+  /** Place of each pending event among the events of all Tasks, and its bytes. */
   private marks: WaitingEvent[] = [];
   private sequence: number;
   private durable: number;
-  /** The Task's status after the events that the journal has taken. */
+  /** Status of the Task after the events that the journal has taken. */
   private drained: { state: TaskState; updatedAt: Date };
   private broken: Error | undefined;
   private isParked = false;
@@ -78,7 +78,7 @@ export class TaskRecording implements JournalSource {
   private readonly texts: EventTexts;
   private snapshot: TaskSnapshot | undefined;
   private last: RecordedEvent | undefined;
-  /** The event that was asked about last, serialised. */
+  /** Last event checked by `assertRecordable`, serialized. */
   private admitted: { event: TaskEvent; text: EventText } | undefined;
 
   constructor(
@@ -107,37 +107,37 @@ export class TaskRecording implements JournalSource {
     return this.sequence;
   }
 
-  /** The event that was recorded last; `undefined` where none was. */
+  /** Last recorded event; `undefined` if there is none. */
   get lastEvent(): RecordedEvent | undefined {
     return this.last;
   }
 
-  /** Bytes of the whole log and of its limit, where the log has passed three quarters of that. */
+  /** Bytes of the log and its limit, once the log has passed three quarters of it. */
   get nearlyFull(): { bytes: number; limit: number } | undefined {
     return this.size.isNearlyFull ? { bytes: this.size.total, limit: this.services.limits.log } : undefined;
   }
 
-  /** Bytes of the whole log, as far as those of what was there before are known. */
+  /** Bytes of the whole log, as far as the size of its earlier part is known. */
   get logBytes(): number {
     return this.size.total;
   }
 
-  /** How many events are recorded but not yet durable. */
+  /** Number of events that are recorded but not yet durable. */
   get backlog(): number {
     return this.sequence - this.durable;
   }
 
-  /** Their bytes. */
+  /** Bytes of the events that are not yet durable. */
   get backlogBytes(): number {
     return this.memory.waiting;
   }
 
-  /** Why nothing more can be recorded: ClaimLost, or what the database said of an event. */
+  /** Reason why nothing more can be recorded: ClaimLost, or the database's error for an event. */
   get failure(): Error | undefined {
     return this.broken;
   }
 
-  /** Whether the store knows of the claim, and is to know of it until this recording says otherwise. */
+  /** True if the store has the claim and this recording has neither settled nor failed. */
   get claims(): boolean {
     return this.durable > 0 && !this.broken && !this.settled;
   }
@@ -146,7 +146,7 @@ export class TaskRecording implements JournalSource {
     return this.fold?.state;
   }
 
-  /** Whether the Task has ended, waits or is parked: this recording takes no more events. */
+  /** True if the Task has ended, waits or is parked: this recording accepts no more events. */
   get settled(): boolean {
     const { state } = this;
     if (state === undefined || this.sequence <= this.start) return false;
@@ -158,7 +158,7 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Whether the log takes an event of this size; for an executor that has something else to say where it does not.
+   * Checks that the log accepts an event of this size. For executors that have an alternative.
    * @throws TaskLimitExceeded
    */
   admit(event: TaskEvent): void {
@@ -167,9 +167,9 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Adds an event to the log. It is durable after `flush`.
-   * @throws TaskEventRefused if the Task's life does not allow it, TaskLimitExceeded if it is too large; the Task is as
-   * it was then. ClaimLost if the claim is gone
+   * Adds an event to the log. It is durable after `flushEvents`.
+   * @throws TaskEventRefused if the Task's state does not allow it, TaskLimitExceeded if it is too large; the Task is
+   * unchanged then. ClaimLost if the claim is lost
    */
   record(event: TaskEvent): RecordedEvent {
     if (this.broken) throw this.broken;
@@ -191,7 +191,7 @@ export class TaskRecording implements JournalSource {
     return recorded;
   }
 
-  /** Tells once of a Task that its log is nearly full: by the event with which it becomes so, whichever process records that. */
+  /** Counts an event's size, and reports the event that makes the log nearly full: once per Task over all processes. */
   private takeSize(event: TaskEvent, bytes: number): void {
     const wasNearlyFull = this.size.isNearlyFull;
     this.size.take(event, bytes);
@@ -202,28 +202,28 @@ export class TaskRecording implements JournalSource {
     this.marks.push({ mark: this.services.journal.enqueue(this, bytes), bytes });
   }
 
-  /** Of a Task that has ended, where that is worth it. @returns its bytes, which are written with the last event */
+  /** Takes a snapshot of an ended Task, if worth it. @returns its bytes, which are written with the last event */
   private takeSnapshot(fold: TaskFold): number {
     if (!isTerminalState(fold.state) || !isWorthSnapshot(this.sequence, this.size.total)) return 0;
     this.snapshot = toSnapshot(fold.task());
     return snapshotBytes(this.snapshot);
   }
 
-  /** The Task as it stands in its log, unless this recording knows more, or writes it no longer. */
+  /** The Task as stored in its log, unless events are pending or this recording no longer writes it. */
   get standing(): StoredTask | undefined {
     if (!this.claims || this.backlog > 0) return undefined;
     const header = { ...this.header, ...this.drained, lastSequence: this.sequence };
     return { header, task: this.task(), bytes: this.logBytes };
   }
 
-  /** The Task as recorded so far, durable or not. */
+  /** Returns the Task as recorded so far, durable or not. */
   task(): Task {
     if (!this.fold) throw new TaskEventRefused('The task has not begun');
     return this.fold.task();
   }
 
   /**
-   * Resolves when everything recorded before the call is durable, or what `sequence` names.
+   * Resolves when everything recorded before the call is durable, or everything up to `sequence`.
    * @throws ClaimLost if another replica has the Task
    */
   flush(sequence = this.sequence): Promise<void> {
@@ -233,7 +233,7 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Resolves when what ends this recording is durable: a terminal or waiting state, or that the Task is parked.
+   * Resolves when the end of this recording is durable: a terminal or waiting state, or the parking of the Task.
    * @throws ClaimLost if another replica has the Task
    */
   whenSettled(): Promise<void> {
@@ -242,17 +242,20 @@ export class TaskRecording implements JournalSource {
     return new Promise((resolve, reject) => this.waiters.push({ sequence: Number.POSITIVE_INFINITY, resolve, reject }));
   }
 
-  /** Stops recording without ending the Task: what is not yet durable is dropped, and the claim stays for who adopts it. */
+  /**
+   * Stops recording without ending the Task. Pending events are dropped, and the claim remains for the replica that
+   * adopts the Task.
+   */
   abandon(): void {
     this.fail(new ClaimLost(`This process no longer works on task ${this.taskId}`));
   }
 
-  /** For the journal. */
+  /** Events that wait for the journal. */
   get waitingEvents(): readonly WaitingEvent[] {
     return this.marks;
   }
 
-  /** For the journal. */
+  /** Returns the waiting events for the journal, all or up to a mark. */
   drain(upTo?: number): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
     if (upTo !== undefined && this.marks.at(-1)!.mark > upTo) return this.drainPart(upTo);
@@ -262,7 +265,7 @@ export class TaskRecording implements JournalSource {
     return this.entry(pending);
   }
 
-  /** Where a batch would be too large with everything: the Task is written as it was after the last event that fits. */
+  /** Drains the events that fit into the batch, with the Task as of the last of them. */
   private drainPart(upTo: number): JournalEntry | undefined {
     const count = this.marks.findIndex(({ mark }) => mark > upTo);
     if (count === 0) return undefined;
@@ -301,18 +304,18 @@ export class TaskRecording implements JournalSource {
     };
   }
 
-  /** A Task that went on before its time has a job that wakes nobody: one that is due now takes its place in the queue. */
+  /** Returns a job that is due now, to replace the useless wake job of a Task that resumed early. */
   private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
     const { wakeAt: before } = this.header;
     if ((before === undefined && !this.waited) || wakeAt !== undefined || isActiveState(state)) return undefined;
-    // Who wished to cancel it has made it due.
+    // A cancel request has made it due.
     const isEarly = before === undefined || before.getTime() > Date.now() || state === 'TASK_STATE_CANCELED';
     return isEarly ? wakeJob(this.taskId, new Date()) : undefined;
   }
 
   /**
-   * Returns what the Task asks where the event settles it: nothing, unless it waits. `undefined` where it goes on, where it
-   * has no questions that could be open, and for a child, whose parent asks.
+   * Returns the questions of a Task that the event settles: none, unless it waits. `undefined` if the Task continues,
+   * cannot have open questions, or is a child, whose parent asks.
    */
   private questionsAfter(event: TaskEvent): readonly TaskQuestion[] | undefined {
     if (this.header.parentTaskId !== undefined || !('statusUpdate' in event)) return undefined;
@@ -323,7 +326,7 @@ export class TaskRecording implements JournalSource {
     return questions.length > 0 || this.start > 0 ? questions : undefined;
   }
 
-  /** For the journal. */
+  /** Handles the journal's outcome of an entry. */
   settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void {
     if (outcome !== 'written') {
       this.fail(outcome === 'fenced' ? this.fencedBy(entry) : asError(outcome.failed));
@@ -334,7 +337,7 @@ export class TaskRecording implements JournalSource {
     if (done) this.memory.release();
     else this.memory.written(entry.events);
     this.services.feed.publish(entry.events);
-    // Somebody else writes it by now, although this came through after all: its followers do not hear here what comes next.
+    // Another process writes the Task by now: its followers here learn of later events by signals only.
     if (this.broken) this.services.feed.lost(this.taskId);
     this.services.facts?.written(entry, this.header);
     this.wake(done ? Number.POSITIVE_INFINITY : this.durable);
@@ -351,7 +354,7 @@ export class TaskRecording implements JournalSource {
     for (const waiter of done) waiter.resolve();
   }
 
-  /** The first reason stands: what was under way behind it is fenced only because of it. */
+  /** The first reason counts: later writes are fenced only because of it. */
   private fail(error: Error): void {
     if (this.broken) return;
     this.broken = error;
@@ -373,7 +376,7 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
   return { state, updatedAt: timestamp === undefined ? new Date() : timeOf(timestamp) };
 }
 
-/** Returns the jobs of events as those of the Task's caller, if there are any. */
+/** Returns the jobs of events, with the Task's caller, if there are any. */
 function jobsOf(
   events: readonly RecordedEvent[],
   more: Job | undefined,

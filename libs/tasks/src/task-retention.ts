@@ -1,29 +1,29 @@
 import { Injectable } from '@nestjs/common';
 
-/** Deletes what is older than a time and belongs to no Task; gives up when the signal aborts. */
+/** Deletes data that is older than a time and belongs to no Task; stops when the signal aborts. */
 export type RetentionSweep = (olderThan: Date, signal: AbortSignal) => Promise<void>;
 
-/** What goes when the time of Tasks is over, as the owners of the tables say at the start. */
+/** Rules of the purge of Tasks. The owners of tables register them at startup. */
 @Injectable()
 export class TaskRetention {
   private readonly deletions: string[] = [];
   private readonly exceptions: string[] = [];
   private readonly sweeps: RetentionSweep[] = [];
 
-  /** A statement that deletes what hangs on Tasks, in the transaction that deletes them. `$1` is their ids, `text[]`. */
+  /** Adds a statement that deletes data of Tasks, in the transaction that deletes them. `$1` is their ids, `text[]`. */
   purgeWith(statement: string): void {
     this.deletions.push(statement);
   }
 
   /**
-   * A query of the ids of Tasks that stay although their time is over. Those that would go are in the relation `old`, by
+   * Adds a query for the ids of expired Tasks that must stay. The relation `old` contains the candidates with
    * `task_id`, `tenant`, `owner`, `agent` and `context_id`.
    */
   keepWith(query: string): void {
     this.exceptions.push(query);
   }
 
-  /** Something to do after every purge of Tasks. */
+  /** Adds a function that runs after every purge of Tasks. */
   sweepAfter(sweep: RetentionSweep): void {
     this.sweeps.push(sweep);
   }

@@ -23,9 +23,9 @@ export interface HeaderRow {
   artifact_bytes?: number | null;
 }
 
-/** A Task with its snapshot, or with its log, as LOG_TEXT makes one of it. */
+/** Row of a Task with its snapshot, or with its log as built by LOG_TEXT. */
 export interface StoredRow extends HeaderRow {
-  /** Whether its sizes are those of the log as it was read, because none are kept. */
+  /** True if the sizes were measured in this read, because none are stored. */
   measured: boolean;
   folded: string | null;
   artifacts: string | null;

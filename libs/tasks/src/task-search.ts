@@ -3,8 +3,8 @@ import { agentCondition, type FoundAgents } from './task-list-statement.js';
 import type { TaskFilter } from './task-store.js';
 
 /**
- * Finds the agents that a search means, among those of which the caller has Tasks: the counts of Tasks name them, so it
- * costs what there are agents, not what there are Tasks.
+ * Finds the agents that match a search, among those with Tasks of the caller. It reads the counts of Tasks, so its cost
+ * depends on the number of agents, not of Tasks.
  */
 export async function findAgents(reads: SharedReads, filter: TaskFilter): Promise<FoundAgents | undefined> {
   const { scope, agent, search } = filter;

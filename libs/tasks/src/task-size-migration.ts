@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * How large logs are, so that whoever reads one knows before. Null where nobody has counted: then the log itself tells.
- * An earlier version that goes on with a Task beside this one counts nothing: from then on that Task's size is unknown.
+ * Sizes of logs, so that readers know them in advance. Null if unknown: then the log itself is measured. If an earlier
+ * version continues a Task, it counts nothing, and that Task's size becomes unknown.
  */
 export class AddTaskSize1700000000130 implements MigrationInterface {
   readonly name = 'AddTaskSize1700000000130';
@@ -16,7 +16,7 @@ export class AddTaskSize1700000000130 implements MigrationInterface {
         NEW.artifact_bytes := NULL;
         RETURN NEW;
       END $$`);
-    // No event has no bytes: whoever counts makes it more.
+    // Every event has bytes, so a writer that counts always increases the size.
     await runner.query(`
       CREATE TRIGGER task_uncounted BEFORE UPDATE OF last_sequence ON task FOR EACH ROW
       WHEN (NEW.last_sequence <> OLD.last_sequence AND OLD.log_bytes IS NOT NULL
@@ -32,8 +32,8 @@ export class AddTaskSize1700000000130 implements MigrationInterface {
 }
 
 /**
- * Which events are of Artifacts, so that whoever shows none reads none; null where it was written before. Apart from the
- * sizes: a purge locks a log and then its Task, and whoever locks the tables the other way round waits for it in a circle.
+ * Marks events of Artifacts, so that readers without Artifacts can skip them; null for earlier rows. Separate from the
+ * sizes: a purge locks a log and then its Task, so locking the tables in the other order could deadlock.
  */
 export class AddArtifactEvents1700000000133 implements MigrationInterface {
   readonly name = 'AddArtifactEvents1700000000133';

@@ -3,13 +3,16 @@ import type { Pool } from 'pg';
 import { isTerminalState } from '#libs/protocol';
 import type { StoredRow } from './task-rows.js';
 
-/** Keeps how large logs are that a reader had to measure. */
+/** Stores the sizes of logs that a reader had to measure. */
 export class TaskSizes {
   private readonly logger = new Logger(TaskSizes.name);
 
   constructor(private readonly pool: Pool) {}
 
-  /** Of Tasks that have ended: the others may grow meanwhile. Waits for nobody and never fails; the next reader measures again. */
+  /**
+   * Stores the measured sizes of Tasks that have ended; others may still grow. Skips locked rows and never fails; the
+   * next reader measures again.
+   */
   async keep(rows: readonly StoredRow[]): Promise<void> {
     const measured = rows.filter((row) => row.measured && isTerminalState(row.state));
     if (measured.length === 0) return;

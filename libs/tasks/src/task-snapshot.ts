@@ -1,25 +1,25 @@
 import type { Artifact, Task } from '#libs/protocol';
 import { jsonBytes } from './log-size.js';
 
-/** A log of more events is worth a snapshot where its Task settles; a shorter one is folded as fast as that is read. */
+/** Minimum number of events of a log that is worth a snapshot; a shorter log folds as fast as a snapshot is read. */
 export const LONG_LOG = 64;
-/** What a snapshot is made of has at most so many bytes: it is in memory once more while it is written. */
+/** Maximum bytes of a log that gets a snapshot, which is in memory once more while it is written. */
 export const MOST_SNAPSHOT_BYTES = 4 * 1024 * 1024;
 
-/** A Task as JSON, without its Artifacts and they alone. */
+/** Task as JSON without its Artifacts, and the Artifacts. */
 export interface TaskSnapshot {
   task: string;
   artifacts?: string;
 }
 
-/** The same as the database gives it. */
+/** Snapshot as read from the database. */
 export interface SnapshotRow {
   sequence: number;
   task: string;
   artifacts: string | null;
 }
 
-/** Whether a Task that has settled after so many events and bytes is kept as a snapshot. */
+/** True if a settled Task with so many events and bytes is stored as a snapshot. */
 export function isWorthSnapshot(events: number, bytes: number): boolean {
   return events > LONG_LOG && bytes <= MOST_SNAPSHOT_BYTES;
 }

@@ -5,8 +5,8 @@ import { isWorthSnapshot, LONG_LOG, type SnapshotRow, toSnapshot } from './task-
 import type { TaskHeader } from './task-store.js';
 
 /**
- * Snapshots of Tasks with long logs. Each is what its log is folded to up to `sequence`: a log never changes, so one that
- * is behind is where folding goes on from, and one that is missing is made by the next reader.
+ * Snapshots of Tasks with long logs. Each is the log folded up to `sequence`. Logs never change, so folding continues
+ * from an older snapshot, and the next reader creates a missing one.
  */
 export class TaskSnapshots {
   private readonly logger = new Logger(TaskSnapshots.name);
@@ -25,9 +25,8 @@ export class TaskSnapshots {
   }
 
   /**
-   * Keeps a Task that was folded from its whole log, unless it goes on or is not worth it. Never fails: whoever reads
-   * has what he wanted.
-   * @param from the last event that came out of a snapshot
+   * Stores a folded Task, unless it is still working or not worth it. Never fails: the reader already has its result.
+   * @param from last event covered by an existing snapshot
    */
   async keep(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {
     const { taskId, lastSequence, state, updatedAt, size } = header;
@@ -44,11 +43,11 @@ export class TaskSnapshots {
   }
 }
 
-// A standby that took over may have another event of that sequence. A time comes here in milliseconds.
+// A promoted standby may have a different event with that sequence. Times are passed in milliseconds.
 const AS_READ = `
   task_id = $1 AND last_sequence = $2 AND state = $7 AND date_trunc('milliseconds', updated_at) = $8`;
 
-// Only as long as the Task is there, and is as it was read; what was measured is kept as well.
+// Only if the Task still exists as it was read. Measured sizes are stored as well.
 const KEEP = `
   WITH kept AS (
     INSERT INTO task_snapshot (task_id, sequence, task, artifacts)

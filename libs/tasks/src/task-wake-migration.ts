@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * When a parked Task is to be gone on with; null where its last event did not park it. A version of before that goes on
- * with a parked Task leaves the time as it is, so it counts only while nobody claims the Task and it has not ended.
+ * Time at which a parked Task is due; null if its last event did not park it. An earlier version that resumes a parked
+ * Task leaves the time unchanged, so it counts only while the Task is unclaimed and has not ended.
  */
 export class AddTaskWake1700000000140 implements MigrationInterface {
   readonly name = 'AddTaskWake1700000000140';
@@ -18,7 +18,7 @@ export class AddTaskWake1700000000140 implements MigrationInterface {
   }
 }
 
-/** The way to what is due, and to what is parked at all; made while others go on writing. */
+/** Index for due Tasks and for all parked ones, created without blocking writers. */
 export class IndexTaskWake1700000000941 implements MigrationInterface {
   readonly name = 'IndexTaskWake1700000000941';
   readonly transaction = false;
@@ -36,8 +36,8 @@ export class IndexTaskWake1700000000941 implements MigrationInterface {
 }
 
 /**
- * Makes Tasks due that are at work and that nobody claims. Versions before gave the claim back of an answer that was not
- * stored in time, and stored after that.
+ * Makes working Tasks without a claim due. Earlier versions released the claim of an answer that was not stored in
+ * time, and stored it afterwards.
  */
 export class WakeStrandedTasks1700000001360 implements MigrationInterface {
   readonly name = 'WakeStrandedTasks1700000001360';
@@ -52,7 +52,7 @@ export class WakeStrandedTasks1700000001360 implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
-/** The way to the parked Tasks of each caller; made while others go on writing. */
+/** Index for the parked Tasks of each caller, created without blocking writers. */
 export class IndexTaskWakeCaller1700000001380 implements MigrationInterface {
   readonly name = 'IndexTaskWakeCaller1700000001380';
   readonly transaction = false;

@@ -1,6 +1,6 @@
 /**
- * The fact that this process has committed events of Tasks: emitted once per batch, after its Tasks' own readers were
- * woken. It says nothing of what was committed: whoever listens reads the log, and looks there by himself from time to
- * time. Listeners are methods with `@OnEvent`, so that what one of them throws is logged and hurts nobody.
+ * Event that this process has committed events of Tasks: emitted once per batch, after the readers of its Tasks were
+ * woken. It has no content: listeners read the log, and also poll it. Use `@OnEvent` methods as listeners, so that
+ * their errors are logged and affect nothing else.
  */
 export const TASKS_COMMITTED = 'tasks.committed';

@@ -21,7 +21,7 @@ import { TaskRetention } from './task-retention.js';
 import { TaskRow } from './task-row.js';
 import { TaskStore } from './task-store.js';
 
-/** The life of Tasks on PostgreSQL. Needs the ground's modules. */
+/** Tasks on PostgreSQL: log, feed, journal and store. Needs the base modules. */
 @Module({
   imports: [TypeOrmModule.forFeature([TaskRow, TaskEventView])],
   providers: [

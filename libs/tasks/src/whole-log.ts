@@ -1,12 +1,12 @@
 import type { RecordedEvent } from './task-event.js';
 import type { LogAdmission, TaskHeader, TaskStore } from './task-store.js';
 
-/** A log that is held whole is there as it was read, as values, and up to twice in the answer that is made of it. */
+/** Number of copies of a whole log in memory: as read, as values, and up to twice in the response. */
 const COPIES = 4;
 
 /**
- * Reads the log of a Task up to where its header is. A long one is read once it is admitted with all that is made of it,
- * and in its caller's turn. Returns less where the Task is purged meanwhile.
+ * Reads the log of a Task up to its header's sequence. A long log is read in its caller's turn, after the admission of
+ * all its copies. Returns less if the Task is purged meanwhile.
  */
 export async function wholeLog(
   store: Pick<TaskStore, 'log' | 'events'>,
