@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue, textStart, unfitValue } from '#libs/protocol';
 import type { McpToolResult } from './mcp-tools.js';
 
-/** Bytes of JSON that are taken of a result. */
+/** Maximum size of a result, in bytes of JSON. */
 const MAX_RESULT = 256 * 1024;
-/** What it costs to be an element of a list, and to say that something was left out. */
+/** Bytes reserved for the brackets of a list and for the note about an omitted block. */
 const ROOM_OF_A_BLOCK = 200;
-/** Levels of lists and objects that may lie in each other; what is deeper breaks what recurses. */
+/** Maximum nesting depth; deeper values overflow recursive code. */
 const DEEPEST = 500;
 const NO_REASON = 'the tool failed and gave no reason';
 
 /**
- * Returns what a tool answered, cut to what is taken of a result. A member that is null is absent; of a content block
- * that is of no known kind a line is left.
+ * Returns a tool's result, truncated to 256 KiB of JSON. Members that are null count as absent. A content block of an
+ * unknown kind is replaced by a line about it.
  */
 export function callResult({ content, structuredContent, isError }: JsonObject): McpToolResult {
   if (!Array.isArray(content ?? [])) return { error: "the tool's result is refused: content must be a list" };
@@ -27,13 +27,13 @@ export function callResult({ content, structuredContent, isError }: JsonObject):
   return { result: taken, ...truncatedIf(taken.length < text.length) };
 }
 
-/** Returns why a tool failed: its text, or where that is blank its structured content. */
+/** Returns the reason of a failure: the result's text, or its structured content if the text is blank. */
 function reasonOf(text: string | undefined, data: JsonValue | undefined, blocks: readonly JsonObject[]): string {
   if (text === undefined) return JSON.stringify(data ?? blocks);
   return text.trim() === '' && data !== undefined ? JSON.stringify(data) : text;
 }
 
-/** Members of a block of each kind beside its type, all of them texts. */
+/** Required text members of each kind of block, beside `type`. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   image: ['data', 'mimeType'],
@@ -56,7 +56,7 @@ function leftOut(type: JsonValue | undefined, bytes: number): JsonObject {
   return { type: 'text', text: `[${kind} of ${bytes} bytes left out]` };
 }
 
-/** Why a result cannot be passed on, which begins with the member at fault; `undefined` where it can be. */
+/** Returns why a result cannot be passed on, beginning with the member at fault; `undefined` if it can. */
 function unfitMember(result: JsonObject): string | undefined {
   return unfitValue(result, DEEPEST)?.message;
 }
@@ -72,13 +72,13 @@ function structured(value: JsonValue): McpToolResult {
   return { result: cut(text, MAX_RESULT), truncated: true };
 }
 
-/** The text of a result that has nothing else. */
+/** Returns the text of a result that consists of text blocks only, else `undefined`. */
 function textOf(blocks: readonly JsonObject[]): string | undefined {
   const texts = blocks.map((it) => (it.type === 'text' && typeof it.text === 'string' ? it.text : undefined));
   return texts.every((it) => it !== undefined) ? texts.join('\n') : undefined;
 }
 
-/** Each block as it came, as far as there is room: a text is cut, of anything else is said what was left out. */
+/** Keeps blocks while they fit: a text is truncated, any other block is replaced by a line about it. */
 function listed(blocks: readonly JsonObject[]): McpToolResult {
   const taken: JsonObject[] = [];
   let room = MAX_RESULT;
@@ -99,7 +99,7 @@ function shortened(block: JsonObject, size: number, room: number): JsonObject {
   return leftOut(block['type'], size);
 }
 
-/** As much of a text as its JSON may have bytes for, without half a character at its end. */
+/** Returns the longest start of a text whose JSON fits in `bytes`, without half a character at its end. */
 function cut(text: string, bytes: number): string {
   if (jsonBytes(text) <= bytes) return text;
   let [fits, tooLong] = [0, Math.min(text.length, bytes)];

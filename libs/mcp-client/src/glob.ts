@@ -1,7 +1,10 @@
-/** Whether a text is what a glob says: `*` is any characters, `?` one of them. Takes time for their lengths' product at most. */
+/**
+ * True if a glob matches a text: `*` is any characters, `?` is one. Takes at most the product of their lengths in
+ * steps.
+ */
 export function matchesGlob(glob: string, text: string): boolean {
   let [inGlob, inText] = [0, 0];
-  /** Where to go on when the text behind the last star turns out to be another one: the star takes one more then. */
+  /** Position to resume from if the text after the last star does not match; the star then takes one more character. */
   let star: { glob: number; text: number } | undefined;
   while (inText < text.length) {
     const wanted = glob[inGlob];

@@ -13,12 +13,12 @@ import { McpServerRow } from './servers/mcp-server-row.js';
 import { McpServers } from './servers/mcp-servers.js';
 
 /**
- * The tools of MCP servers, and the management API of these. Global: whoever imports it once has given McpTools to all
- * nodes, and McpServers to those who ask for names; without it there are none. Needs the ground's modules.
+ * Provides the tools of MCP servers and the management API of the servers. Global: one import gives McpTools to all
+ * nodes and McpServers to all other modules. Requires the ground's modules.
  */
 @Module({})
 export class McpClientModule {
-  /** @param imports who provides RequestSigners */
+  /** @param imports module that provides RequestSigners */
   static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: McpClientModule,

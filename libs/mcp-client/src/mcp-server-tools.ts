@@ -23,25 +23,25 @@ import { type KnownServer, ToolWatch } from './pins/tool-watch.js';
 import type { McpServer } from './servers/mcp-server.js';
 import { McpServers } from './servers/mcp-servers.js';
 
-/** What was found of a server: its tools, and why it could not be asked now. */
+/** State of a server: its tools, and why it could not be reached. */
 export interface FoundServer {
   known: KnownServer | undefined;
-  /** Why it is away; absent where it was asked. */
+  /** Reason why it is unreachable; absent if it answered. */
   away?: string;
-  /** The error that `away` is the text of. */
+  /** Error that `away` describes. */
   cause?: unknown;
-  /** The tools that it listed and that cannot be offered. */
+  /** Listed tools that cannot be offered. */
   skipped?: SkippedTool[];
 }
 
 interface Look {
-  /** The server is asked now. */
+  /** True if the server is asked now, instead of using a fresh list. */
   refresh?: boolean;
-  /** A server that takes longer counts as away. */
+  /** Milliseconds after which the server counts as unreachable. */
   withinMs?: number;
 }
 
-/** The tools of the servers that a tenant may call. */
+/** Finds and calls the tools of a tenant's servers. */
 @Injectable()
 export class McpServerTools extends McpTools {
   private readonly skippedLog = new SkippedLog();
@@ -83,7 +83,7 @@ export class McpServerTools extends McpTools {
     }
   }
 
-  /** What is known of a server, asked half a minute ago at most. */
+  /** Returns the state of a server, from a list of at most 30 seconds ago. */
   async look(tenant: string, server: McpServer, signal: AbortSignal, how: Look = {}): Promise<FoundServer> {
     const { name } = server;
     const listed = await this.list(tenant, server, signal, how);

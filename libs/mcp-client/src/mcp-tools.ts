@@ -1,19 +1,19 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 
-/** A tool of an MCP server, as it was pinned. */
+/** Tool of an MCP server, as pinned. */
 export interface McpTool {
   /** `server/tool`. */
   name: string;
-  /** Untrusted: what the server says of it. */
+  /** Untrusted description by the server. */
   description: string;
-  /** Untrusted, a JSON Schema of its arguments. */
+  /** Untrusted JSON Schema of the arguments. */
   inputSchema: JsonObject;
-  /** Its pinned `readOnlyHint`. */
+  /** Pinned `readOnlyHint`. */
   readOnly: boolean;
-  /** Its pinned `idempotentHint`. */
+  /** Pinned `idempotentHint`. */
   idempotent: boolean;
-  /** Whether the server's `approve` names it: somebody is asked before each call. */
+  /** True if the server's `approve` names the tool: a person is asked before each call. */
   needsApproval: boolean;
 }
 
@@ -23,42 +23,44 @@ export interface McpFindOptions {
 }
 
 export interface McpCallOptions extends McpFindOptions {
-  /** Who owns the Task that calls. */
+  /** Owner of the calling Task. */
   owner: string;
-  /** `traceparent` and the like, for the request's `_meta`. */
+  /** Trace context (`traceparent`, …) for the request's `_meta`. */
   trace?: Readonly<Record<string, string>>;
 }
 
 /**
- * What came of a call. `result` is the structured content, else the text, else a list of MCP's content blocks; none of it
- * is to be trusted. `error` is one sentence: what the tool reports, or why it could not be called. `errorForModel`: what a
- * model reads in its place, where it names a credential. `truncated`: there was more, beyond 256 KiB.
+ * Result of a call.
+ * - `result`, untrusted: the structured content, else the text, else a list of MCP's content blocks.
+ * - `error`: one sentence, which is the tool's own report or the reason why it could not be called.
+ * - `errorForModel`: text for a model in place of `error`, which names a credential.
+ * - `truncated`: the result exceeded 256 KiB.
  */
 export type McpToolResult =
   | { result: JsonValue; truncated?: true }
   | { error: string; errorForModel?: string; truncated?: true };
 
-/** A pattern cannot be looked up: there is no such server, or one that was never seen is away. For its caller to read. */
+/** Error of a lookup: the server does not exist, or was never reached and is unreachable. The text is for callers. */
 export class McpServerError extends Error {
   override readonly name = 'McpServerError';
 }
 
-/** The tools of MCP servers. */
+/** Tools of MCP servers. */
 export abstract class McpTools {
   /**
-   * The tools that patterns (`server/glob`) name and that may be called, each once, by name. Those of a server that is
-   * away are the pinned ones; one whose change is blocked is left out.
+   * Finds the callable tools that patterns (`server/glob`) match, each once, sorted by name. For an unreachable server
+   * it returns the pinned tools. Tools with a blocked change are omitted.
    * @throws McpServerError
    */
   abstract find(patterns: readonly string[], options: McpFindOptions): Promise<McpTool[]>;
 
   /**
-   * Calls `server/tool` once, never again by itself. Whatever goes wrong at the server, or on the way there, is an error
-   * result. @throws what the signal was aborted with
+   * Calls `server/tool` once, without a retry. Failures of the server and of the connection are returned as `error`.
+   * @throws the signal's reason
    */
   abstract call(name: string, args: JsonObject, options: McpCallOptions): Promise<McpToolResult>;
 
-  /** What is wrong with `server/tool`, or with `server/glob`, as far as that is known without any look-up. */
+  /** Returns what is wrong with `server/tool` or `server/glob`, without any lookup. */
   problem(pattern: string, kind: 'tool' | 'glob'): string | undefined {
     const { server, tool } = partsOf(pattern);
     if (!MCP_SERVER_NAME.test(server) || !MCP_GLOB.test(tool))
@@ -67,7 +69,7 @@ export abstract class McpTools {
   }
 }
 
-/** The names of tools may have slashes, those of servers have none. */
+/** Splits at the first slash: names of tools may contain slashes, names of servers do not. */
 export function partsOf(name: string): { server: string; tool: string } {
   const slash = name.indexOf('/');
   return slash < 0 ? { server: name, tool: '' } : { server: name.slice(0, slash), tool: name.slice(slash + 1) };

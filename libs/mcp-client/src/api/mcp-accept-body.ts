@@ -4,7 +4,7 @@ import { Matches } from 'class-validator';
 
 const HASH = /^[\w-]{1,100}$/;
 
-/** What is accepted. */
+/** Body that accepts the tools of a server. */
 @ApiClosed()
 export class McpAcceptBody {
   static readonly unknown = 'is not known here';

@@ -9,7 +9,7 @@ import type { OwnServer } from '../servers/mcp-servers.js';
 const MOST_GLOBS = 100;
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 
-/** A server as callers send it. */
+/** Server as callers send it. */
 @ApiClosed()
 export class McpServerBody {
   static readonly unknown = 'is not a field of an MCP server';
@@ -46,7 +46,7 @@ export class McpServerBody {
   @Globs('The tools that somebody is asked about before an agent calls them.', ['delete_*'])
   approve?: string[];
 
-  /** A program is started with the rights of the service: that is for its operator to say. @throws ProblemError 422 */
+  /** Reads a sent body. Programs are rejected: only the operator may start them. @throws ProblemError 422 */
   static from(sent: object): McpServerBody {
     return Object.assign(new this(), withoutProgram(sent));
   }
@@ -61,7 +61,7 @@ export class McpServerBody {
   }
 }
 
-/** A server that takes the place of another. The path names it, whatever the body says. */
+/** Replacement of a server. Its name comes from the path; a name in the body is ignored. */
 @ApiClosed()
 export class McpReplacementBody extends McpServerBody {
   static override from(sent: object): McpServerBody {

@@ -2,7 +2,7 @@ import { QueryText, QueryWholePageSize } from '#libs/http';
 import { MOST_MCP_SERVERS } from '../servers/mcp-servers.js';
 import { MCP_SERVER_NAME } from '#libs/service';
 
-/** Which MCP servers are listed. */
+/** Page of the list of MCP servers. */
 export class McpServerQuery {
   @QueryWholePageSize(MOST_MCP_SERVERS)
   pageSize = MOST_MCP_SERVERS;

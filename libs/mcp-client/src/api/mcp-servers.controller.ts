@@ -16,7 +16,7 @@ import { mcpServerDetail, McpServerDetailView, McpServerListView, McpServerView,
 
 const LONGEST_LOOK_MS = 15_000;
 
-/** The MCP servers whose tools may be called: the tenant's own, and those of the operator's file. */
+/** Manages the MCP servers whose tools may be called: the tenant's own, and those of the operator's file. */
 @ApiTags('mcp-servers')
 @Controller('api/mcp-servers')
 export class McpServersController {
@@ -135,13 +135,13 @@ export class McpServersController {
     return server;
   }
 
-  /** One that may be changed here. @throws ProblemError 404, 409 */
+  /** Throws unless the server may be changed by the API. @throws ProblemError 404, 409 */
   private async own(tenant: string, name: string): Promise<void> {
     const { source } = await this.existing(tenant, name);
     if (source === 'file') throw new ProblemError(409, `the MCP server "${name}" is one of the file of the operator`);
   }
 
-  /** As far as that can be told without a look-up. @throws ProblemError 400 */
+  /** Rejects an address that is known to be refused, without a DNS lookup. @throws ProblemError 400 */
   private requirePermitted({ url }: McpServerBody): void {
     if (this.http.mayPermit(new URL(url))) return;
     throw malformed({ path: 'url', detail: 'must not be an address that this service does not call' });

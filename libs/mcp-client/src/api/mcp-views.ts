@@ -8,7 +8,7 @@ import type { McpServer } from '../servers/mcp-server.js';
 
 const HASH = 'qK3l0x7pS9n1';
 
-/** `changed`: something waits to be accepted. `unreachable`: it was asked, and is away. */
+/** Status of a server. `changed`: a change waits to be accepted. `unreachable`: the server did not answer. */
 export const MCP_STATUSES = ['ok', 'changed', 'unreachable'] as const;
 export type McpStatus = (typeof MCP_STATUSES)[number];
 
@@ -131,7 +131,7 @@ export class McpServerDetailView extends McpServerView {
   acceptedBy?: string;
 }
 
-/** A server without what it needs to start: that is the operator's. */
+/** Returns a server as callers see it, without the command that starts it. */
 export function mcpServerView({ name, source, at, allow, approve, createdAt, updatedAt }: McpServer): McpServerView {
   return {
     name,

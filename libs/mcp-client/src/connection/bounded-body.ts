@@ -6,28 +6,29 @@ import { LONGEST_UNFINISHED_MS, UnfinishedBytes } from './unfinished-bytes.js';
 
 export interface BodyBounds {
   bytes: number;
-  /** Members of objects and elements of lists in all that comes: a megabyte of empty lists is a hundred of values. */
+  /** Maximum number of members and elements in the whole body: empty lists take far more memory than bytes. */
   members: number;
-  /** Is told why a body was cut. */
+  /** Called with the reason when a body is cut. */
   cut?: (reason: AgentCallError) => void;
 }
 
-/** Whose room a body takes while it is read. */
+/** Account that a body's bytes are held on while it is read. */
 export interface BodyRoom {
   account: AnswerAccount;
-  /** True if the body is a stream of events: each of them is passed on as it ends. */
+  /** True if the body is a stream of events. Each event is passed on as soon as it ends. */
   isStream: boolean;
 }
 
 const [QUOTE, COMMA, BACKSLASH, NEWLINE, RETURN] = [0x22, 0x2c, 0x5c, 0x0a, 0x0d];
 const [LIST, OBJECT, LIST_END, OBJECT_END] = [0x5b, 0x7b, 0x5d, 0x7d];
-/** Levels of a message's JSON that may lie in each other; what is deeper breaks what recurses. */
+/** Maximum nesting depth of a message; deeper values overflow recursive code. */
 export const DEEPEST_MESSAGE = 500;
 export const TOO_DEEP = `is nested deeper than ${DEEPEST_MESSAGE} levels`;
 
 /**
- * Passes a body on, JSON or a stream of events with JSON in them, and fails it with an AgentCallError beyond its bounds.
- * So it does where an event, or JSON, has begun and does not end in time.
+ * Passes on a body: JSON, or a stream of events with JSON in them. Fails it with an AgentCallError
+ * - beyond its bounds,
+ * - when an event, or a JSON body, does not end within 60 seconds of its first byte.
  */
 export function boundedBody(
   bounds: BodyBounds,
@@ -96,8 +97,8 @@ const LATE = `did not end within ${LONGEST_UNFINISHED_MS / 1_000} s of its first
 const LONG_ID = `names an event with more than ${LONGEST_ID_LINE} characters`;
 
 /**
- * Counts what begins a member or an element, and nesting, outside of strings, which end with their line; of what is no JSON
- * it tells nothing.
+ * Counts members, elements and nesting outside of strings; a string ends with its line. The counts of a body that is
+ * not JSON have no meaning.
  */
 class MemberCount {
   members = 0;

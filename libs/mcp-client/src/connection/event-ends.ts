@@ -1,20 +1,20 @@
 const [NEWLINE, RETURN, COLON, LETTER_I] = [0x0a, 0x0d, 0x3a, 0x69];
-/** Bytes of a line with the id of an event, which is kept after its event to resume the stream. */
+/** Maximum length in bytes of a line with an event's id. The SDK keeps the id to resume the stream. */
 export const LONGEST_ID_LINE = 4_096;
 
 /**
- * Finds the ends of events in a stream of them (WHATWG HTML, section 9.2.6), wherever its pieces were cut. Comments
- * belong to no event: nothing of them is kept.
+ * Finds the ends of events in a stream (WHATWG HTML, section 9.2.6), however it is split into pieces. Comments do not
+ * count toward an event.
  */
 export class EventEnds {
-  /** Bytes of the event that has begun, without its line ends. */
+  /** Bytes of the unfinished event, without its line ends. */
   pending = 0;
-  /** True if a line with an id was longer than `LONGEST_ID_LINE`. */
+  /** True once a line with an id was longer than `LONGEST_ID_LINE`. */
   hasLongId = false;
-  /** Bytes of the line that has begun, and the first of them. */
+  /** Length of the unfinished line, and its first byte. */
   private length = 0;
   private first = 0;
-  /** True if the last byte was CR: an LF right after it belongs to the same line end. */
+  /** True if the last byte was CR; an LF right after it belongs to the same line end. */
   private isAfterReturn = false;
 
   /**
@@ -39,7 +39,7 @@ export class EventEnds {
     return hasEnd;
   }
 
-  /** Adds bytes to the line, of which the first is given. */
+  /** Adds bytes to the current line. `first` is the first of them. */
   private grow(first: number | undefined, bytes: number): void {
     if (first === undefined || bytes <= 0) return;
     if (this.length === 0) this.first = first;
@@ -48,7 +48,7 @@ export class EventEnds {
     if (this.first === LETTER_I && this.length > LONGEST_ID_LINE) this.hasLongId = true;
   }
 
-  /** Ends a line. Returns true if it is the blank one that ends an event. */
+  /** Ends a line. Returns true if it is blank, which ends an event. */
   private endLine(): boolean {
     const isBlank = this.length === 0;
     if (isBlank) this.pending = 0;

@@ -4,7 +4,7 @@ import { briefText } from '#libs/protocol';
 import { ToolListRefused } from '../pins/tool-listing.js';
 import { refusal } from './server-fetch.js';
 
-/** Why a server could not be asked, for callers to read: what it said, and no internals of ours. */
+/** Returns why a server could not be called, for callers to read. The text has no internals of this service. */
 export function failureText(error: unknown): string {
   const causes = causesOf(error);
   const known = causes.find((it) => it instanceof AgentCallError);
@@ -20,7 +20,7 @@ export function failureText(error: unknown): string {
   return causes.some(isOfNetwork) ? networkFailure(error).message : 'its answer is not MCP';
 }
 
-/** Whether it is the server's answer to one request, after which its session goes on. */
+/** True if the error is the server's answer to one request, so that the session is still usable. */
 export function isAnswer(error: unknown): boolean {
   return typeof codeOf(error) === 'number' || isTimeout(error) || error instanceof ToolListRefused;
 }
@@ -29,12 +29,12 @@ export function isTimeout(error: unknown): boolean {
   return codeOf(error) === 'REQUEST_TIMEOUT';
 }
 
-/** Whether the other side has ended, or its connection. */
+/** True if the process or the connection of the other side has ended. */
 export function isEnd(error: unknown): boolean {
   return causesOf(error).some((it) => ENDS.has(String(codeOf(it))));
 }
 
-/** Whether a server that keeps sessions may have forgotten this one: then it did nothing of what it was asked. */
+/** True if the server may have forgotten the session (HTTP 400 or 404); it has then not executed the request. */
 export function isLostSession(error: unknown): boolean {
   return causesOf(error).some((it) => [400, 404].includes(statusOf(it) ?? 0));
 }
@@ -70,7 +70,7 @@ function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-/** Those of the network come from another realm where this code runs in a context of its own. */
+/** Network errors come from another realm if this code runs in a VM context of its own. */
 function isError(value: unknown): value is Error {
   return value instanceof Error || isNativeError(value);
 }

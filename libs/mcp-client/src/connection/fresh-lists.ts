@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { ListedTools } from '../pins/tool-listing.js';
 
-/** Time in which a list of tools counts as current. */
+/** Milliseconds during which a list of tools counts as current. */
 const FRESH_MS = 30_000;
-/** Bytes that the lists of all servers may take together, about: a server that is left out is asked again. */
+/** Approximate memory for the lists of all servers, in bytes. A list without room is read again. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const BYTES_OF_A_CHARACTER = 2;
 
-/** The lists of tools of all servers of this process that are fresh. */
+/** Cache of the fresh lists of tools of all servers of this process. */
 export class FreshLists {
   private readonly lists = new LRUCache<object, ListedTools>({
     ttl: FRESH_MS,

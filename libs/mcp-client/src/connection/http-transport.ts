@@ -3,13 +3,13 @@ import { AgentCallError } from '#libs/a2a-client';
 import { ReconnectPace } from './reconnect-pace.js';
 import type { ServerFetch } from './server-fetch.js';
 
-/** The code of an error that no server sent (JSON-RPC leaves these to implementations), and what marks it. */
+/** Marks an error that no server sent. JSON-RPC reserves the code for implementations. */
 const CUT = { code: -32_000, data: { cut: true } };
 
 /**
- * Streamable HTTP. The stream of an answer may end without one, of which the SDK says nothing to who waits for it: here
- * that is an error of the request, which `cutReason` knows. Streams are opened again at a pace of Parley's own.
- * @param lastFailure why the last body was cut, where that was done here
+ * Creates a transport for Streamable HTTP. If a stream ends without the answer, the SDK does not tell the waiting
+ * request; here the request fails with an error that `cutReason` recognizes. Streams are reopened at Parley's own pace.
+ * @param lastFailure returns why Parley cut the last body, if it did
  */
 export async function httpTransport(
   endpoint: URL,
@@ -24,7 +24,7 @@ export async function httpTransport(
         options?.onRequestStreamEnd?.();
         for (const it of [message].flat()) {
           const reason = lastFailure()?.message ?? 'its connection has ended';
-          // Of a request that has its answer nobody waits for another one.
+          // The SDK ignores this error for a request that already has its answer.
           if ('id' in it && 'method' in it)
             this.onmessage?.({ jsonrpc: '2.0', id: it.id, error: { ...CUT, message: reason } });
         }
@@ -40,7 +40,7 @@ export async function httpTransport(
   return new Watched(endpoint, { fetch, reconnectionScheduler }) as Transport;
 }
 
-/** Of an error that stands for an answer which did not come: why. */
+/** Returns the failure behind an error that stands for a missing answer; `undefined` for any other error. */
 export function cutReason(error: unknown): AgentCallError | undefined {
   const { message, data } = (error ?? {}) as { message?: string; data?: { cut?: unknown } };
   return data?.cut === true ? new AgentCallError('connect', message ?? '') : undefined;

@@ -1,17 +1,17 @@
 const NEWLINE = 0x0a;
 
-/** Takes bytes as they come and gives the lines in them, each once, in time that grows with their length alone. */
+/** Splits incoming bytes into lines, in time linear in their length. Blank lines are skipped. */
 export class LineReader {
   private pieces: Buffer[] = [];
   private length = 0;
 
-  /** @param longest bytes of one line */
+  /** @param longest maximum length of a line in bytes */
   constructor(
     private readonly longest: number,
     private readonly line: (text: string) => void,
   ) {}
 
-  /** @returns `false` where a line is longer than it may be; then there is no going on */
+  /** @returns `false` if a line is too long; the reader must not be used afterwards */
   feed(piece: Buffer): boolean {
     let start = 0;
     for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {

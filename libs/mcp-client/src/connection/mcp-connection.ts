@@ -7,10 +7,10 @@ import type { McpSession, SessionCall } from './mcp-session.js';
 import { settled, SharedListing } from './shared-listing.js';
 import { withoutSecrets } from './without-secrets.js';
 
-/** What a session tells of itself while it lasts. */
+/** Callbacks for the events of a session. */
 export interface SessionEvents {
   ended: () => void;
-  /** The server's tools are others now. */
+  /** Called when the server reports that its list of tools has changed. */
   changed: () => void;
 }
 
@@ -20,12 +20,13 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * The connection to one server: a session is opened when one is needed, shared by all who ask, and opened anew after its
- * end. One that does not come about is tried again after a pause that grows, and until then fails as it did.
+ * Connection to one server. A session is opened on demand, shared by all callers, and reopened after its end. If
+ * opening fails, further calls fail with the same error until a pause has passed; the pauses grow from 0.5 to 30
+ * seconds.
  */
 export class McpConnection {
   private current: Slot | undefined;
-  /** The one before, from which is known what the server speaks. */
+  /** Previous session; it knows which era of the protocol the server speaks. */
   private last: McpSession | undefined;
   private readonly listing: SharedListing;
   private failures = 0;
@@ -34,9 +35,9 @@ export class McpConnection {
   private retired = false;
 
   /**
-   * @param pauses whether a failure is not tried again at once
-   * @param secrets what no answer may have
-   * @param lists keeps the lists of all connections that are fresh
+   * @param pauses true if a failed opening is not retried at once
+   * @param secrets texts that are removed from every answer
+   * @param lists cache of fresh lists, shared by all connections
    */
   constructor(
     private readonly open: OpenSession,
@@ -48,26 +49,26 @@ export class McpConnection {
   }
 
   /**
-   * Returns the server's tools, as it listed them half a minute ago at most; `refresh`: now. The server is asked once for
-   * all who wait, one time after the other, and not any more once nobody waits.
+   * Returns the server's tools, at most 30 seconds old; with `refresh`, listed after this call. All waiting callers
+   * share one listing, which is aborted once no caller waits.
    */
   tools(signal: AbortSignal, { refresh = false }: { refresh?: boolean } = {}): Promise<ListedTools> {
     return this.using(() => this.listing.read(signal, refresh));
   }
 
-  /** Calls a tool once. A session that the server has forgotten is opened anew for it. */
+  /** Calls a tool once. If the server has forgotten the session, the call is sent again in a new one. */
   call(tool: ToolDefinition, args: JsonObject, call: SessionCall): Promise<JsonObject> {
     const answer = this.using(() => this.withSession((session) => session.call(tool, args, call), call.signal));
     return withoutSecrets(answer, this.secrets);
   }
 
-  /** Ends it, at once. Whoever uses it fails. */
+  /** Closes the connection at once. Calls that use it fail. */
   async close(): Promise<void> {
     this.retired = true;
     await this.drop();
   }
 
-  /** Ends it as soon as nobody uses it. */
+  /** Closes the connection as soon as no call uses it. */
   retire(): void {
     this.retired = true;
     if (this.users === 0) void this.drop();
@@ -143,7 +144,7 @@ export class McpConnection {
     this.failed = { until: performance.now() + pause, error };
   }
 
-  /** The next use opens another one. */
+  /** Ends a session; the next call opens another one. */
   private forget(slot: Slot): void {
     if (this.current !== slot) return;
     this.current = undefined;
@@ -159,7 +160,7 @@ export class McpConnection {
   }
 }
 
-/** A session that is open, or about to be. */
+/** Session that is open or opening. */
 interface Slot {
   session: Promise<McpSession>;
 }

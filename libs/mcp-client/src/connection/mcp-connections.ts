@@ -16,14 +16,14 @@ import { McpSession, SESSION_TIMES, type SessionTimes } from './mcp-session.js';
 import { type AnswerBounds, serverFetch, type ServerProof } from './server-fetch.js';
 import { StdioTransport } from './stdio-transport.js';
 
-/** So much of one message, or of one answer over HTTP, is read. */
+/** Maximum bytes of one message, or of one answer over HTTP. */
 const MAX_MESSAGE = 16 * 1024 * 1024;
 const MOST_OPEN = 500;
 const IDLE_MS = 600_000;
 
 /**
- * The connections of this process: one for each program, whoever calls it, and for each URL one for each tenant and
- * credential. Each is opened when it is first used; one over HTTP that is not used any more is closed.
+ * Connections of this process: one for each program, shared by all tenants; one for each tenant, server, URL and
+ * credential. Connections are opened on first use. Connections over HTTP are closed after ten idle minutes.
  */
 export class McpConnections {
   private readonly logger = new Logger(McpConnections.name);
@@ -77,7 +77,7 @@ export class McpConnections {
         return await open(events, last?.prior);
       } catch (error) {
         if (last || !isEnd(error)) throw error;
-        // Some programs end at a question that they do not know. Who speaks as they do asks none.
+        // Some programs exit on an unknown discovery request; the legacy era sends none.
         return open(events, { kind: 'legacy' });
       }
     };

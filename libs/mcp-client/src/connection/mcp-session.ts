@@ -12,17 +12,17 @@ import type { ToolDefinition } from '../pins/tool-definition.js';
 import { cutReason } from './http-transport.js';
 import { resultAsSent, withUncheckedResults } from './unchecked-results.js';
 
-/** Milliseconds. */
+/** Time limits in milliseconds. */
 export interface SessionTimes {
-  /** Until a server has said who it is. */
+  /** Limit for the handshake. */
   connect: number;
-  /** Until it has sent one page of its tools. */
+  /** Limit for one page of the list of tools. */
   list: number;
-  /** Until it has listed all of them. */
+  /** Limit for the whole list. */
   listTotal: number;
-  /** Between the call of a tool and its answer, or between two signs of its progress. */
+  /** Limit between a call and its answer, or between two progress notifications. */
   call: number;
-  /** Until its answer, whatever progress it tells of. */
+  /** Limit for a call's answer, whatever progress is reported. */
   callTotal: number;
 }
 
@@ -36,22 +36,22 @@ export const SESSION_TIMES: SessionTimes = {
 
 export interface SessionCall {
   signal: AbortSignal;
-  /** For the request's `_meta`. */
+  /** Trace context for the request's `_meta`. */
   trace?: Readonly<Record<string, string>>;
 }
 
 const MOST_PAGES = 64;
-/** Characters of a cursor, which is sent back with the request for the next page. */
+/** Maximum length of a cursor, which is sent back in the request for the next page. */
 const LONGEST_CURSOR = 4_096;
 const NAME = { name: 'parley', version: '1.0.0' };
-/** What a server says of its results' form is not relied on: its patterns could take any time. */
+/** Accepts every output: the patterns of a server's output schemas could take any time to check. */
 const UNCHECKED: jsonSchemaValidator = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 };
 
-/** An open conversation with a server, in whichever era of the protocol it speaks. */
+/** Open session with a server, in either era of the protocol. */
 export class McpSession {
-  /** Whether it has ended; then nothing can be asked any more. */
+  /** True once the session has ended; no request is possible any more. */
   ended = false;
 
   private constructor(
@@ -61,8 +61,8 @@ export class McpSession {
   ) {}
 
   /**
-   * Loads the SDK, which takes no memory before, and opens a session.
-   * @param prior what is known of the server's era; else it is asked
+   * Loads the SDK on first use, and opens a session.
+   * @param prior known era of the server; absent: the server is asked
    */
   static async open(
     transport: Transport,
@@ -81,7 +81,7 @@ export class McpSession {
       session.ended = true;
       events.ended();
     };
-    // Of what fails beside the answers to requests nobody needs to know.
+    // Errors outside of requests have no effect here.
     client.onerror = () => undefined;
     client.setNotificationHandler('notifications/tools/list_changed', events.changed);
     try {
@@ -93,21 +93,22 @@ export class McpSession {
     return session;
   }
 
-  /** What a server that is started anew need not be asked again. */
+  /** Era of the server, for the next session with it. */
   get prior(): PriorDiscovery | undefined {
     const discover = this.client.getDiscoverResult();
     if (discover) return { kind: 'modern', discover };
     return this.client.getProtocolEra() === 'legacy' ? { kind: 'legacy' } : undefined;
   }
 
-  /** Whether the server keeps something for this session that it may forget. */
+  /** True if the server keeps a session id that it may forget. */
   get isKept(): boolean {
     return this.transport.sessionId !== undefined;
   }
 
   /**
-   * Lists the tools, page by page, as the server sends them.
-   * @throws what the signal was aborted with, after which no page is asked for; AgentCallError where there is no end
+   * Yields the list of tools page by page.
+   * @throws the signal's reason, and requests no page after that; AgentCallError if the list has too many pages or
+   * takes too long
    */
   async *pages(signal: AbortSignal): AsyncGenerator<JsonValue[]> {
     if (!this.client.getServerCapabilities()?.tools) return;
@@ -131,7 +132,7 @@ export class McpSession {
     throw new AgentCallError('invalid-response', `its list of tools has more than ${MOST_PAGES} pages`);
   }
 
-  /** Calls a tool once. @throws what the signal was aborted with */
+  /** Calls a tool once. @throws the signal's reason */
   async call(
     { name: offered, calledAs: name = offered, title, description, inputSchema }: ToolDefinition,
     args: JsonObject,
@@ -140,7 +141,7 @@ export class McpSession {
     const params = { name, arguments: args, ...(trace && { _meta: { ...trace } }) };
     const toolDefinition = { name, title, description, inputSchema } as Tool;
     const { call: timeout, callTotal: maxTotalTimeout } = this.times;
-    // Who asks for progress is told that the server is alive.
+    // With a progress handler the SDK resets the timeout on each progress notification.
     const patience = { timeout, maxTotalTimeout, resetTimeoutOnProgress: true, onprogress: () => undefined };
     const result = await this.ask(
       (options) => this.client.callTool(params, { ...options, ...patience, toolDefinition }),

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 
-/** Members of a message that may be null where a server means that they are absent. */
+/** Members of a message that some servers send as null for absent. */
 const NULL_MEMBER = /"(?:_meta|error|result|params)"\s*:\s*null/;
 const DATA = 'data:';
 
-/** Makes a response of an MCP server give its messages with null members read as absent ones, as JSON and as events. */
+/** Removes null members from the messages of a response, both in JSON and in events. */
 export function withoutNullMembers(response: Response): Response {
   const type = response.headers.get('content-type') ?? '';
   if (/^text\/event-stream\b/i.test(type) && response.body) return withEvents(response, response.body);
@@ -23,7 +23,7 @@ function withEvents(response: Response, body: ReadableStream<Uint8Array<ArrayBuf
   return Object.defineProperty(new Response(repaired, { status, statusText, headers }), 'url', { value: url });
 }
 
-/** Passes whole lines on. Takes time that grows with their length alone. */
+/** Transforms whole lines, in time linear in their length. */
 function lines(): TransformStream<string, string> {
   let begun: string[] = [];
   return new TransformStream({
@@ -46,7 +46,7 @@ function repairedLines(text: string): string {
     .join('');
 }
 
-/** A message on several lines stays as it is. */
+/** Repairs the data line of an event. A message that spans several lines stays unchanged. */
 function repairedLine(line: string): string {
   try {
     const ends = line.slice(line.trimEnd().length);

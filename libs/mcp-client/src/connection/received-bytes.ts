@@ -1,22 +1,22 @@
 import { AgentCallError } from '#libs/a2a-client';
 
-/** Bytes that this process reads at the same time of answers of all MCP servers, and of those of one tenant. */
+/** Maximum bytes of unfinished answers that this process holds for all MCP servers; one tenant may hold half of it. */
 export const MOST_RECEIVED = 64 * 1024 * 1024;
 const SHARE = MOST_RECEIVED / 2;
-/** Bytes that an answer may always have: what is short is never refused because of others. */
+/** Bytes that every answer may hold: a short answer is never refused because of others. */
 const ALWAYS = 64 * 1024;
 
-/** Counts the bytes of answers that are being read and not yet passed on, for all tenants and for each. */
+/** Counts the held bytes of unfinished answers, per tenant and in total. */
 export class ReceivedBytes {
   private readonly tenants = new Map<string, number>();
   private total = 0;
 
-  /** Opens the account of one answer of a server of the tenant. */
+  /** Opens the account of one answer for the tenant. */
   answer(tenant: string): AnswerAccount {
     return new AnswerAccount((change) => this.take(tenant, change));
   }
 
-  /** @returns whether there is room for so many bytes more; they are counted in either case */
+  /** Counts the change in either case. @returns true if the held bytes are within both limits */
   private take(tenant: string, change: number): boolean {
     const held = (this.tenants.get(tenant) ?? 0) + change;
     if (held > 0) this.tenants.set(tenant, held);
@@ -26,13 +26,13 @@ export class ReceivedBytes {
   }
 }
 
-/** The bytes of one answer that are held now. */
+/** Account of the bytes that one answer holds. */
 export class AnswerAccount {
   private held = 0;
 
   constructor(private readonly change: (bytes: number) => boolean) {}
 
-  /** @throws AgentCallError where other answers leave no room for a long one */
+  /** Holds more bytes. @throws AgentCallError if a long answer exceeds the limits */
   take(bytes: number): void {
     this.held += bytes;
     if (this.change(bytes) || this.held <= ALWAYS) return;
@@ -43,7 +43,7 @@ export class AnswerAccount {
     );
   }
 
-  /** Returns what is held: it has been passed on, or will not be. */
+  /** Releases all held bytes. */
   release(): void {
     this.change(-this.held);
     this.held = 0;

@@ -1,17 +1,17 @@
-/** Milliseconds before a stream that has ended is opened again, whatever its server asks for. */
+/** Minimum pause in milliseconds before an ended stream is opened again, whatever the server requests. */
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_GROWN_MS = 10_000;
 const LONGEST_ASKED_MS = 60_000;
-/** After so many milliseconds without a stream that ended, pauses are short again. */
+/** Milliseconds without an ended stream after which pauses are short again. */
 const QUIET_MS = 120_000;
-/** Requests of the last minute are those whose streams may end now. */
+/** Milliseconds over which requests are counted. */
 const WINDOW_MS = 60_000;
 
 /**
- * The pace at which the streams of one server are opened again, which is Parley's and not the server's.
- * - A pause takes one second at least; it doubles with each stream that has ended, up to ten seconds.
- * - Many requests at the same time have many streams: half as many as there were requests count as one.
- * - A server may ask for up to a minute.
+ * Pace at which the streams of one server are opened again.
+ * - A pause takes at least one second. It doubles with each ended stream, up to ten seconds.
+ * - Concurrent requests have many streams: the growth is divided by half the number of recent requests.
+ * - A server may request up to a minute.
  */
 export class ReconnectPace {
   private requests = 0;
@@ -19,10 +19,10 @@ export class ReconnectPace {
   private reconnects = 0;
   private last = 0;
 
-  /** @param now milliseconds that never go back */
+  /** @param now monotonic clock in milliseconds */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Notes a request, whose answer may come on a stream of its own. */
+  /** Counts a request, whose answer may come on a stream of its own. */
   noteRequest(): void {
     if (this.now() >= this.windowEnd) {
       this.requests = 0;
@@ -31,7 +31,7 @@ export class ReconnectPace {
     this.requests += 1;
   }
 
-  /** @param asked milliseconds that the server asks for @returns milliseconds to wait */
+  /** @param asked milliseconds that the server requests @returns milliseconds to wait */
   nextPause(asked: number): number {
     const now = this.now();
     if (now - this.last > QUIET_MS) this.reconnects = 0;

@@ -14,25 +14,25 @@ import type { AnswerAccount } from './received-bytes.js';
 
 export type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Who calls a server, where it wants to know. */
+/** Credentials for calls of a server. */
 export interface ServerProof {
   signers: RequestSigners;
   wanted: Omit<SigningRequest, 'signal'>;
-  /** Takes every form of what a call has carried, the newest last; the oldest of many go. */
+  /** Receives every secret that calls have carried, newest last; the oldest ones are evicted. */
   secrets: Set<string>;
 }
 
-/** Bytes of an answer that are read. */
+/** Limits for the bytes of an answer. */
 export interface AnswerBounds extends BodyBounds {
-  /** Bytes of one page of a list of tools. */
+  /** Maximum bytes of one page of a list of tools. */
   page: number;
   /** Opens the account of an answer. */
   account: () => AnswerAccount;
 }
 
 /**
- * A `fetch` for the SDK's transport: through the outbound client, with the proof of a stored credential, and with bodies
- * that are bounded. What the network does is an AgentCallError, and so is HTTP 202 to a request, which has no answer.
+ * Creates the `fetch` of the SDK's transport. It uses the outbound client, signs requests with a stored credential, and
+ * bounds bodies. Network errors become an AgentCallError, and so does HTTP 202 to a request, which expects an answer.
  */
 export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: ServerProof): ServerFetch {
   return async (input, init) => {
@@ -47,11 +47,11 @@ export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: S
   };
 }
 
-/** Secrets of one connection: each answer is searched for all of them. */
+/** Maximum number of secrets of one connection; each answer is searched for all of them. */
 const MOST_SECRETS = 128;
-/** Characters of a request of tools, or for what a server is: the cursor of the former is limited. */
+/** Maximum length of a request whose method matters here; the cursor of `tools/list` is limited too. */
 const LONGEST_KNOWN_REQUEST = 64 * 1024;
-/** Bounds of what a server says of itself, which stays for as long as its session. */
+/** Bounds of a server's introduction, which stays in memory for the whole session. */
 const INTRODUCTION = { bytes: 64 * 1024, members: 1_000 };
 
 function boundsOf(method: JsonValue | undefined, bounds: AnswerBounds): AnswerBounds {
@@ -60,14 +60,20 @@ function boundsOf(method: JsonValue | undefined, bounds: AnswerBounds): AnswerBo
   return { ...bounds, bytes: INTRODUCTION.bytes, members: Math.min(bounds.members, INTRODUCTION.members) };
 }
 
-/** Returns the request or notification that is sent, unless it is longer. An answer of ours to a server has no method. */
+/**
+ * Returns the sent request or notification, unless it is longer than `longest`; `undefined` for an answer to the
+ * server.
+ */
 function sentMessage(init: RequestInit | undefined, longest: number): JsonObject | undefined {
   if (typeof init?.body !== 'string' || init.body.length > longest) return undefined;
   const message = tryParseJson(init.body);
   return isJsonObject(message) && typeof message['method'] === 'string' ? message : undefined;
 }
 
-/** A call that was refused with 401 did nothing: it is made once more where there is another proof. */
+/**
+ * Sends a request with a credential. After 401, which means it was not executed, sends it once more if the credential
+ * can be renewed.
+ */
 async function withProof(
   { signers, wanted, secrets }: ServerProof,
   signal: AbortSignal | null | undefined,
@@ -102,7 +108,7 @@ function noted(signers: RequestSigners, auth: RequestAuth, response: Response): 
   return response;
 }
 
-/** How it is said that a server answered 401 or 403. */
+/** Returns the error for a server's 401 or 403. */
 export function refusal(status: 401 | 403): AgentCallError {
   const text = status === 401 ? 'the server does not accept who calls' : 'the server forbids the call';
   return new AgentCallError('unauthorized', `HTTP ${status}: ${text}`, { code: status });
@@ -112,7 +118,7 @@ async function answered(send: OutboundFetch, url: URL, init?: RequestInit, auth?
   const headers = Object.fromEntries(new Headers(init?.headers));
   const signed = auth ? sign(auth, url, headers) : { url, headers };
   try {
-    // The transport follows redirects within the origin by itself, each with a call of this.
+    // The transport follows redirects within the origin; each of them calls this function again.
     return await send(signed.url, { ...init, headers: signed.headers, redirect: 'manual' });
   } catch (error) {
     init?.signal?.throwIfAborted();

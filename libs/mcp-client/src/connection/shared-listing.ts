@@ -1,32 +1,33 @@
 import type { ListedTools } from '../pins/tool-listing.js';
 import type { FreshLists } from './fresh-lists.js';
 
-/** A list that is being read. */
+/** Running read of a list. */
 interface Listing {
   list: Promise<ListedTools>;
   readers: number;
-  /** Ends it. */
+  /** Aborts the read. */
   given: AbortController;
-  /** True if the tools may have changed since it began. */
+  /** True if the tools may have changed since the read began. */
   outdated: boolean;
 }
 
 /**
- * Reads the list of one server for all who want it. One list is read at a time, however many ask, and it is given up with
- * the last of its readers.
+ * Reads the list of one server for all callers.
+ * - At most one read runs at a time.
+ * - The read is aborted when its last reader leaves.
  */
 export class SharedListing {
   private running: Listing | undefined;
 
-  /** @param list reads the list from its beginning, until the signal aborts */
+  /** @param list reads the whole list, until the signal aborts */
   constructor(
     private readonly list: (signal: AbortSignal) => Promise<ListedTools>,
     private readonly fresh: FreshLists,
   ) {}
 
   /**
-   * Returns a fresh list; `refresh`: one whose reading begins after this call.
-   * @throws what the signal was aborted with; why the list cannot be read
+   * Returns a fresh list; with `refresh`, one whose read begins after this call.
+   * @throws the signal's reason; the reason why the list cannot be read
    */
   async read(signal: AbortSignal, refresh: boolean): Promise<ListedTools> {
     const fresh = refresh ? undefined : this.fresh.get(this);
@@ -35,7 +36,7 @@ export class SharedListing {
     return this.join(this.running ?? this.start(), signal);
   }
 
-  /** The server's tools may be others now. */
+  /** Discards the cached list, as the server's tools may have changed. */
   outdate(): void {
     this.fresh.delete(this);
     if (this.running) this.running.outdated = true;
@@ -79,10 +80,10 @@ async function ended({ list }: Listing): Promise<void> {
   await list.catch(() => undefined);
 }
 
-/** Waits for a promise that others wait for as well. Rejects with the signal's reason where it aborts before. */
+/** Awaits a shared promise. Rejects with the signal's reason if the signal aborts first; the shared work continues. */
 export async function settled<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return shared;
-  // Where nobody waits for it any more, its failure is nobody's.
+  // Avoids an unhandled rejection after all callers have left.
   shared.catch(() => undefined);
   signal.throwIfAborted();
   const gone = new AbortController();

@@ -10,25 +10,25 @@ import { nestsDeeper, textStart } from '#libs/protocol';
 import { type BodyBounds, DEEPEST_MESSAGE, TOO_DEEP } from './bounded-body.js';
 import { LineReader } from './line-reader.js';
 
-/** The variables of ours that a program is given: none of them says anything that is not for everybody. */
+/** Environment variables of this service that a program inherits; none of them is confidential. */
 const HARMLESS = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
-/** What an end, a signal, or the last output may take. */
+/** Milliseconds granted for an exit, a signal, or the last output. */
 const PATIENCE_MS = 2_000;
 
 /**
- * A program as a server: its messages are lines of its standard output, its standard error goes to a log. It is started
- * without a shell, in an environment of its own.
+ * Transport for a program: its messages are lines on standard output, its standard error goes to a log. The program
+ * runs without a shell, in its own environment.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport['onmessage'];
-  /** With `pid` this says to the SDK that here is a program, whose silence is no outage. */
+  /** Together with `pid`, tells the SDK that the server is a local program. */
   stderr: Readable | null = null;
   private child: ChildProcess | undefined;
   private closed = false;
 
-  /** @param bounds of one message */
+  /** @param bounds limits of one message */
   constructor(
     private readonly program: McpCommand,
     private readonly bounds: BodyBounds,
@@ -39,12 +39,12 @@ export class StdioTransport implements Transport {
     return this.child?.pid;
   }
 
-  /** @throws the system's error where it cannot be started */
+  /** Starts the program. @throws the system's error if it cannot be started */
   async start(): Promise<void> {
     const { command, args, env, cwd } = this.program;
     const child = spawn(command, args, { env: { ...harmless(), ...env }, cwd, stdio: 'pipe', windowsHide: true });
     this.child = child;
-    // An error after the start is that of a signal, or of a pipe that has its own.
+    // An error after the start comes from a signal; pipes have their own handlers.
     child.on('error', (error) => this.onerror?.(error));
     child.stdin.on('error', (error) => this.onerror?.(error));
     this.stderr = child.stderr;
@@ -52,7 +52,7 @@ export class StdioTransport implements Transport {
     this.read(child.stdout);
     await once(child, 'spawn');
     child.once('close', () => this.end());
-    // What the program has started may keep its pipes open.
+    // Child processes of the program may keep its pipes open.
     child.once('exit', () => void delay(PATIENCE_MS, undefined, { ref: false }).then(() => this.end()));
   }
 
@@ -62,7 +62,7 @@ export class StdioTransport implements Transport {
     if (!stdin.write(`${JSON.stringify(message)}\n`)) await drained(stdin);
   }
 
-  /** Asks it to end, by the end of its input, by SIGTERM, and does not ask any more. */
+  /** Closes standard input, then sends SIGTERM, then SIGKILL, with up to two seconds before each signal. */
   async close(): Promise<void> {
     const { child } = this;
     if (child?.pid === undefined || this.closed) return this.end();
@@ -108,7 +108,7 @@ function harmless(): Record<string, string> {
   return Object.fromEntries(HARMLESS.flatMap((it) => (process.env[it] === undefined ? [] : [[it, process.env[it]]])));
 }
 
-/** What is no message is passed over: some programs write a greeting. */
+/** Parses a line; `undefined` if it is no message, as some programs print a greeting. */
 function messageOf(line: string): JSONRPCMessage | undefined {
   try {
     const value = JSON.parse(line) as JSONRPCMessage | null;
@@ -118,7 +118,7 @@ function messageOf(line: string): JSONRPCMessage | undefined {
   }
 }
 
-/** A program that has ended takes nothing any more. */
+/** Resolves when standard input accepts more, or the program has closed it. */
 async function drained(stdin: Writable): Promise<void> {
   await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
 }
@@ -135,7 +135,7 @@ const MINUTE_MS = 60_000;
 const LINES_A_MINUTE = 60;
 const LONGEST_LINE = 1_000;
 
-/** Reads everything, so that the program is never held up, and passes on the first lines of each minute. */
+/** Reads all output, so that the program never blocks, and logs the first lines of each minute. */
 function readBriefly(stream: Readable, log: (line: string) => void): void {
   let [left, until] = [0, 0];
   stream.on('data', (piece: Buffer) => {

@@ -1,24 +1,24 @@
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
-/** Member of a result that carries the result as the server sent it past the schemas of the SDK. */
+/** Member that carries a result as the server sent it past the SDK's schemas. */
 const AS_SENT = 'parley/asSent';
 
-/** Answers that a server gets to requests of its own in a minute; what it asks beyond that is passed over. */
+/** Maximum number of answers per minute to a server's own requests; further requests stay unanswered. */
 const MOST_ANSWERS = 60;
 const MINUTE_MS = 60_000;
 
 interface PendingRequest {
   method: string;
-  /** Ends the reading of an answer that is not wanted any more. */
+  /** Aborts reading of the answer. */
   given: AbortController;
 }
 
 /**
- * Makes a transport deliver results of `tools/list` and `tools/call` unchecked: the SDK judges a stand-in, and
- * `resultAsSent` gives what came. One member of another type would cost the whole result otherwise.
- * A request that is canceled is not read further, in either era of the protocol. A server that asks without end is not
- * answered without end.
+ * Makes a transport deliver results of `tools/list` and `tools/call` unchecked: the SDK validates a stand-in, and
+ * `resultAsSent` returns the original. Otherwise one member of another type would fail the whole result.
+ * - The answer to a canceled request is not read further, in either era of the protocol.
+ * - A server's own requests get at most 60 answers per minute.
  */
 export function withUncheckedResults(transport: Transport): Transport {
   const pending = new Map<RequestId, PendingRequest>();
@@ -37,7 +37,7 @@ export function withUncheckedResults(transport: Transport): Transport {
       throw error;
     });
   };
-  // The SDK calls this handler first, and its own with the same message afterwards.
+  // The SDK calls this handler before its own, with the same message.
   transport.onmessage = (message) => {
     if (!('id' in message) || 'method' in message || message.id === undefined) return;
     const request = pending.get(message.id);
@@ -51,7 +51,7 @@ class AnswerCount {
   private count = 0;
   private until = 0;
 
-  /** @returns whether one more may be sent now */
+  /** @returns true if one more answer may be sent now */
   next(): boolean {
     const now = performance.now();
     if (now >= this.until) [this.count, this.until] = [0, now + MINUTE_MS];
@@ -60,7 +60,7 @@ class AnswerCount {
   }
 }
 
-/** Returns what a server sent as a result. */
+/** Returns a result as the server sent it. */
 export function resultAsSent(result: unknown): JsonObject {
   const { [AS_SENT]: sent, ...rest } = result as JsonObject;
   return isJsonObject(sent) ? sent : rest;
@@ -85,7 +85,7 @@ function endCanceled(pending: Map<RequestId, PendingRequest>, message: JSONRPCMe
   pending.delete(requestId);
 }
 
-/** Returns a result that every schema accepts. One that is no answer yet, or no object, is left to the SDK. */
+/** Returns a stand-in that every schema accepts. An incomplete result, or one that is no object, is left to the SDK. */
 function standIn(method: string, result: JsonObject): JsonObject {
   const { resultType } = result;
   if (resultType !== undefined && resultType !== 'complete') return result;

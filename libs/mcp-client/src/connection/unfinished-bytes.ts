@@ -1,17 +1,19 @@
 import { EventEnds } from './event-ends.js';
 import type { AnswerAccount } from './received-bytes.js';
 
-/** Milliseconds that an event of a stream, or an answer that is none, may take from its first byte to its last. */
+/** Milliseconds from the first to the last byte of an event, or of an answer that is not a stream. */
 export const LONGEST_UNFINISHED_MS = 60_000;
 const SPACE = 0x20;
 
-/** The bytes of a body that were read and belong to nothing whole yet: to an event of its stream, or to all of it. */
+/**
+ * Counts the bytes of a body that are read and not yet passed on: those of the current event, or of the whole answer.
+ */
 export class UnfinishedBytes {
   private readonly events: EventEnds | undefined;
   private held = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param late called where what has begun does not end in time */
+  /** @param late called if an event or answer does not end in time */
   constructor(
     private readonly account: AnswerAccount,
     isStream: boolean,
@@ -26,7 +28,7 @@ export class UnfinishedBytes {
 
   /**
    * Counts a piece of the body.
-   * @throws AgentCallError where other answers leave no room for it
+   * @throws AgentCallError if other answers leave no room for it
    */
   take(piece: Uint8Array): void {
     if (this.events?.take(piece)) this.release();
@@ -37,7 +39,7 @@ export class UnfinishedBytes {
     this.account.take(added);
   }
 
-  /** Gives back what is held: it has been passed on, or will not be. */
+  /** Releases the held bytes, and stops the timer. */
   release(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -45,7 +47,10 @@ export class UnfinishedBytes {
     this.account.release();
   }
 
-  /** Counts an answer that is no stream. White space before it says only that its server is alive. */
+  /**
+   * Returns the bytes to count for an answer that is not a stream. Leading white space is a keep-alive and does not
+   * count.
+   */
   private begun(piece: Uint8Array): number {
     return this.held > 0 || piece.some((code) => code > SPACE) ? piece.byteLength : 0;
   }

@@ -2,7 +2,7 @@ import { AgentCallError } from '#libs/a2a-client';
 import type { JsonValue } from '#libs/protocol';
 import { isAnswer, isTimeout } from './failure-text.js';
 
-/** What a server answered, without the proof that it was called with: it may quote what it was sent. */
+/** Removes the secrets of the request from an answer or error, as a server may quote what it received. */
 export async function withoutSecrets<T extends JsonValue>(
   answer: Promise<T>,
   secrets: ReadonlySet<string>,

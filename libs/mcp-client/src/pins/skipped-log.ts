@@ -5,10 +5,10 @@ import type { SkippedTool } from './tool-listing.js';
 const MOST_SERVERS = 1_000;
 const SHOWN_TOOLS = 20;
 
-/** Logs the tools of servers that cannot be offered, once for each list of them. */
+/** Logs the tools that cannot be offered, once for each distinct list of a server. */
 export class SkippedLog {
   private readonly logger = new Logger('McpTools');
-  /** Last logged text by tenant and server. */
+  /** Last logged text, by tenant and server. */
   private readonly logged = new LRUCache<string, string>({ max: MOST_SERVERS });
 
   report(tenant: string, server: string, skipped: readonly SkippedTool[]): void {

@@ -2,17 +2,17 @@ import { type JsonDifference, jsonDifferences, type JsonObject } from '#libs/pro
 import type { CardConfig } from '#libs/service';
 import { type ToolDefinition, toolHash } from './tool-definition.js';
 
-/** What is different about one tool since it was pinned. */
+/** Difference of one tool from its pin. */
 export interface ToolChange {
   tool: string;
   kind: 'added' | 'removed' | 'changed';
-  /** Whether the tool may not be called until the change is accepted. */
+  /** True if the tool may not be called until the change is accepted. */
   blocked: boolean;
-  /** Of a tool that has changed. */
+  /** Differences of a changed tool; empty for an added or removed one. */
   differences: JsonDifference[];
 }
 
-/** A tool as it is known, and whether it may be called. */
+/** Known tool, and whether the policy blocks it. */
 export interface KnownTool {
   definition: ToolDefinition;
   blocked: boolean;
@@ -20,7 +20,7 @@ export interface KnownTool {
 
 const MOST_DIFFERENCES = 100;
 
-/** The tools that were seen, each by what the policy makes of it where it is not as pinned. */
+/** Returns the listed tools. Under the policy `block`, tools that differ from their pins are blocked. */
 export function knownTools(
   pinned: readonly ToolDefinition[],
   seen: readonly ToolDefinition[],
@@ -33,7 +33,7 @@ export function knownTools(
   }));
 }
 
-/** What has changed, tool by tool. */
+/** Returns the changes since the pin, one for each tool. */
 export function toolChanges(
   pinned: readonly ToolDefinition[],
   seen: readonly ToolDefinition[],

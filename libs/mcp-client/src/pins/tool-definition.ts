@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonObject, type JsonValue } from '#libs/protocol';
 
-/** What is compared of a tool: what a model is told of it, and what is done because of it. */
+/** Compared parts of a tool: all that a model reads, and all that Parley acts on. */
 export interface ToolDefinition {
   name: string;
-  /** The server's own name of the tool, where that is not fit to be offered. */
+  /** Server's own name of the tool, if that cannot be offered. */
   calledAs?: string;
   title?: string;
   description: string;
   inputSchema: JsonObject;
   outputSchema?: JsonObject;
-  /** `readOnlyHint`, `idempotentHint` and the others of MCP. */
+  /** Hints of MCP, such as `readOnlyHint` and `idempotentHint`. */
   annotations: JsonObject;
 }
 
-/** The tools of a server that are known, by name. */
+/** Known tools of a server, by name. */
 export interface ToolList {
-  /** Of all of them. */
+  /** Hash over all tools. */
   hash: string;
   tools: ToolDefinition[];
 }

@@ -2,33 +2,35 @@ import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/
 import { listOf, type ToolDefinition, type ToolList } from './tool-definition.js';
 import { cleanedNames, LONGEST_NAME } from './tool-names.js';
 
-/** A tool that a server lists and that cannot be offered. */
+/** Listed tool that cannot be offered. */
 export interface SkippedTool {
-  /** Name that the server gives; empty where it gives none. */
+  /** Name given by the server; empty if it gives none. */
   name: string;
   /** Part of a sentence about the tool. */
   reason: string;
 }
 
-/** The tools that a server lists, and those among them that are not offered. */
+/** Tools that a server lists, and those among them that cannot be offered. */
 export interface ListedTools extends ToolList {
   skipped: SkippedTool[];
 }
 
-/** Characters that all pages of a list may have as the server sends them, with icons and whatever else is not kept. */
+/** Maximum characters of all pages as the server sends them, including members that are not kept. */
 export const MAX_LISTING = 8 * 1024 * 1024;
 const MOST_TOOLS = 1_000;
 const MAX_DEFINITION = 64 * 1024;
 const MAX_LIST = 2 * 1024 * 1024;
 
-/** A server offers more tools, or longer ones, than anybody can use. The message is a part of a sentence about it. */
+/**
+ * Error of a server that lists more or longer tools than allowed. The message is a part of a sentence about the server.
+ */
 export class ToolListRefused extends Error {
   override readonly name = 'ToolListRefused';
 }
 
-/** Takes the pages of a list of tools in, and refuses a list as soon as its pages together are too long. */
+/** Collects the pages of a list of tools. Rejects the list as soon as its pages together are too long. */
 export class ToolListing {
-  /** By the name that the server gives. */
+  /** Tools by the name that the server gives. */
   private readonly tools = new Map<string, ToolDefinition>();
   private readonly skipped: SkippedTool[] = [];
   private entries = 0;
@@ -44,7 +46,7 @@ export class ToolListing {
     for (const tool of page) this.addTool(tool);
   }
 
-  /** Returns what was listed, each tool under a name that it can be offered by. */
+  /** Returns the listed tools, each under a name that it can be offered by. */
   list(): ListedTools {
     const names = cleanedNames([...this.tools.keys()]);
     const tools = [...this.tools.values()].map((tool) => ({ ...tool, ...named(tool.name, names.get(tool.name)!) }));
@@ -72,7 +74,10 @@ function named(own: string, cleaned: string): Pick<ToolDefinition, 'name' | 'cal
   return own === cleaned ? { name: own } : { name: cleaned, calledAs: own };
 }
 
-/** Returns what is kept of a tool, or why it is none. A member that is null, or of another type, is as good as absent. */
+/**
+ * Returns the kept parts of a tool, or why it cannot be offered. A member that is null or has another type counts as
+ * absent.
+ */
 function definitionOf(listed: JsonValue): ToolDefinition | string {
   if (!isJsonObject(listed)) return 'is not an object';
   const { name, title, description, inputSchema, outputSchema, annotations } = listed;
@@ -93,13 +98,13 @@ function definitionOf(listed: JsonValue): ToolDefinition | string {
   };
 }
 
-/** Returns a schema that says of which type arguments are, without the members that are null. */
+/** Returns a schema whose type is set, without members that are null. */
 function argumentsSchema(schema: JsonObject): JsonObject {
   const members = Object.entries(schema).filter(([, member]) => member !== null);
   return { type: 'object', ...Object.fromEntries(members) };
 }
 
-/** Returns why no arguments fit a schema: they are an object with members. */
+/** Returns why a schema fits no arguments, which are an object with members. */
 function problemOf({ type, properties, required }: JsonObject): string | undefined {
   if (type !== 'object') return 'whose type is not "object"';
   if (properties !== undefined && !isJsonObject(properties)) return 'whose properties are not an object';

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import { textStart } from '#libs/protocol';
 
-/** Characters that the name of a tool may have. */
+/** Maximum length of a tool's name. */
 export const LONGEST_NAME = 128;
-/** Characters that MCP advises not to use in names, and that neither globs nor models take. */
+/** Characters that MCP advises against in names, and that neither globs nor models support. */
 const OTHERS = /[^\w./-]/gu;
 const DIGEST_DIGITS = 8;
 
 /**
- * Returns the name that each tool is offered by: its own where it has letters, digits, `_`, `-`, `.` and `/` alone, else
- * one with `_` in place of each other character. Where that is the name of another tool, or has no letter and no digit,
- * a digest of the tool's own name follows. The order of the tools changes nothing.
+ * Returns the name by which each tool is offered.
+ * - A name of letters, digits, `_`, `-`, `.` and `/` stays.
+ * - Any other character becomes `_`.
+ * - A digest of the original name is appended if two tools would share a name, or if no letter or digit is left.
+ * - The order of the tools has no effect.
  */
 export function cleanedNames(names: readonly string[]): Map<string, string> {
   const cleaned = names.map((name) => [name, name.replaceAll(OTHERS, '_')] as const);

@@ -2,17 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import type { ToolDefinition, ToolList } from './tool-definition.js';
 
-/** The tools of a server as they were seen first, or accepted since. */
+/** Tools of a server as first seen, or as accepted since. */
 export interface ToolPin extends ToolList {
-  /** What was seen since then and waits to be accepted. */
+  /** Different list seen since then; it waits to be accepted. */
   seen?: ToolList;
   acceptedAt?: Date;
   acceptedBy?: string;
 }
 
 /**
- * The tools of servers, one list for each tenant and server, the same for all replicas. Whoever changes a pin says which
- * hash it goes from: of two changes at the same moment one finds the pin moved, and looks again.
+ * Stores the pinned tools of each tenant and server, for all replicas. A change names the hash it replaces: of two
+ * concurrent changes, one fails and its caller reads again.
  */
 @Injectable()
 export class ToolPins {
@@ -23,35 +23,35 @@ export class ToolPins {
     return rows[0] && pinOf(rows[0]);
   }
 
-  /** Of all servers of a tenant: whether something waits to be accepted, by name. */
+  /** Returns for each pinned server of a tenant, by name, whether a change waits to be accepted. */
   async changed(tenant: string): Promise<Map<string, boolean>> {
     const { rows } = await this.database.pool.query<{ server: string; changed: boolean }>(CHANGED, [tenant]);
     return new Map(rows.map((it) => [it.server, it.changed]));
   }
 
-  /** Keeps a list as the first one, unless there is one already. */
+  /** Pins a list, unless the server has a pin already. */
   async pin(tenant: string, server: string, { hash, tools }: ToolList): Promise<void> {
     await this.database.pool.query(PIN, [tenant, server, hash, JSON.stringify(tools)]);
   }
 
-  /** Notes that another list was seen. @returns whether the pin still was the one that it differs from */
+  /** Records that another list was seen. @returns false if the pin no longer has the hash `pinned` */
   async note(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
     const values = [tenant, server, pinned, hash, JSON.stringify(tools)];
     return (await this.database.pool.query(NOTE, values)).rowCount === 1;
   }
 
-  /** The same, and the list takes the place of the pinned one. */
+  /** Replaces the pin with a list. @returns false if the pin no longer has the hash `pinned` */
   async move(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
     const values = [tenant, server, pinned, hash, JSON.stringify(tools)];
     return (await this.database.pool.query(MOVE, values)).rowCount === 1;
   }
 
-  /** The server lists again what is pinned: nothing waits to be accepted any more. */
+  /** Drops the waiting change, as the server lists the pinned tools again. */
   async seenAgain(tenant: string, server: string, pinned: string): Promise<void> {
     await this.database.pool.query(SEEN_AGAIN, [tenant, server, pinned]);
   }
 
-  /** Pins what was seen last. @returns whether that is what the hash names */
+  /** Pins the list that was seen last. @returns false if it does not have this hash */
   async accept(tenant: string, server: string, hash: string, by: string): Promise<boolean> {
     return (await this.database.pool.query(ACCEPT, [tenant, server, hash, by])).rowCount === 1;
   }

@@ -4,12 +4,12 @@ import { type KnownTool, knownTools, type ToolChange, toolChanges } from './tool
 import type { ToolList } from './tool-definition.js';
 import { type ToolPin, ToolPins } from './tool-pins.js';
 
-/** What is known of a server's tools. */
+/** Known state of a server's tools. */
 export interface KnownServer {
-  /** Of what was seen last. */
+  /** Hash of the list that was seen last. */
   hash: string;
   tools: KnownTool[];
-  /** Since they were pinned; empty where nothing waits to be accepted. */
+  /** Changes since the pin; empty if none waits to be accepted. */
   changes: ToolChange[];
   pin: ToolPin;
 }
@@ -18,8 +18,8 @@ const MAX_ROUNDS = 50;
 const SHOWN_TOOLS = 20;
 
 /**
- * Compares the tools that servers list with those that were pinned when each was first seen, by `MCP_CHANGE_POLICY`: a
- * tool says what a model is to do, so another description is another tool.
+ * Compares listed tools with the pinned ones by `MCP_CHANGE_POLICY`. A description instructs the model, so a changed
+ * description counts as a changed tool.
  */
 @Injectable()
 export class ToolWatch {
@@ -33,7 +33,7 @@ export class ToolWatch {
     this.policy = mcp.changes;
   }
 
-  /** What is known of a server whose tools have just been seen. */
+  /** Compares a list with the pin, records the difference, and returns the resulting state. */
   async seen(tenant: string, server: string, list: ToolList): Promise<KnownServer> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const pin = await this.pins.find(tenant, server);
@@ -54,7 +54,7 @@ export class ToolWatch {
     throw new Error(`The tools of the MCP server ${server} are changing too often to be compared`);
   }
 
-  /** What is known of a server that is away; `undefined` where it was never seen. */
+  /** Returns the last known state of an unreachable server; `undefined` if it was never seen. */
   async remembered(tenant: string, server: string): Promise<KnownServer | undefined> {
     const pin = await this.pins.find(tenant, server);
     return pin && this.known(pin);

@@ -5,7 +5,7 @@ export class McpServerRow {
   @PrimaryColumn('text') tenant!: string;
   @PrimaryColumn('text') name!: string;
   @Column('text') url!: string;
-  /** The name of a credential. */
+  /** Name of a credential. */
   @Column('text', { nullable: true }) auth!: string | null;
   @Column('text', { array: true, nullable: true }) allow!: string[] | null;
   @Column('text', { array: true, nullable: true }) approve!: string[] | null;

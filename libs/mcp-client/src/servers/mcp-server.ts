@@ -1,9 +1,9 @@
 import type { McpServerEntry } from '#libs/service';
 
-/** A server as it is called: one of the operator's file, or one that a tenant named. */
+/** Server that may be called: from the operator's file, or named by a tenant. */
 export interface McpServer extends McpServerEntry {
   source: 'file' | 'api';
-  /** Absent for those of the file. */
+  /** Time of creation; absent for servers of the file, as is `updatedAt`. */
   createdAt?: Date;
   updatedAt?: Date;
 }

@@ -7,17 +7,17 @@ import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 
 import type { McpServer } from './mcp-server.js';
 import { McpServerRow } from './mcp-server-row.js';
 
-/** MCP servers that a tenant may keep; those that come in at the same moment may be a few more. */
+/** Maximum number of MCP servers of a tenant; concurrent requests may exceed it slightly. */
 export const MOST_MCP_SERVERS = 200;
 
-/** What a tenant says of a server. */
+/** Server definition of a tenant. */
 export interface OwnServer {
   at: McpEndpoint;
   allow?: readonly string[];
   approve?: readonly string[];
 }
 
-/** The servers that a tenant may call: those of the operator's file, which are everybody's, before its own. */
+/** Servers that a tenant may call: those of the operator's file, which all tenants share, before its own. */
 @Injectable()
 export class McpServers {
   private readonly fromFile: ReadonlyMap<string, McpServer>;
@@ -33,13 +33,13 @@ export class McpServers {
     return this.fromFile.has(name);
   }
 
-  /** By name. */
+  /** Returns all servers, sorted by name. */
   async list(tenant: string): Promise<McpServer[]> {
     const own = (await this.rows.find({ where: { tenant } })).filter(({ name }) => !this.isOfFile(name));
     return [...this.fromFile.values(), ...own.map(serverOf)].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** A page of `list`. */
+  /** Returns one page of all servers, sorted by name. */
   async page(tenant: string, { limit, after }: NamedPage): Promise<McpServer[]> {
     const where = { tenant, name: MoreThan(after) };
     const rows = await this.rows.find({ where, order: { name: 'ASC' }, take: limit });
@@ -48,7 +48,7 @@ export class McpServers {
     return [...ofFile, ...own].toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limit);
   }
 
-  /** Those that name a credential, by name. */
+  /** Returns the names of the servers that use a credential, sorted. */
   async naming(tenant: string, credential: string): Promise<string[]> {
     const all = await this.list(tenant);
     return all.filter(({ at }) => 'url' in at && at.auth === credential).map(({ name }) => name);
@@ -61,14 +61,14 @@ export class McpServers {
     return row ? serverOf(row) : undefined;
   }
 
-  /** As `get`, but waits for a database that is out of reach. */
+  /** Returns a server as `get` does, but waits for an unreachable database. */
   async forCall(tenant: string, name: string, signal: AbortSignal): Promise<McpServer | undefined> {
     return throughOutage(() => this.get(tenant, name), signal);
   }
 
   /**
-   * `undefined` where the name is taken.
-   * @throws ProblemError 422 where the tenant keeps as many as it may
+   * Stores a new server. @returns `undefined` if the name is taken
+   * @throws ProblemError 422 if the tenant has as many as it may
    */
   async create(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
     refuseMoreThan({ count: await this.rows.countBy({ tenant }), most: MOST_MCP_SERVERS, what: 'MCP servers' });
@@ -76,13 +76,13 @@ export class McpServers {
     return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
   }
 
-  /** `undefined` where there is none of the name. */
+  /** Replaces a server. @returns `undefined` if there is none of the name */
   async replace(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {
     const values = { ...columnsOf(server), updated_at: () => 'now()' };
     return saved(await this.rows.update({ tenant, name }, values, { returning: '*' }));
   }
 
-  /** Whether there was one. */
+  /** Deletes a server. @returns true if it existed */
   async delete(tenant: string, name: string): Promise<boolean> {
     return (await this.rows.delete({ tenant, name })).affected === 1;
   }
@@ -110,7 +110,7 @@ function serverOf(row: McpServerRow): McpServer {
   };
 }
 
-/** What a statement returned is not changed by TypeORM: rows are named as the columns are. */
+/** Converts a returned row. TypeORM leaves it unchanged, so its members are named as the columns. */
 function saved({ raw }: InsertResult | UpdateResult): McpServer | undefined {
   const [row] = raw as McpServerRow[];
   return row && serverOf(row);
