@@ -44,7 +44,7 @@ export function readWorkflowFiles(where: string, env: Readonly<Record<string, st
   return files;
 }
 
-/** Reads what `readWorkflowFiles` reads, and returns the files in error beside the others. @throws CommandError if absent */
+/** Reads the same files, and returns those in error beside the others. @throws CommandError if the path is absent */
 export function scanWorkflowFiles(
   where: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -17,7 +17,7 @@ import {
 /** Metadata key of a Message whose question is about a call, or comes from a called agent. */
 export const CALL_QUESTION = 'parley/question';
 
-/** Metadata keys under which a run says which of its nodes ask. */
+/** Metadata keys of a run's nodes that ask a question. */
 const WAITING_KEY = 'parley/waiting';
 const OPEN_KEY = 'parley/open-questions';
 
@@ -46,7 +46,7 @@ export function questionText({ status }: Pick<CalledTask, 'status'>): string {
   return rows.length === 0 && data === undefined ? 'An answer is needed' : textStart(asked, LONGEST_QUESTION);
 }
 
-/** Returns the Parts of a question of an agent, for the caller of its caller. @param name of the agent */
+/** Returns the Parts that pass an agent's question on to the caller of its caller. @param name of the agent */
 export function questionParts(name: string, answer: Pick<CalledTask, 'status'>): Part[] {
   const parts = answer.status?.message?.parts ?? [];
   const text = textPart(`The agent "${name}" asks: ${questionText(answer)}`);

@@ -1,11 +1,11 @@
 import { AgentCallError } from '#libs/a2a-client';
 import { A2A_ERRORS, type SendMessageRequest, type StreamResponse } from '#libs/protocol';
 
-/** Keeps the context of a call at an agent elsewhere, and finds that of earlier calls. */
+/** Stores the context of a call at an agent elsewhere, and finds the context of earlier calls. */
 export interface KeptContext {
   /** Returns the agent's `contextId` of earlier calls, if any; rejects only if the call has ended. */
   find(): Promise<string | undefined>;
-  /** Never rejects. */
+  /** Stores a context. Never rejects. */
   keep(contextId: string): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export class AgentContext {
 
   constructor(private readonly kept: KeptContext | undefined) {}
 
-  /** Returns the request in the context of earlier calls, unless it names one, or the agent has refused that. */
+  /** Returns the request in the context of earlier calls, unless it names one or the agent has refused it. */
   async applied(request: SendMessageRequest): Promise<SendMessageRequest> {
     const { message } = request;
     if (!this.kept || this.isRefused || message.taskId !== undefined || message.contextId !== undefined) return request;

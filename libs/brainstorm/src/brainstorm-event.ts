@@ -15,7 +15,7 @@ import type { BrainstormEventType } from './brainstorm-steps.js';
 export interface BrainstormEvent {
   type: BrainstormEventType;
   brainstormId: string;
-  /** Position in the brainstorm's log, from 1 without a gap; the SSE id. */
+  /** Position in the brainstorm's log, from 1 without gaps; the SSE id. */
   sequence: number;
   /** ISO 8601. */
   timestamp: string;

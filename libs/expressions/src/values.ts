@@ -179,11 +179,9 @@ class NamedValues {
   }
 }
 
-// The evaluator recognizes its lists and maps by a mark on the prototype, which our classes inherit. Its own would convert
-// JSON
-// shallowly at each access, treat a member `constructor` as a class and a null as absent, and grow into a chain of
-// lists
-// too deep for any stack.
+// The evaluator recognizes its lists and maps by a mark that our classes inherit from one of them. Its own would
+// convert JSON shallowly at each access, treat a member `constructor` as a class and a null as absent, and grow into a
+// chain of lists too deep for any stack.
 Object.setPrototypeOf(List.prototype, celList([]));
 Object.setPrototypeOf(NamedValues.prototype, celMap(new Map()));
 

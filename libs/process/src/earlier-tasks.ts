@@ -5,7 +5,7 @@ import type { TaskStore } from '#libs/tasks';
 type TasksByReference = Iterable<readonly [reference: string, taskId: string]>;
 
 export interface EarlierTaskSources {
-  /** Knows the Tasks of agents of this service. */
+  /** Store with the Tasks of agents of this service. */
   tasks: Pick<TaskStore, 'recordedChildren'>;
   /** Reads the Tasks that agents elsewhere created for earlier executions, if they are stored beside the log. */
   remembered?: (signal: AbortSignal) => Promise<TasksByReference>;

@@ -7,7 +7,7 @@ export type Steps = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
 
 /** State that a process's log folds to. */
 export interface ProcessState {
-  /** Takes in the next event of the log. */
+  /** Applies the next event of the log. */
   apply(event: TaskEvent): unknown;
 }
 

@@ -23,7 +23,7 @@ export interface LlmFault {
   rule: string;
 }
 
-/** Returns the numbers among settings that break their rules; what is absent breaks none. */
+/** Returns the numbers among settings that break their rules; absent numbers break none. */
 export function llmFaults({ temperature, max_tokens }: JsonObject): LlmFault[] {
   const isWrongLimit =
     max_tokens !== undefined && !(Number.isInteger(max_tokens) && isInRange('max_tokens', max_tokens));

@@ -87,7 +87,7 @@ function watched(func: CelFunc, counted: boolean): CelFunc {
 }
 
 /**
- * Returns the `typeof` of a type's values. Most calls of an operator try wrong overloads first, so this check is fast.
+ * Returns the `typeof` of a type's values. Most calls of an operator try wrong overloads first.
  */
 function kindOf(type: CelType | undefined): string | undefined {
   return type?.kind === 'scalar' ? KINDS[type.name] : type && 'object';

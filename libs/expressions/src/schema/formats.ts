@@ -11,8 +11,7 @@ const NOT_IN_A_URI = /[\s\p{Cc}"<>\\^`{|}]|%(?![\da-f]{2})/iu;
 
 /**
  * Formats that are enforced; any other one is only informative. `time` is not enforced: pydantic, zod and browsers
- * write
- * times without the offset that draft 7 requires.
+ * write times without the offset that draft 7 requires.
  */
 const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date', (text) => readTimestamp(`${text}T00:00:00Z`) !== undefined],

@@ -3,8 +3,7 @@ import type { InputSchema } from './input-schema.js';
 
 /**
  * Returns violations for the Parts of an answer that are not the answer. With a form the answer is one data Part, or
- * text
- * if there is no data; without a form it is text.
+ * text if there is no data; without a form it is text.
  */
 export function strayParts(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const answers = form ? parts.findIndex(isData) : -1;
