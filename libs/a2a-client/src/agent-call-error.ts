@@ -3,19 +3,19 @@ import { briefText } from '#libs/protocol';
 /** Kind of a failed call to an agent. Retry decisions depend on it, never on a text. */
 export type AgentCallFailure =
   | 'connect' // no connection
-  | 'timeout' // one of the four limits passed
+  | 'timeout' // one of the four limits expired
   | 'server-error' // HTTP 5xx
   | 'client-error' // HTTP 4xx
-  | 'unauthorized' // HTTP 401 or 403: the agent does not know the caller, or forbids it the call
-  | 'credential' // ours: unknown, unusable, or none that the agent asks for; nothing was sent
+  | 'unauthorized' // HTTP 401 or 403: the agent rejects the credentials, or forbids the call
+  | 'credential' // local: unknown, unusable, or missing although required; nothing was sent
   | 'rpc-error' // a JSON-RPC error, or the REST binding's google.rpc.Status
   | 'not-found' // TaskNotFound
   | 'invalid-response' // not A2A
-  | 'refused' // an address that outbound calls may not reach
-  | 'untrusted-card' // its card is not signed as this service requires; nothing was sent
-  | 'changed-card' // its card has changed, and nobody has accepted that; nothing was sent
-  | 'overloaded' // ours: too many large answers are being read
-  | 'aborted'; // by our own signal
+  | 'refused' // the address may not be called
+  | 'untrusted-card' // the card is not signed as required; nothing was sent
+  | 'changed-card' // the card has changed and the change is not accepted; nothing was sent
+  | 'overloaded' // local: too many large answers are being read
+  | 'aborted'; // by the caller's signal
 
 const TOO_MANY_REQUESTS = 429;
 

@@ -54,9 +54,9 @@ export interface CardReading {
 }
 
 /**
- * Finds the card of an agent: at its URL if that names a card, else below the URL, else at the origin, else at the
- * place of A2A 0.2, else at that of the pre-1.0 dialect. Equal texts give the same object, so derived values can be
- * cached by card.
+ * Finds the card of an agent. Tries its URL if that names a card; else the place below the URL, the origin, the place
+ * of A2A 0.2, and that of the pre-1.0 dialect. Equal texts give the same object, so derived values can be cached by
+ * card.
  */
 export class AgentCards {
   readonly #request: AgentRequest;
@@ -97,6 +97,7 @@ export class AgentCards {
   }
 
   /**
+   * Finds the card of an agent.
    * @returns the card in the SDK's form; `undefined` if the agent has none and its URL is its endpoint
    * @throws AgentCallError
    */

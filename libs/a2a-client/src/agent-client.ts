@@ -100,7 +100,7 @@ export abstract class AgentClient {
    */
   abstract follow(taskId: string, options?: CallOptions): AsyncIterable<StreamResponse>;
 
-  /** @throws AgentCallError */
+  /** Returns a Task. @throws AgentCallError */
   abstract getTask(taskId: string, options?: CallOptions): Promise<Task>;
 
   /** Cancels a Task. Never throws: an error is an outcome. */

@@ -27,7 +27,7 @@ export interface JsonRpcDialect {
   /** Method in place of SendMessage; absent: SendMessage of A2A 1.0. */
   readonly sendMethod?: string;
   params(params: JsonObject): JsonObject;
-  /** @throws InvalidProtocolValue, AgentCallError */
+  /** Converts a result to A2A 1.0. @throws InvalidProtocolValue, AgentCallError */
   result(method: string, result: JsonObject): JsonObject;
 }
 

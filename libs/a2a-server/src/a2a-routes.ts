@@ -134,7 +134,7 @@ function readJson(body: Buffer, mostMembers: number): unknown {
 
 /**
  * Converts an error from before or outside a handler to the one that callers see. An oversized body and a content type
- * that is not JSON keep HTTP statuses 413 and 415, with Parley's reasons: ContentTypeNotSupportedError of section 5.4
+ * that is not JSON keep HTTP statuses 413 and 415, with Parley's reasons. ContentTypeNotSupportedError of section 5.4
  * is a 400 and concerns the content of a Message.
  */
 function transportError(error: unknown): A2AError {

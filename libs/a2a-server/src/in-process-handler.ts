@@ -29,8 +29,8 @@ import type { StreamItem } from './stream-item.js';
 const NEVER = new AbortController().signal;
 
 /**
- * Request handler for callers in this process, which record their conclusions in the same journal: they see events
- * before those are durable (see LiveEvents), and wait while the database is unreachable, which says nothing about the
+ * Request handler for callers in this process, which record their conclusions in the same journal. They see events
+ * before those are durable (see LiveEvents). They wait while the database is unreachable, which says nothing about the
  * called agent.
  */
 @Injectable()

@@ -9,8 +9,8 @@ import { ReaderPace } from './answers/reader-pace.js';
 const SWEEP_MS = 200;
 
 /**
- * Applies the minimum reader rate (ReaderPace) to every HTTP connection, and closes the connections at shutdown: idle
- * ones every 200 ms, so that keep-alive does not delay the exit, and active ones after the grace time.
+ * Applies the minimum reader rate (ReaderPace) to every HTTP connection, and closes the connections at shutdown. Idle
+ * ones are closed every 200 ms, so that keep-alive does not delay the exit; active ones after the grace time.
  */
 @Injectable()
 export class HttpConnections implements OnModuleInit {

@@ -11,8 +11,8 @@ export interface AddressPolicy {
 
 /**
  * Decides by IP address, never by name alone, where outbound calls may go. Every address that is not public unicast is
- * refused unless the operator allowed it: private, loopback, link-local with the clouds' metadata services,
- * carrier-grade NAT, multicast, unspecified, documentation, and the IPv6 forms that embed one of these.
+ * refused unless the operator allowed it. These are private, loopback, link-local (with the clouds' metadata services),
+ * carrier-grade NAT, multicast, unspecified and documentation addresses, and the IPv6 forms that embed one of them.
  */
 export class AddressGuard {
   private readonly hosts = new Set<string>();

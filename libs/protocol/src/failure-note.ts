@@ -7,7 +7,7 @@ const FAILURE_KEY = 'parley/failure';
 
 /** Machine-readable description of a failure. Retry decisions depend on it, never on a text. */
 export interface FailureNote {
-  /** `connect`, `timeout`, `server-error`, `rate-limited`, `invalid-output`, … */
+  /** Kind of the failure: `connect`, `timeout`, `server-error`, `rate-limited`, `invalid-output`, … */
   kind: string;
   /** Milliseconds to wait before the next attempt, if the failing side asked for that. */
   retryAfter?: number;

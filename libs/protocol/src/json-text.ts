@@ -85,7 +85,7 @@ function endOfEscaped(text: string, from: number): number {
   return text.length;
 }
 
-/** @throws UnfitJson; never for a text that is not JSON */
+/** Rejects an infinite number. @throws UnfitJson; never for a text that is not JSON */
 function refuseInfinity(text: string): void {
   let value: unknown;
   try {

@@ -22,9 +22,9 @@ export function tooDeep(deepest: number): UnfitJson {
 }
 
 /**
- * Finds the first problem of a parsed value, in text order: a number that is not finite (`1e999` parses as Infinity and
- * would be written as `null`), with its path such as `inputs.prices[3]`, or nesting beyond `deepest`. Uses no
- * recursion. A long path is truncated.
+ * Finds the first problem of a parsed value, in text order. Problems are nesting beyond `deepest`, and numbers that are
+ * not finite, with their path such as `inputs.prices[3]`: `1e999` parses as Infinity and would be written as `null`.
+ * Uses no recursion. A long path is truncated.
  * @param deepest maximum nesting of lists and objects
  */
 export function unfitValue(value: unknown, deepest = Infinity): UnfitJson | undefined {

@@ -80,7 +80,7 @@ function isAtOrigin(jku: string, cardUrl: string): boolean {
   return /^https?:$/.test(protocol) && origin === new URL(cardUrl).origin;
 }
 
-/** @param onRead called with the size in bytes of a fetched set */
+/** Creates the key resolver of a JWK Set. @param onRead called with the size in bytes of a fetched set */
 function keySet(url: string, fetch: OutboundFetch, onRead: (bytes: number) => void): FlattenedVerifyGetKey {
   return createRemoteJWKSet(new URL(url), {
     [customFetch]: bounded(fetch, onRead) as typeof globalThis.fetch,

@@ -80,7 +80,7 @@ export class RemoteAgentCards {
     return { cards, nextPageToken: last ? Buffer.from(last.url).toString('base64url') : '' };
   }
 
-  /** @throws ProblemError 404 */
+  /** Returns a card with its content and changes. @throws ProblemError 404 */
   async detail(tenant: string, id: string): Promise<RemoteAgentCardDetail> {
     const row = UUID.test(id) ? await this.row(tenant, id) : undefined;
     if (!row) throw new ProblemError(404, 'There is no such card');

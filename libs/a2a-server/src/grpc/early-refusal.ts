@@ -5,7 +5,7 @@ import { grpcError } from './grpc-status.js';
 import { isPublicMethod, tooManyPublicCalls } from './public-calls.js';
 
 /**
- * Rejects excess calls of the health service from one address with an answer built once: the objects of grpc-js and the
+ * Rejects excess calls of the health service from one address with an answer built once. The objects of grpc-js and the
  * auth guard cost ten times as much, and such a flood needs no credentials.
  */
 export function refusePublicFlood(access: Pick<GrpcAccess, 'isPublicFull'>): EarlyRefusal {

@@ -5,7 +5,7 @@ import { idempotencyKeyOf } from '../extensions.js';
 
 /**
  * Returns the id for a Message sent without one: a new id, or under an `Idempotency-Key` one derived from the caller
- * and the key, so that a repeated request is the same Message at any replica.
+ * and the key. A repeated request is then the same Message at any replica.
  * @param metadata the Message's, which may contain the key
  * @throws A2AError INVALID_PARAMS for an invalid key
  */

@@ -8,8 +8,8 @@ export const MAX_JSON_DEPTH = 100;
 export const MAX_LIST_LENGTH = 1000;
 
 /**
- * Finds why a parsed JSON value must not be stored: nesting beyond MAX_JSON_DEPTH (serializing it would overflow the
- * stack) or a number beyond IEEE 754 (`1e999` parses as Infinity and would be written as `null`).
+ * Finds why a parsed JSON value must not be stored. Reasons are nesting beyond MAX_JSON_DEPTH (serializing it would
+ * overflow the stack) and numbers beyond IEEE 754 (`1e999` parses as Infinity and would be written as `null`).
  */
 export function unfitJson(value: unknown): FieldViolation | undefined {
   const found = search(value, MAX_JSON_DEPTH);

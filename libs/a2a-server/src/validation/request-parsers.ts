@@ -21,9 +21,12 @@ import { respell } from './proto-json-spellings.js';
 import { REQUEST_FORMATS, REQUEST_SCHEMAS } from './request-schemas.js';
 
 /**
- * Converts the parameters of an operation to its request, in place: members named as in `a2a.proto` (`task_id`) get
- * their JSON names, unknown members are dropped, and an optional member that is `null` or an empty id becomes
- * `undefined`.
+ * Converts the parameters of an operation to its request, in place.
+ *
+ * - Members named as in `a2a.proto` (`task_id`) get their JSON names.
+ * - Unknown members are dropped.
+ * - An optional member that is `null` or an empty id becomes `undefined`.
+ *
  * @throws A2AError INVALID_PARAMS with one violation per invalid field
  */
 export type RequestParser<T> = (params: unknown) => T;

@@ -9,7 +9,7 @@ import { type QueryType, readQuery } from './read-query.js';
  */
 @Injectable()
 export class ApiValidationPipe extends ValidationPipe {
-  /** @throws ProblemError 400 with one entry for each field at fault */
+  /** Validates a parameter. @throws ProblemError 400 with one entry for each field at fault */
   // Nest's own signature.
   // oxlint-disable-next-line typescript/no-explicit-any
   override transform(value: unknown, metadata: ArgumentMetadata): any {

@@ -164,7 +164,7 @@ export class SseStream {
     this.headersWritten = true;
   }
 
-  /** @returns true if the reader may be sent more at once */
+  /** Writes the pending text. @returns true if the reader may be sent more at once */
   private writeText(): boolean {
     const { text } = this;
     this.text = '';

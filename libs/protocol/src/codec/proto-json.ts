@@ -42,7 +42,7 @@ export function readStreamItem(json: JsonObject): StreamResponse | undefined {
   return undefined;
 }
 
-/** @throws InvalidProtocolValue */
+/** Reads a Task. @throws InvalidProtocolValue */
 export function readTask(json: unknown): Task {
   if (!isJsonObject(json)) throw new InvalidProtocolValue('the Task is not an object');
   const task: Task = {

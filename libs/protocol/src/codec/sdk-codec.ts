@@ -55,12 +55,12 @@ export function decodeAgentCard(card: sdk.AgentCard): AgentCard {
   };
 }
 
-/** @throws InvalidProtocolValue */
+/** Decodes an item of a stream. @throws InvalidProtocolValue */
 export function decodeStreamResponse(response: sdk.StreamResponse): StreamResponse {
   return readStreamResponse(sdk.StreamResponse.toJSON(response));
 }
 
-/** @throws InvalidProtocolValue */
+/** Decodes a Task. @throws InvalidProtocolValue */
 export function decodeTask(value: sdk.Task): Task {
   return readTask(sdk.Task.toJSON(value));
 }

@@ -70,6 +70,7 @@ export class CardPreviews {
   }
 
   /**
+   * Previews the card of an agent.
    * @param url http or https URL of an agent or its card
    * @throws ProblemError 400 for a URL with a password
    */

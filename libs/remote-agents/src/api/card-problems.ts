@@ -23,7 +23,7 @@ export function cardProblems(card: JsonObject, version: CardVersion): CardProble
   return [...problems(card)].slice(0, MAX_PROBLEMS);
 }
 
-/** @param cardUrl where the card was found */
+/** Returns the version of A2A of a card. @param cardUrl URL where the card was found */
 export function cardVersion(cardUrl: string, card: JsonObject): CardVersion {
   if ('supportedInterfaces' in card || typeof card['url'] !== 'string') return '1.0';
   return isPre10Card(cardUrl, card) ? 'pre-1.0' : '0.3';
