@@ -208,7 +208,7 @@ export class ExecutionRegistry {
   /**
    * Records a follow-up Message under the caller's `Idempotency-Key`. The same request gives the turn that it started,
    * even if that turn or the Task has ended.
-   * @throws A2AError as `resume` and `beginOnce` do
+   * @throws A2AError as `resumeExecution` and `beginOnce` do
    */
   resumeOnce(
     agent: ServedAgent,

@@ -52,7 +52,7 @@ export class IdempotentRequests {
     private readonly executions: KeyedExecutions,
   ) {}
 
-  /** See ExecutionRegistry.beginOnce. */
+  /** See `ExecutionRegistry.beginOnce`. */
   async begin(
     agent: ServedAgent,
     request: SendMessageRequest,
@@ -63,7 +63,7 @@ export class IdempotentRequests {
     const once = idempotencyOf(sent, key);
     let kept = request;
     if (this.executions.files.concerns(request)) {
-      // A repetition stores nothing.
+      // A repeated request must not store files again.
       const known = await this.repeated(agent, call, once, sent);
       if (known) return known;
       kept = await this.executions.files.keep(request, call);
@@ -79,7 +79,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** See ExecutionRegistry.resumeOnce. */
+  /** See `ExecutionRegistry.resumeOnce`. */
   async resume(
     agent: ServedAgent,
     taskId: string,
@@ -108,7 +108,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** See ExecutionRegistry.known. */
+  /** See `ExecutionRegistry.findRepeated`. */
   known(
     agent: ServedAgent,
     request: SendMessageRequest,

@@ -14,7 +14,7 @@ export class KeptEvents {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** True if `keep` may change the event. */
+  /** True if `keepEvent` may change the event. */
   concerns(event: TaskEvent): boolean {
     return this.keeper.concerns(partsOf(event));
   }

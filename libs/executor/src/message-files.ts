@@ -10,7 +10,7 @@ export class MessageFiles {
     private readonly leaving: AbortSignal,
   ) {}
 
-  /** True if `keep` may change the request, and thus store files. */
+  /** True if `keepFiles` may change the request, and thus store files. */
   concerns({ message }: SendMessageRequest): boolean {
     return this.keeper?.concerns(message.parts) ?? false;
   }

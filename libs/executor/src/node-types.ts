@@ -35,14 +35,13 @@ export type NodeProblem = string | { path: string; detail: string };
 export interface NodeType {
   readonly name: string;
   /**
-   * JSON Schema (2020-12) of the config. Its properties are the known members, each with a description. Every config
-   * that it rejects is a problem for `problems` too. Absent if the members are unknown; unknown members are not
-   * reported then.
+   * JSON Schema (2020-12) of the config. Its properties are the known members, each with a description. `findProblems`
+   * reports every config that it rejects. Absent if the members are unknown; unknown members are not reported then.
    */
   readonly configSchema?: ConfigSchema;
   /**
    * Returns the problems of a node's config, one sentence each; empty if there are none.
-   * @param use what the workflow's earlier nodes use of shared limits
+   * @param use amounts that the workflow's earlier nodes use of shared limits
    */
   problems(node: NodeSpec, use?: SharedUse): NodeProblem[];
   /** Creates the node's executor. The config may have become invalid since it was saved. */

@@ -22,11 +22,12 @@ export interface PartRestorer extends Disposable {
  * Stores the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A stored Part has a URL of
  * this service instead of its bytes, and `KEPT_FILE` in its metadata. A signed address of one of the owner's files
  * becomes the URL of the file, which does not expire.
- * - A file is durable before `keep` resolves. It expires unless a Task names it by then.
+ *
+ * - A file is durable before `keepParts` resolves. It expires unless a Task names it by then.
  * - A Part that cannot be stored keeps its bytes.
  */
 export abstract class PartKeeper {
-  /** True if `keep` may change these Parts. Nearly all Parts need no change. */
+  /** True if `keepParts` may change these Parts. Nearly all Parts need no change. */
   abstract concerns(parts: readonly Part[]): boolean;
 
   /**
@@ -39,8 +40,8 @@ export abstract class PartKeeper {
   abstract restorer(owner: TaskScope, signal: AbortSignal): PartRestorer;
 
   /**
-   * Restores Parts for longer work like `PartRestorer.restore`, but within a separate memory limit.
-   * @throws as `PartRestorer.restore`
+   * Restores Parts for longer work like `PartRestorer.restoreParts`, but within a separate memory limit.
+   * @throws as `PartRestorer.restoreParts`
    */
   abstract hold(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;
 }

@@ -83,7 +83,7 @@ export class TaskExecution implements Execution {
   private isRefused = false;
   /** Resolves when the executor's generator has ended, with or without an error. */
   private ended: Promise<void> = Promise.resolve();
-  /** Resolves `run`. */
+  /** Resolves `runToEnd`. */
   private leave: () => void = () => undefined;
 
   constructor(private readonly start: ExecutionStart) {

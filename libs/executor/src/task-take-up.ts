@@ -151,7 +151,7 @@ export class TaskTakeUp {
 interface ReadTask {
   stored: StoredTask;
   events: readonly RecordedEvent[];
-  /** True if it was claimed because its time has come. */
+  /** True if it was claimed because it is due. */
   due: boolean;
 }
 

@@ -3,8 +3,8 @@ import { HEADER_COLUMNS, type HeaderRow, toHeader } from './task-rows.js';
 import type { TaskHeader } from './task-store.js';
 
 /**
- * Reads the headers of the completed Tasks that a Task was preceded by (see `TaskStore.completedBefore`). The database
- * stamps each commit, so no clock of a replica takes part. A status time only narrows down which Tasks are compared.
+ * Returns the headers of Tasks that completed before a Task began (see `TaskStore.completedBefore`). The database
+ * stamps each commit, so no clock of a replica takes part. The status time only limits which Tasks are compared.
  */
 export async function completedBefore(pool: Pool, taskId: string, limit: number): Promise<TaskHeader[]> {
   const { rows } = await pool.query<HeaderRow>({

@@ -5,7 +5,7 @@ import { InFlight, type InFlightOwner } from '#libs/service';
 export interface HeldFold {
   readonly account: string;
   readonly weight: number;
-  /** Removes the fold from its cache, which gives its room back. */
+  /** Removes the fold from its cache, which releases its room. */
   evict(): void;
 }
 

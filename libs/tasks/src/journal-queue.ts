@@ -18,7 +18,7 @@ export interface JournalSource {
    * batch.
    */
   drain(upTo?: number): JournalEntry | undefined;
-  /** Reports that the entry returned by `drain` is durable, or fenced and lost. */
+  /** Reports that the entry returned by `drainEntry` is durable, or fenced and lost. */
   settle(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
 }
 
@@ -57,7 +57,7 @@ export class JournalQueue {
     return false;
   }
 
-  /** @returns the event's mark */
+  /** Adds an event. @returns its mark */
   add(source: JournalSource, bytes: number): number {
     this.sources.add(source);
     this.waiting += bytes;

@@ -159,8 +159,8 @@ export class PostgresTaskStore extends TaskStore {
       const header = await this.claimHeader(taskId, replicaId, token, only);
       return header && (await this.reader.claimed(header));
     } catch (error) {
-      // Also if the claim itself failed: perhaps only its answer was lost. If the release fails too, `claims` shows the
-      // claim.
+      // Also if the claim itself failed: perhaps only its answer was lost. If the release fails too, `listClaims` shows
+      // the claim.
       await this.release({ taskId, token }).catch(() => undefined);
       throw error;
     }

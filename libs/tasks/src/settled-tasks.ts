@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type FactPayloads, OnFact } from '#libs/service';
 
-/** Reports the ends of Tasks to operators: a line of the log at level debug for each. */
+/** Logs the ends of Tasks at level debug. */
 @Injectable()
 export class SettledTasks {
   private readonly logger = new Logger(SettledTasks.name);

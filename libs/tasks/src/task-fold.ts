@@ -18,7 +18,8 @@ export class TaskEventRefused extends Error {
 /**
  * State of a Task while its log is read or written: the only place that applies events to a Task. The cost of applying
  * an event does not depend on the length of the log.
- * - The first event is `task`, in state SUBMITTED, and there is only one such event.
+ *
+ * - The first event is the Task itself, in state SUBMITTED, and there is only one such event.
  * - A terminal state is final.
  * - A waiting Task accepts a Message, or a status that ends the wait; no Artifact before that.
  * - Status Messages and received Messages are added to the history in order.

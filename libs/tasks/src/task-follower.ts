@@ -27,7 +27,7 @@ const NONE: readonly RecordedEvent[] = [];
  * promise, generator or timer.
  */
 export class TaskFollower {
-  /** Woken when `read` may have events or the follower is over, possibly several times and in any turn. */
+  /** Woken when `readNext` may have events or the follower is over, possibly several times and in any turn. */
   reader: { wake(): void } | undefined;
   private page = FIRST_PAGE;
   /** True if there may be unread events. */
@@ -78,7 +78,7 @@ export class TaskFollower {
     if (this.last < sequence) this.wake();
   }
 
-  /** Closes the follower: `read` resolves with `undefined`. Idempotent. */
+  /** Closes the follower: `readNext` resolves with `undefined`. Idempotent. */
   close(): void {
     this.leave();
     this.endPause?.();

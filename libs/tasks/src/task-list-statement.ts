@@ -16,8 +16,8 @@ export interface FoundAgents {
 }
 
 /**
- * Returns a filter, except its search, as conditions on `task`. Those on tenant, owner, agent and state also apply to
- * `task_count`.
+ * Returns a filter, except its search, as conditions on the table `task`. Those on tenant, owner, agent and state also
+ * apply to `task_count`.
  */
 export function conditionsOf(filter: TaskFilter): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = [filter.scope.tenant, filter.scope.owner];

@@ -5,7 +5,7 @@ import type { Attributes, SpanKey, SpanKind } from '#libs/tracing';
 /** Change to a span below the span of a turn, from one event. `slot` identifies the open span within the turn. */
 export type SpanStep = { begins: SpanBegin } | { ends: SpanEnd };
 
-/** Begin of a span. An open span with the same key in this slot stays unchanged. */
+/** Start of a span. An open span with the same key in this slot stays unchanged. */
 export interface SpanBegin {
   slot: string;
   key: SpanKey;
@@ -18,7 +18,7 @@ export interface SpanBegin {
 
 export interface SpanEnd {
   slot: string;
-  /** Name that replaces the name from the begin. */
+  /** Name that replaces the initial name. */
   name?: string;
   attributes?: Attributes;
   error?: string;

@@ -133,7 +133,7 @@ function millisecondsOf(timestamp: string | undefined): number {
   return Date.parse(timestamp ?? '');
 }
 
-/** `workflows/tea/nodes/cup` is `tea/cup`. */
+/** Returns the name of an agent in spans: `tea/cup` for `workflows/tea/nodes/cup`. */
 function nameOf(path: string): string {
   return path.replace(/^workflows\//, '').replace('/nodes/', '/') || 'parley';
 }

@@ -237,7 +237,7 @@ export class NodeShare {
     this.room.forget(this);
   }
 
-  /** Takes room for one node. */
+  /** Accepts room for one node. */
   grant(): void {
     this.granted += 1;
     this.wanted -= 1;

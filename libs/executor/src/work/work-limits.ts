@@ -25,7 +25,7 @@ const CALLER_STEPS = 1_000_000;
 
 /**
  * Returns the limits of a process.
- * @param levelNodes nodes at work in one level of a run tree, from 1 (NODES_AT_WORK_LIMIT)
+ * @param levelNodes maximum number of running nodes in one level of a run tree, from 1 (NODES_AT_WORK_LIMIT)
  */
 export function workLimits(levelNodes: number): WorkLimits {
   return {
