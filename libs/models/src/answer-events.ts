@@ -15,9 +15,9 @@ type Growing = Extract<Content[number], { type: 'text' | 'reasoning' }>;
 type Metadata = LanguageModelV4ToolCall['providerMetadata'];
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
-/** Reads one answer, piece by piece. */
+/** Converts one answer to model events, piece by piece. */
 export class AnswerEvents {
-  /** The answer so far, as its provider wants it back. */
+  /** Answer so far, in the form that its provider wants back. */
   private readonly content: Content = [];
   private readonly open = new Map<string, Growing>();
   private finish: Finish | undefined;
@@ -27,7 +27,7 @@ export class AnswerEvents {
     private readonly model: string,
   ) {}
 
-  /** What a piece says. @throws what the provider says went wrong */
+  /** Yields the events of a piece. @throws the error that the provider reports in the stream */
   *of(part: LanguageModelV4StreamPart): Iterable<ModelEvent> {
     switch (part.type) {
       case 'error':
@@ -54,11 +54,11 @@ export class AnswerEvents {
         this.finish = part;
         return;
       default:
-      // What a call is made of comes whole as well; sources and the like are in no answer of ours.
+      // Calls arrive whole as well; sources and the like are no part of an answer here.
     }
   }
 
-  /** @throws ModelError where this is no whole answer: it was cut before its end, or withheld */
+  /** Ends the answer. @throws ModelError if it was truncated before its end, or withheld */
   end(): ModelEnd {
     const { finish } = this;
     const reason = finish && wholeBecause(finish.finishReason, this.provider);
@@ -93,7 +93,9 @@ export class AnswerEvents {
     return { id, name, args: given, ...(!isJsonObject(args) && { malformed: input }) };
   }
 
-  /** Thoughts and signatures are wanted back with the calls of tools that came of them, and nowhere else. */
+  /**
+   * Returns reasoning and signatures for later calls; `undefined` unless the answer calls tools and has such content.
+   */
   #kept(): JsonValue | undefined {
     const called = this.content.some(({ type }) => type === 'tool-call');
     const more = this.content.some((it) => it.type === 'reasoning' || it.providerOptions !== undefined);
@@ -103,20 +105,20 @@ export class AnswerEvents {
   }
 }
 
-/** Why an answer is whole; `undefined` where it is not. */
+/** Returns why an answer ended, if it is whole; `undefined` if it is not. */
 function wholeBecause(
   { unified, raw }: LanguageModelV4FinishReason,
   provider: ModelProvider,
 ): ModelEnd['reason'] | undefined {
   if (unified === 'tool-calls') return unified;
-  // Anthropic would go on with it, if it were asked to.
+  // Anthropic would continue this answer on request.
   if (unified === 'stop') return raw === 'pause_turn' ? undefined : unified;
-  // Compatible endpoints have words of their own for a good end; where there is no word, no end was seen.
+  // Compatible endpoints have their own words for a good end; without any word, no end was seen.
   const ownWord = unified === 'other' && raw !== undefined && provider === 'openai-compatible';
   return ownWord ? unified : undefined;
 }
 
-/** What became of an answer that is not whole. What a provider withholds is its refusal: no other model is asked. */
+/** Describes an answer that is not whole. Withheld content is a refusal by the provider: no other model is asked. */
 function lackOf(reason: LanguageModelV4FinishReason | undefined): { said: string; fallback: boolean } {
   switch (reason?.unified) {
     case 'length':
@@ -134,10 +136,10 @@ function usageOf({ usage }: Finish): ModelUsage | undefined {
   return { inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0 };
 }
 
-/** Levels of a tool's arguments that may lie in each other; what is deeper breaks what recurses. */
+/** Maximum nesting depth of a tool's arguments; deeper values overflow recursive code. */
 const DEEPEST_ARGUMENTS = 500;
 
-/** Providers leave the arguments of a tool without any out. */
+/** Parses the arguments of a tool. Providers may leave them empty if there are none. */
 function parsed(input: string): JsonValue | undefined {
   if (input.trim() === '') return {};
   return tryParseJson(input, DEEPEST_ARGUMENTS);

@@ -1,9 +1,9 @@
 import type { AnswerPlace } from '#libs/service';
 
-/** As many as an agent's answer may have. */
+/** Maximum bytes of an answer, as for the answers of agents. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** An answer is longer than anybody can use. */
+/** Error of an answer that exceeds its limit. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
   constructor(maxBytes: number) {
@@ -11,13 +11,16 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/** Account of what is read, and what ends the wait for room. */
+/** Account for the bytes that are read, and the signal that ends the wait for memory. */
 export interface AnswerWatch {
   readonly place: Pick<AnswerPlace, 'read'> | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A `fetch` whose bodies fail with AnswerTooLong beyond so many bytes, decoded; the rest is not read. Its bodies wait for room. */
+/**
+ * Wraps a `fetch`. A body fails with AnswerTooLong beyond `maxBytes`, decoded, and is read no further. Reading waits
+ * until there is memory for the bytes.
+ */
 export function boundedFetch(send: typeof fetch, maxBytes: number, watch?: AnswerWatch): typeof fetch {
   return async (input, init) => {
     const response = await send(input, init);

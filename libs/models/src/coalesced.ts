@@ -1,12 +1,12 @@
 import { withoutHalf } from '#libs/protocol';
 
-/** Milliseconds for which text is held so that it is reported together, unless a caller says otherwise. */
+/** Default time in milliseconds for which text is held back. */
 const HELD_MS = 80;
 
-/** Waits so many milliseconds. */
+/** Starts a timer that resolves `over` after `ms` milliseconds; `end` stops it. */
 export type Pause = (ms: number) => { over: Promise<void>; end(): void };
 
-/** Text that came since the last piece, and the event that came after it; without one there is more to come. */
+/** Text since the previous piece, and the event that followed it. Without an event, more text may follow. */
 export interface Piece<E> {
   text: string;
   event?: E;
@@ -15,14 +15,15 @@ export interface Piece<E> {
 export interface CoalescingOptions {
   /** Milliseconds for which text is held; 80 unless set. */
   heldMs?: number;
-  /** A clock for tests. */
+  /** Timer for tests. */
   pause?: Pause;
 }
 
 /**
- * The same events, with what pieces of text came before them; text that nothing follows for `heldMs` after its beginning is
- * reported then, so there is at most one piece of text in that time. Characters stay whole: the first half of one waits
- * for the second, and a half that stays alone becomes U+FFFD.
+ * Merges consecutive texts, and yields each other event with the text before it.
+ * - Text is yielded at most `heldMs` after its first piece, so at most once in that time.
+ * - Characters stay whole: the first half of a surrogate pair waits for the second. A half that stays alone becomes
+ *   U+FFFD.
  */
 export async function* coalesced<E extends object>(
   events: AsyncIterable<E | { text: string }>,
@@ -47,7 +48,7 @@ export async function* coalesced<E extends object>(
       }
       if (result.done) break;
       next = iterator.next();
-      // Told to whoever waits for it; who leaves before that does not.
+      // Avoids an unhandled rejection if the reader leaves before this piece.
       next.catch(() => undefined);
       const { value } = result;
       if (!isText(value)) yield { text: letGo(), event: value };

@@ -11,21 +11,21 @@ import { type ModelInput, Models, type WantedModel } from './models.js';
 import { ProviderModel, type ProviderModelOptions } from './provider-model.js';
 
 /**
- * The models of the operator's endpoint (`LLM_*`), each by its name there; without an endpoint the built-in model
- * answers, whichever is wanted.
+ * Models of the operator's endpoint (`LLM_*`), by their names there. Without an endpoint, the built-in model answers
+ * for every name.
  */
 @Injectable()
 export class ConfiguredModels extends Models {
   readonly defaultModel: Model;
-  /** Whether there is an endpoint: it says itself which names it does not know. */
+  /** True if there is an endpoint, which itself rejects unknown names. */
   readonly hasEndpoint: boolean;
-  /** Options that the calls of all models share in this process. */
+  /** Options shared by the calls of all models in this process. */
   readonly shared: Pick<ProviderModelOptions, 'files' | 'ownFiles' | 'fileLimit' | 'fileRoom' | 'room' | 'jsonMembers'>;
   private readonly endpoint: string | undefined;
   private readonly echo: Model;
   private readonly named: (name: string, signer?: ModelSigner) => Model;
 
-  /** @param ownFiles absent in a stand-alone agent, which keeps no files */
+  /** @param ownFiles absent in a stand-alone agent, which stores no files */
   constructor(
     { llm, content }: AppConfig,
     http: OutboundHttp,
@@ -46,7 +46,7 @@ export class ConfiguredModels extends Models {
     if (baseUrl === undefined) {
       this.named = () => this.echo;
     } else {
-      // The operator named the endpoint: it may be in a private network, or on this machine.
+      // The operator chose the endpoint, so it may be in a private network or on this machine.
       const ways = { ...this.shared, http: http.trusting(baseUrl), provider: 'openai-compatible', baseUrl } as const;
       const key = new KeySigner(apiKey);
       this.named = (model, signer = key) =>
@@ -55,13 +55,13 @@ export class ConfiguredModels extends Models {
     this.defaultModel = this.model(llm.model ?? ECHO_MODEL);
   }
 
-  /** @throws ModelError where a credential is named: none is kept here */
+  /** @throws ModelError if a credential is named, as none is stored here */
   async find(name: string | undefined, { credentials = [] }: Partial<WantedModel> = {}): Promise<Model> {
     if (credentials.length > 0) throw new ModelError('there are no credentials here');
     return name === undefined ? this.defaultModel : this.model(name);
   }
 
-  /** Returns the model of a name with another proof in place of the operator's key. */
+  /** Returns a model that is called with another credential in place of the operator's key. */
   signedBy(signer: ModelSigner, name = this.defaultModel.name): Model {
     return this.model(name, signer);
   }

@@ -1,9 +1,9 @@
 import type { Model, ModelCall, ModelEvent } from './model.js';
 
-/** The name that always asks for the built-in model. */
+/** Name that always selects the built-in model. */
 export const ECHO_MODEL = 'echo';
 
-/** Answers with the message that it received, Part for Part: what runs where no other model is configured. */
+/** Answers with the last message, Part by Part. Used if no other model is configured. */
 export class EchoModel implements Model {
   readonly name = ECHO_MODEL;
   readonly inputModes = ['text/plain', 'application/json'];

@@ -3,16 +3,16 @@ import { hasMoreMembers, tooManyMembers } from '#libs/http';
 import { refuseUnfitText, UnfitJson } from '#libs/protocol';
 import { MAX_ANSWER_BYTES } from './bounded-fetch.js';
 
-/** Levels of an answer's JSON that may lie in each other. */
+/** Maximum nesting depth of an answer's JSON. */
 const DEEPEST_ANSWER = 500;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** An answer has JSON that is too much to be parsed. */
+/** Error of an answer whose JSON has too many members or levels to be parsed. */
 export class UnfitAnswer extends Error {
   override readonly name = 'UnfitAnswer';
 }
 
-/** A `fetch` whose errors have a short body, or none: see `responseErrorBody`. */
+/** Wraps a `fetch` so that error responses have a short body or none: see `responseErrorBody`. */
 export function shortErrors(send: typeof fetch, mostMembers: number): typeof fetch {
   return async (input, init) => {
     const response = await send(input, init);
@@ -23,7 +23,10 @@ export function shortErrors(send: typeof fetch, mostMembers: number): typeof fet
   };
 }
 
-/** A `fetch` whose answers are streams of events, whatever they say that they are, and fail where one is unfit. */
+/**
+ * Wraps a `fetch` so that every answer is read as a stream of events, whatever its content type. An unfit event fails
+ * the answer.
+ */
 export function fittingEvents(send: typeof fetch, mostMembers: number): typeof fetch {
   return async (input, init) => {
     const response = await send(input, init);
@@ -36,7 +39,7 @@ export function fittingEvents(send: typeof fetch, mostMembers: number): typeof f
 }
 
 /**
- * Refuses JSON with too many members or levels, before it is parsed.
+ * Rejects JSON with too many members or levels, before it is parsed.
  * @throws UnfitAnswer
  */
 export function refuseUnfit(text: string, mostMembers: number): void {
@@ -48,7 +51,7 @@ export function refuseUnfit(text: string, mostMembers: number): void {
   }
 }
 
-/** Writes an event with a data field for each line: the data may have several. */
+/** Writes an event with one data field for each line of its data. */
 export function eventText(data: string): string {
   return `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`;
 }

@@ -11,7 +11,7 @@ const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]{0,100})$/;
 const NAME_AT_PROVIDER = /^[\x21-\x7e]{1,200}$/;
 const NAME_FORM = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 
-/** A model as callers send it. */
+/** Model as callers send it. */
 @ApiClosed()
 export class ModelBody {
   static readonly unknown: string = 'is not a field of a model';
@@ -66,7 +66,7 @@ export class ModelBody {
     return withMembers(ModelBody, sent);
   }
 
-  /** What is kept. @throws ProblemError 400 */
+  /** Definition to store. @throws ProblemError 400 */
   get definition(): ModelDefinition {
     const { provider, model, auth, input = [] } = this;
     const baseUrl = this.baseUrl === undefined ? undefined : withoutTrailing(this.baseUrl, '/');
@@ -88,7 +88,7 @@ export class ModelBody {
   }
 }
 
-/** A model that takes the place of another. The path names it, whatever the body says. */
+/** Replacement of a model. Its name comes from the path; a name in the body is ignored. */
 export class ModelReplacement extends ModelBody {
   static override from(sent: object): ModelBody {
     return withMembers(ModelBody, { ...sent, name: 'named-by-its-path' });

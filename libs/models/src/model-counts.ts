@@ -3,7 +3,10 @@ import type { Model, ModelCall, ModelEvent } from './model.js';
 
 const MOST_NAMES = 200;
 
-/** Counts what models use and how often they fail. Names beyond the first 200 of a process are counted together. */
+/**
+ * Counts the tokens and failures of models. After the first 200 names of a process, further names are counted as
+ * `other`.
+ */
 export class ModelCounts {
   private readonly names = new Set<string>();
   private readonly tokens;
@@ -17,7 +20,7 @@ export class ModelCounts {
     this.errors = metrics.counter('parley_model_errors_total', 'Model calls of this replica that failed', ['model']);
   }
 
-  /** The same model, counted. */
+  /** Returns a model that counts the calls of `inner`. */
   over(inner: Model): Model {
     const { name, inputModes, provider } = inner;
     return { name, inputModes, ...(provider && { provider }), stream: (call) => this.counted(inner, call) };

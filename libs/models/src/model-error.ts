@@ -1,12 +1,12 @@
 import { briefText } from '#libs/protocol';
 
-/** Why a model is out of reach for now, in the words that `retry.on` of a node has for it. */
+/** Kind of an outage, as `retry.on` of a node names it. */
 export type ModelOutage =
   | 'connect' // no connection, or one that broke
   | 'timeout' // no answer in time
   | 'server-error' // HTTP 5xx
   | 'rate-limited' // HTTP 429
-  | 'overloaded'; // ours: too many large answers are being read, or files for models
+  | 'overloaded'; // this replica reads too many large answers or files for models
 
 interface ModelErrorOptions {
   cause?: unknown;
@@ -17,21 +17,21 @@ interface ModelErrorOptions {
 }
 
 /**
- * Why a model did not answer. `message` may be shown to callers: it keeps the provider's reason, and neither a key nor
- * our internals.
+ * Error of a model that gave no answer. `message` is safe for callers: it has the provider's reason, but no key and no
+ * internals.
  */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
-  /** The HTTP status, where the provider answered with an error. */
+  /** HTTP status, if the provider answered with an error. */
   readonly status: number | undefined;
   /**
-   * Whether another model may answer in its place: 429, 5xx, no connection, a time limit, an answer cut before its end.
-   * What the provider refuses (400, 401, 403, an answer that it withholds) another one is not asked.
+   * True if another model may answer instead: after 429, 5xx, no connection, a timeout, or a truncated answer. False
+   * for what the provider refuses: 400, 401, 403, or a withheld answer.
    */
   readonly fallback: boolean;
-  /** Absent where the same call is as likely to fail the next time. */
+  /** Kind of the outage; absent if a repeated call would probably fail as well. */
   readonly outage: ModelOutage | undefined;
-  /** How many milliseconds the provider asks to wait before it is called again. */
+  /** Milliseconds that the provider asks to wait before the next call. */
   readonly retryAfter: number | undefined;
 
   constructor(message: string, options: ModelErrorOptions = {}) {

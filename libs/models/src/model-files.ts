@@ -6,11 +6,11 @@ import { boundedFetch, MAX_ANSWER_BYTES } from './bounded-fetch.js';
 import { ModelError } from './model-error.js';
 import type { ReadFile } from './prompt.js';
 
-/** Milliseconds that one file from elsewhere may take, beside the wait for room. */
+/** Time limit in milliseconds for one remote file, without the wait for memory. */
 const TIMEOUT_MS = 60_000;
-/** Files that one call reads, whatever their Parts: each may be a request to elsewhere. */
+/** Maximum number of files that one call reads; each of them may be a request. */
 const MOST_FILES = 100;
-/** A file stands in the prompt and again in the body of the request. */
+/** Copies of a file in memory: in the prompt, and in the body of the request. */
 const COPIES = 2;
 const UNKNOWN = 'application/octet-stream';
 const TEXT = /^(text\/|application\/(json|xml|yaml)$|application\/\S+\+(json|xml)$)/;
@@ -23,21 +23,23 @@ type ReadOwnFile = (url: string, admit: (bytes: number) => Promise<void>) => Pro
 
 /** Sources of the files of one call, and their limit. */
 export interface FileSources {
-  /** The way to files elsewhere. */
+  /** Fetches remote files. */
   send: OutboundFetch;
-  /** The way to files of this service; absent: there are none. */
+  /** Reads files of this service; absent if there are none. */
   readOwn?: ReadOwnFile | undefined;
-  /** Characters of base64 that the files of the call may have together. */
+  /** Maximum characters of base64 for all files of the call. */
   limit: number;
-  /** Account of the call's memory for files; absent: no call waits for others. */
+  /** Account of the call's memory for files; absent: calls do not wait for each other. */
   place?: ContentPlace | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Files as a model takes them: by their bytes, or by their address where the provider reads such itself. A file of this
- * service is read from its storage: a provider has no key for it. What any other address leads to is read through the
- * guard of outbound calls, and only there. Parts are read one after the other.
+ * Converts files for a model.
+ * - A file of this service is read from its storage, as a provider has no key for it.
+ * - A URL that the provider reads itself is passed on.
+ * - Any other URL is read through the guard of outbound calls.
+ * - Parts are read one after the other.
  */
 export function filesFor({ supportedUrls }: LanguageModelV4, modes: readonly string[], sources: FileSources): ReadFile {
   const files = new CallFiles(sources);
@@ -56,11 +58,11 @@ export function filesFor({ supportedUrls }: LanguageModelV4, modes: readonly str
 /**
  * Reads the files of one call as base64, one at a time.
  *
- * - A URL is read once. Each Part that names it counts, as the model is sent the file as often.
- * - Bytes count before they are read, for the call's limit and for the room that all calls share.
+ * - A URL is read once. Each Part that names it counts, as the model receives the file each time.
+ * - Bytes are counted before they are read, for the call's limit and for the memory that all calls share.
  */
 class CallFiles {
-  /** By URL. */
+  /** Contents by URL. */
   private readonly contents = new Map<string, string>();
   private bytes = 0;
 
@@ -77,7 +79,7 @@ class CallFiles {
     return known;
   }
 
-  /** Returns a file from elsewhere. */
+  /** Returns a remote file. */
   async fetch(url: string): Promise<string> {
     this.assertOneMore();
     return this.keep(url, await this.fetched(url));
@@ -132,7 +134,7 @@ class CallFiles {
     }
   }
 
-  /** @throws the signal's reason */
+  /** Converts an error of reading a file. @throws the signal's reason */
   private failure(error: unknown): unknown {
     this.sources.signal.throwIfAborted();
     if (error instanceof ModelError || error instanceof TooManyContents) return error;
@@ -145,7 +147,7 @@ function unreadable(reason: string, cause?: unknown): ModelError {
   return new ModelError(`a file that the model was to read cannot be had from its URL${reason}`, { cause });
 }
 
-/** Providers take few kinds of files; a text is text to all of them. */
+/** Returns the Part for a model. Texts are passed as text, as providers support few types of files. */
 function filePart(
   base64: string,
   mediaType: string,
@@ -156,7 +158,7 @@ function filePart(
   return { type: 'text', text: name.filename === undefined ? text : `${name.filename}:\n${text}` };
 }
 
-/** Whether a range such as `image/*` covers a media type. */
+/** True if a range such as `image/*` covers a media type. */
 function covers(range: string, mediaType: string): boolean {
   return range === '*/*' || range === '*' || range === mediaType || matchesSub(range, mediaType);
 }

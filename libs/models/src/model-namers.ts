@@ -1,5 +1,5 @@
-/** Knows who names models, so that none is deleted that somebody still wants. */
+/** Finds the workflows that use a model, so that no model in use is deleted. */
 export abstract class ModelNamers {
-  /** The names of a tenant's workflows that name a model; the newest revisions count. */
+  /** Returns the names of a tenant's workflows whose newest revision names the model. */
   abstract workflows(tenant: string, model: string): Promise<string[]>;
 }

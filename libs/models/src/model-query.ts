@@ -2,7 +2,7 @@ import { QueryText, QueryWholePageSize } from '#libs/http';
 import { MOST_MODELS } from './model-store.js';
 import { MODEL_NAME } from './stored-model.js';
 
-/** Which models are listed. */
+/** Page of the list of models. */
 export class ModelQuery {
   @QueryWholePageSize(MOST_MODELS)
   pageSize = MOST_MODELS;

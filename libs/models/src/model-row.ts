@@ -6,10 +6,10 @@ export class ModelRow {
   @PrimaryColumn('text') tenant!: string;
   @PrimaryColumn('text') name!: string;
   @Column('text') provider!: ModelProvider;
-  /** Its name at the provider. */
+  /** Model's name at the provider. */
   @Column('text') model!: string;
   @Column('text', { nullable: true }) base_url!: string | null;
-  /** The name of a stored credential. */
+  /** Name of a stored credential. */
   @Column('text', { nullable: true }) auth!: string | null;
   @Column('json') input!: string[];
   @Column('timestamptz') created_at!: Date;

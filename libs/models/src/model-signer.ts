@@ -7,17 +7,17 @@ import {
 } from '#libs/a2a-client';
 import type { ModelProvider } from './model-settings.js';
 
-/** Proves to a provider who calls. */
+/** Authenticates calls to a provider. */
 export interface ModelSigner {
-  /** @throws AgentCallError where there is none; then nothing may be sent */
+  /** @throws AgentCallError if no credential is usable; nothing may be sent then */
   auth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined>;
-  /** Another one in place of one that was answered with 401; `undefined` where there can be no other. */
+  /** Returns a new credential after 401; `undefined` if there cannot be one. */
   renewed(endpoint: URL, refused: RequestAuth, signal: AbortSignal): Promise<RequestAuth | undefined>;
-  /** Takes note that a provider refused it for good. */
+  /** Records that the provider has finally refused the credential. */
   refused(auth: RequestAuth, message: string): void;
 }
 
-/** The operator's key. */
+/** Signs with the operator's key. */
 export class KeySigner implements ModelSigner {
   constructor(private readonly key: string | undefined) {}
 
@@ -31,11 +31,11 @@ export class KeySigner implements ModelSigner {
   }
 
   refused(): void {
-    // Whoever runs the service reads it in the error of the call.
+    // The operator sees the refusal in the error of the call.
   }
 }
 
-/** How a provider wants to be told who calls; others are told as the credential itself says. */
+/** Security schemes of providers with their own headers; others follow the credential's type. */
 const SCHEMES: Partial<Record<ModelProvider, Readonly<Record<string, SecurityScheme>>>> = {
   anthropic: {
     key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
@@ -48,8 +48,8 @@ const SCHEMES: Partial<Record<ModelProvider, Readonly<Record<string, SecuritySch
 };
 
 /**
- * A stored credential. It goes to where the model is said to be, or to its own hosts; without `agentUrl` to its own hosts
- * alone.
+ * Signs with a stored credential. It is sent only to the model's endpoint or to its own hosts; without `agentUrl`, only
+ * to its own hosts.
  */
 export class CredentialSigner implements ModelSigner {
   constructor(
@@ -78,15 +78,15 @@ export class CredentialSigner implements ModelSigner {
   }
 }
 
-/** Names of credentials, of which the first that may go to an endpoint proves who calls there. */
+/** Names of credentials. The first one that may be sent to an endpoint signs the calls to it. */
 interface NamedCredentials {
   tenant: string;
   credentials: readonly string[];
 }
 
 /**
- * The first of several stored credentials whose hosts have the endpoint. One that may go there and gives no proof has no
- * successor.
+ * Signs with the first of several stored credentials whose hosts include the endpoint. If that one cannot sign, the
+ * call fails; the next one is not tried.
  */
 export class FirstUsableSigner implements ModelSigner {
   private readonly makers = new WeakMap<RequestAuth, ModelSigner>();
@@ -97,7 +97,7 @@ export class FirstUsableSigner implements ModelSigner {
     private readonly provider: ModelProvider,
   ) {}
 
-  /** @throws AgentCallError `credential`, in the same words whatever is wrong, where none of them may go there */
+  /** @throws AgentCallError `credential` if none of them may be sent there; the text does not say why */
   async auth(endpoint: URL, signal: AbortSignal): Promise<RequestAuth | undefined> {
     const { credentials, tenant } = this.named;
     for (const credential of credentials) {

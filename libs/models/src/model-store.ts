@@ -6,10 +6,10 @@ import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 
 import { ModelRow } from './model-row.js';
 import type { ModelDefinition, ModelId, StoredModel } from './stored-model.js';
 
-/** Models that a tenant may keep; those that come in at the same moment may be a few more. */
+/** Maximum number of models of a tenant; concurrent requests may exceed it slightly. */
 export const MOST_MODELS = 1_000;
 
-/** Keeps models. */
+/** Stores models. */
 @Injectable()
 export class ModelStore {
   private readonly wanted = new BatchLoader((keys: readonly string[]) => this.readAll(keys));
@@ -19,7 +19,7 @@ export class ModelStore {
     @InjectRepository(ModelRow) private readonly rows: Repository<ModelRow>,
   ) {}
 
-  /** By name. */
+  /** Returns one page of models, sorted by name. */
   async list(tenant: string, { limit, after }: NamedPage): Promise<StoredModel[]> {
     const where = { tenant, name: MoreThan(after) };
     return (await this.rows.find({ where, order: { name: 'ASC' }, take: limit })).map(modelOf);
@@ -31,8 +31,8 @@ export class ModelStore {
   }
 
   /**
-   * `undefined` where the name is taken.
-   * @throws ProblemError 422 where the tenant keeps as many as it may
+   * Stores a new model. @returns `undefined` if the name is taken
+   * @throws ProblemError 422 if the tenant has as many as it may
    */
   async create({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
     refuseMoreThan({ count: await this.rows.countBy({ tenant }), most: MOST_MODELS, what: 'models' });
@@ -40,35 +40,35 @@ export class ModelStore {
     return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
   }
 
-  /** `undefined` where there is none of the name. */
+  /** Replaces a model. @returns `undefined` if there is none of the name */
   async replace({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {
     const values = { ...columnsOf(definition), updated_at: () => 'now()' };
     return saved(await this.rows.update({ tenant, name }, values, { returning: '*' }));
   }
 
-  /** Whether there was one. */
+  /** Deletes a model. @returns true if it existed */
   async delete({ tenant, name }: ModelId): Promise<boolean> {
     return (await this.rows.delete({ tenant, name })).affected === 1;
   }
 
-  /** Models of the tenant that name a credential, by name. */
+  /** Returns the names of the tenant's models that use a credential, sorted. */
   async naming(tenant: string, credential: string): Promise<string[]> {
     const rows = await this.rows.find({ where: { tenant, auth: credential }, order: { name: 'ASC' } });
     return rows.map(({ name }) => name);
   }
 
-  /** A model as it is now, whichever replica changed it; reads that come in together are one query. */
+  /** Returns the current model, whichever replica changed it. Concurrent reads share one query. */
   async read({ tenant, name }: ModelId): Promise<StoredModel | undefined> {
     const row = await this.wanted.get(JSON.stringify([tenant, name]));
     return row && modelOf(row);
   }
 
-  /** As `read`, but waits for a database that is out of reach. */
+  /** Reads a model as `read` does, but waits for an unreachable database. */
   async current(id: ModelId, signal?: AbortSignal): Promise<StoredModel | undefined> {
     return throughOutage(() => this.read(id), signal ?? new AbortController().signal);
   }
 
-  /** Whether the tenant keeps any; waits for a database that is out of reach. */
+  /** True if the tenant has any model. Waits for an unreachable database. */
   async isInUse(tenant: string, signal?: AbortSignal): Promise<boolean> {
     const found = (): Promise<boolean> => this.rows.existsBy({ tenant });
     return throughOutage(found, signal ?? new AbortController().signal);
@@ -104,12 +104,12 @@ function modelOf(row: ModelRow): StoredModel {
   };
 }
 
-/** What a statement returned is not changed by TypeORM: rows are named as the columns are. */
+/** Converts a returned row. TypeORM leaves it unchanged, so its members are named as the columns. */
 function saved({ raw }: InsertResult | UpdateResult): StoredModel | undefined {
   const [row] = raw as ModelRow[];
   return row && modelOf(row);
 }
 
-// Read with every turn of an agent that names a model: one statement for all who ask together.
+// Read with every turn of an agent that names a model, so concurrent reads share one statement.
 const CURRENT = `
   SELECT model.* FROM unnest($1::text[], $2::text[]) AS wanted (tenant, name) JOIN model USING (tenant, name)`;

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { MODEL_PROVIDERS, type ModelProvider } from './model-settings.js';
 import type { StoredModel } from './stored-model.js';
 
-/** A model as it is shown. */
+/** Model as callers see it. */
 export class ModelView {
   @ApiProperty({ example: 'large' })
   name!: string;

@@ -1,34 +1,34 @@
 import type { JsonObject, JsonValue, Part } from '#libs/protocol';
 
-/** A model that answers conversations. It runs no tool and asks nothing twice: each `stream` is one call of a provider. */
+/** Model that answers conversations. It runs no tools and does not retry: each `stream` is one call of a provider. */
 export interface Model {
-  /** As nodes, events and metrics say it. */
+  /** Name used by nodes, events and metrics. */
   readonly name: string;
-  /** The media types of Parts that it takes, such as `text/plain` or `image/*`; text and data are among them always. */
+  /** Media types of accepted Parts, such as `text/plain` or `image/*`; always includes text and data. */
   readonly inputModes: readonly string[];
-  /** Whose model it is, such as `openai-compatible`; absent for one that needs no provider. */
+  /** Provider, such as `openai-compatible`; absent if the model needs none. */
   readonly provider?: string;
   /**
-   * One answer, as it comes; the last event is the only `end`. Whoever stops before it ends the call.
-   * @throws ModelError where there is no answer, or no whole one; the signal's reason where that aborts
+   * Streams one answer. The last event is the only `end`. Returning early from the iterator aborts the call.
+   * @throws ModelError if there is no whole answer; the signal's reason if it aborts
    */
   stream(call: ModelCall): AsyncIterable<ModelEvent>;
 }
 
 export interface ModelCall {
-  /** The conversation so far, JSON throughout; the last message is the one to answer. */
+  /** Conversation so far, all JSON; the last message is the one to answer. */
   messages: readonly ModelMessage[];
   tools?: readonly ModelTool[];
   temperature?: number;
-  /** The most tokens that the answer may have; an answer that the provider cuts there is none. */
+  /** Maximum tokens of the answer. An answer that the provider truncates there fails. */
   maxTokens?: number;
-  /** A JSON Schema: the answer's text is asked to be one JSON document that it accepts. Nobody checks that here. */
+  /** JSON Schema for the answer. The model is asked for one JSON document; it is not validated here. */
   output?: JsonObject;
-  /** True if the messages have the schema in words already. */
+  /** True if the messages already describe the schema. */
   isOutputDescribed?: boolean;
-  /** Further headers of the provider's HTTP request. */
+  /** Additional headers of the provider's HTTP request. */
   headers?: Readonly<Record<string, string>>;
-  /** Whose files of this service the model may read, where Parts name them by their URLs; absent: nobody's. */
+  /** Owner whose files of this service the model may read by their URLs; absent: no files. */
   reader?: { readonly tenant: string; readonly owner: string };
   signal: AbortSignal;
 }
@@ -39,21 +39,21 @@ export type ModelMessage =
   | AssistantMessage
   | { role: 'tool'; results: ToolResult[] };
 
-/** What a model answered earlier. */
+/** Earlier answer of a model. */
 export interface AssistantMessage {
   role: 'assistant';
   parts: Part[];
   toolCalls?: ToolCall[];
-  /** What `end` gave to keep; another provider's model goes by the other members. */
+  /** Value of `end.kept`. Models of other providers ignore it and use the other members. */
   kept?: JsonValue;
 }
 
-/** A tool that a model may ask for. */
+/** Tool that a model may call. */
 export interface ModelTool {
-  /** As it stands on the wire: letters, digits, `_` and `-`, at most 64. */
+  /** Name on the wire: letters, digits, `_` and `-`, at most 64. */
   name: string;
   description?: string;
-  /** A JSON Schema of an object. */
+  /** JSON Schema of an object. */
   inputSchema: JsonObject;
 }
 
@@ -61,13 +61,13 @@ export interface ToolCall {
   id: string;
   name: string;
   args: JsonObject;
-  /** What the model said in place of a JSON object; `args` is empty then. */
+  /** Text that the model sent instead of a JSON object; `args` is empty then. */
   malformed?: string;
 }
 
-/** What came of a call: either `result` or `error`. */
+/** Result of a call: either `result` or `error`. */
 export interface ToolResult {
-  /** That of the call. */
+  /** Id of the call. */
   id: string;
   name: string;
   result?: JsonValue;
@@ -75,22 +75,22 @@ export interface ToolResult {
 }
 
 export type ModelEvent =
-  /** A piece of the answer's text. */
+  /** Piece of the answer's text. */
   | { text: string }
-  /** A Part that is no text. */
+  /** Part that is not text. */
   | { part: Part }
-  /** A whole call, once its last piece has come. */
+  /** Complete call, after its last piece. */
   | { toolCall: ToolCall }
   | { end: ModelEnd };
 
 export interface ModelEnd {
-  /** Why the answer ended, which is whole: `other` is a word that only its endpoint knows. */
+  /** Reason for the end of a whole answer; `other` is a word specific to the endpoint. */
   reason: 'stop' | 'tool-calls' | 'other';
-  /** Counts of tokens, where the provider tells them. */
+  /** Token counts, if the provider reports them. */
   usage?: ModelUsage;
-  /** What this provider wants back with this answer in later calls, such as signatures of its thoughts. */
+  /** Data that this provider wants back with the answer in later calls, such as signatures of its reasoning. */
   kept?: JsonValue;
-  /** Oddity of the end, as a part of a sentence about the model. */
+  /** Peculiarity of the end, as a part of a sentence about the model. */
   note?: string;
 }
 

@@ -20,7 +20,7 @@ import { MODEL_NAME, type ModelDefinition } from './stored-model.js';
 
 const MOST_NAMED = 20;
 
-/** The models that agents may answer with. They belong to the tenant; how they are called to is said by a credential. */
+/** Manages the tenant's models. Their credentials are stored separately. */
 @ApiTags('models')
 @Controller('api/models')
 export class ModelsController {
@@ -96,7 +96,9 @@ export class ModelsController {
     if (!(await this.store.delete({ tenant, name }))) throw unknownModel();
   }
 
-  /** As far as that can be told without a look-up. @throws ProblemError 400 */
+  /**
+   * Returns the definition, unless its address is known to be refused; without a DNS lookup. @throws ProblemError 400
+   */
   private permitted({ definition }: ModelBody): ModelDefinition {
     const { baseUrl } = definition;
     if (baseUrl === undefined || this.http.mayPermit(new URL(baseUrl))) return definition;

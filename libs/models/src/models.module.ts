@@ -8,11 +8,11 @@ import { Models } from './models.js';
 import { ModelsController } from './models.controller.js';
 import { StoredModels } from './stored-models.js';
 
-/** The models of the operator's endpoint alone. Needs ServiceModule and OutboundModule. */
+/** Provides the models of the operator's endpoint only. Requires ServiceModule and OutboundModule. */
 @Module({ providers: [{ provide: Models, useClass: ConfiguredModels }], exports: [Models] })
 export class ConfiguredModelsModule {}
 
-/** The models that agents answer with, stored ones too. Needs the ground's modules. */
+/** Provides all models, including stored ones. Requires the ground's modules. */
 @Module({})
 export class ModelsModule {
   /** @param signers a module that exports RequestSigners */
@@ -26,10 +26,10 @@ export class ModelsModule {
   }
 }
 
-/** Their management API. */
+/** Provides the management API of models. */
 @Module({})
 export class ModelsApiModule {
-  /** @param imports ModelsModule, and who provides ModelNamers */
+  /** @param imports ModelsModule, and the module that provides ModelNamers */
   static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return { module: ModelsApiModule, imports, controllers: [ModelsController] };
   }

@@ -1,38 +1,39 @@
 import type { Model } from './model.js';
 
-/** What a model takes. */
+/** Input that a model accepts. */
 export interface ModelInput {
-  /** As those of the model. */
+  /** Media types, as in `Model.inputModes`. */
   modes: readonly string[];
-  /** When somebody last said so; absent: it holds while the process lives. */
+  /** Time of the model's last change; absent: the modes hold for the lifetime of the process. */
   changedAt?: Date;
 }
 
-/** Whose model is wanted, and for how long. */
+/** Tenant of the wanted model, and options of its lookup. */
 export interface WantedModel {
   tenant: string;
   signal?: AbortSignal;
   /**
-   * Names of stored credentials, of which the first that may go to the model's endpoint takes the place of the model's own.
-   * Each goes to its own hosts alone; where none may go there, no call is made.
+   * Names of stored credentials to use instead of the model's own: the first one that may be sent to the model's
+   * endpoint. Each is sent to its own hosts only; if none may be sent, the call fails.
    */
   credentials?: readonly string[];
 }
 
 /** Finds models by name. */
 export abstract class Models {
-  /** That of whoever names none; known without a look-up. */
+  /** Model for nodes that name none; available without a lookup. */
   abstract readonly defaultModel: Pick<Model, 'name' | 'inputModes'>;
 
   /**
-   * @param name absent: the default model. `echo` is always the built-in one, which answers with what it was told.
-   * @throws ModelError where there is none of the name
+   * Finds a model.
+   * @param name absent: the default model. `echo` is always the built-in one, which repeats its input.
+   * @throws ModelError if there is no model of the name
    */
   abstract find(name: string | undefined, of: WantedModel): Promise<Model>;
 
-  /** Returns the origin that calls of the model of a name go to; `undefined` for a model that calls nobody. */
+  /** Returns the origin that calls of a model go to; `undefined` for a model without remote calls. */
   abstract origin(name: string | undefined, of: Pick<WantedModel, 'tenant'>): Promise<string | undefined>;
 
-  /** What the model of a name takes at the moment; waits for no database. */
+  /** Returns the current input of a model. Does not wait for an unreachable database. */
   abstract input(name: string, of: { tenant: string }): Promise<ModelInput>;
 }

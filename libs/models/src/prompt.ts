@@ -10,16 +10,16 @@ import type { AssistantMessage, ModelMessage, ToolResult } from './model.js';
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 type ToolContent = Extract<LanguageModelV4Message, { role: 'tool' }>['content'];
 
-/** What an answer has beside words and calls, and which provider wants it back. */
+/** Provider-specific content of an answer beside its texts and calls. */
 export interface KeptAnswer {
   provider: string;
   content: AssistantContent;
 }
 
-/** Makes of a file what a model takes; `undefined` where the model takes no such file. */
+/** Converts a file for a model; `undefined` if the model does not accept it. */
 export type ReadFile = (part: Part) => Promise<LanguageModelV4FilePart | LanguageModelV4TextPart | undefined>;
 
-/** A conversation in the words of the providers' packages; what the system says comes first, as one message. */
+/** Converts a conversation to the format of the providers' packages. System messages are merged and come first. */
 export async function promptOf(
   messages: readonly ModelMessage[],
   provider: string,
@@ -44,7 +44,7 @@ async function messageOf(message: Said, provider: string, read: ReadFile): Promi
   }
 }
 
-/** Texts in a row are one: the plainest endpoints take no more. */
+/** Merges consecutive texts, as the simplest endpoints accept only one. */
 async function userContent(
   parts: readonly Part[],
   read: ReadFile,
@@ -90,7 +90,7 @@ function textPart(part: Part): LanguageModelV4TextPart {
   return { type: 'text', text: partText(part) };
 }
 
-/** A model reads text: data goes as JSON, of a file that it does not take a line about it. */
+/** Returns a Part as text: data as JSON, and one line about a file that the model does not accept. */
 function partText(part: Part): string {
   return partAsText(part).text ?? '';
 }
@@ -99,7 +99,7 @@ function joined(texts: readonly string[]): string {
   return texts.join('\n\n');
 }
 
-/** What a model is told that has to answer with JSON; packages pass a schema on in ways that not every model knows. */
+/** Returns a system message with the schema of the answer. Packages pass schemas on in ways that some models ignore. */
 export function asJson(schema: JsonObject): ModelMessage {
   const text =
     'Answer with one JSON document and nothing else. It must be valid against this JSON Schema:\n' +

@@ -13,14 +13,14 @@ import { AnswerTooLong } from './bounded-fetch.js';
 import { UnfitAnswer } from './fitting-answers.js';
 import { ModelError, type ModelOutage } from './model-error.js';
 
-/** What a call needs to know to report its failure. */
+/** Data for the report of a failed call. */
 export interface FailedCall {
   model: string;
-  /** What was sent to prove who calls. */
+  /** Credentials that were sent; they are redacted. */
   secrets: readonly string[];
 }
 
-/** Why a provider's model gave no answer, or not all of it; `undefined` for a fault of ours. */
+/** Converts an error of a provider's model; `undefined` for an internal error. */
 export function modelFailure(error: unknown, call: FailedCall): ModelError | undefined {
   if (error instanceof ModelError) return error;
   const failed: Failed = (reason, options = {}) =>
@@ -43,14 +43,14 @@ interface Known {
 
 type Failed = (reason: string, options?: Known) => ModelError;
 
-/** A refusal of the provider, in its own words as far as they are safe. */
+/** Returns the provider's refusal, in its own words after redaction. */
 function ofStatus(
   { message, data, responseHeaders }: APICallError,
   status: number,
   secrets: readonly string[],
   failed: Failed,
 ): ModelError {
-  // Without data the message is the package's own.
+  // Without data, the message comes from the package.
   const said =
     data === undefined || message === '' ? '' : `: ${safe(message, secrets, status === 401 || status === 403)}`;
   const outage = outageOf(status);
@@ -64,7 +64,7 @@ function outageOf(status: unknown): ModelOutage | undefined {
   return typeof status === 'number' && status >= 500 ? 'server-error' : undefined;
 }
 
-/** What became of the connection, whichever error of a package it is wrapped in. */
+/** Converts an error of the connection, whichever error of a package wraps it. */
 function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
   if (error instanceof AgentCallError) return ofCredential(error, failed);
   if (error instanceof OutboundConnectError)
@@ -84,13 +84,13 @@ function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
 
 const PASSING: readonly ModelOutage[] = ['connect', 'timeout', 'server-error'];
 
-/** A credential that cannot be used is nobody else's to make up for; a token endpoint that is away may be. */
+/** Converts an error of a credential. Another model is asked only if a token endpoint is unavailable. */
 function ofCredential(error: AgentCallError, failed: Failed): ModelError {
   const outage = PASSING.find((it) => it === error.kind);
   return failed(error.message, { fallback: outage !== undefined, outage });
 }
 
-/** What was wrong in the answer itself: an error in the middle of it, an end before its end, or what is no answer. */
+/** Converts an error within the answer: an error event, a premature end, or an invalid answer. */
 function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): ModelError | undefined {
   if (isNamed(error, 'AI_InvalidResponseDataError')) return cutShort(failed);
   if (isNamed(error, 'AI_UnsupportedFunctionalityError')) return failed((error as Error).message);
@@ -116,7 +116,7 @@ function isNamed(error: unknown, name: string): boolean {
 
 const HIDDEN = '[…]';
 const KEY_LIKE = /\b(?:sk|pk|key|AIza)[-_]?[^\s'"`(),:;]{8,}|[^\s'"`(),:;]{40,}/gi;
-/** Long words of a message about a key may be the key, or begin like it. */
+/** Long words in a message about a key may be the key or its prefix. */
 const MAY_BE_KEY = /[^\s'"`(),:;]{16,}|\b(?:sk|pk|key)[-_][^\s'"`(),:;]*/gi;
 
 function safe(message: string, secrets: readonly string[], ofKey: boolean): string {

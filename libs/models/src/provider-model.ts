@@ -23,35 +23,35 @@ import { SignedFetch } from './signed-fetch.js';
 import { streamingWholeAnswers } from './whole-answers.js';
 
 export interface ProviderModelOptions extends ModelSettings {
-  /** As nodes name it. */
+  /** Name used by nodes. */
   name: string;
   signer: ModelSigner;
-  /** The way to the provider. */
+  /** Sends requests to the provider. */
   http: OutboundFetch;
-  /** The way to files that a model is to read; as closed as that of any caller. */
+  /** Fetches files for a model, under the same restrictions as other callers. */
   files: OutboundFetch;
-  /** Memory for answers, all together; absent: no call waits for others. */
+  /** Memory for the answers of all calls; absent: calls do not wait for each other. */
   room?: ReceivedAnswers | undefined;
-  /** Members and elements of one JSON text of an answer; the default unless set otherwise. */
+  /** Maximum number of members and elements in one JSON text of an answer; has a default. */
   jsonMembers?: number | undefined;
-  /** Files of this service; absent: there are none. */
+  /** Files of this service; absent if there are none. */
   ownFiles?: Pick<OwnFiles, 'read'> | undefined;
-  /** Characters of base64 that the files of one call may have together; absent: the default of ARTIFACT_LIMIT. */
+  /** Maximum characters of base64 for the files of one call; absent: the default of ARTIFACT_LIMIT. */
   fileLimit?: number | undefined;
-  /** Memory for files, all calls together; absent: no call waits for others. */
+  /** Memory for the files of all calls; absent: calls do not wait for each other. */
   fileRoom?: ContentRoom | undefined;
 }
 
-/** Accounts of what one call has in memory. */
+/** Accounts of one call's memory. */
 interface CallMemory {
   answer: AnswerPlace | undefined;
   files: ContentPlace | undefined;
 }
 
-/** Whoever calls without a name. */
+/** Owner of calls without a `reader`. */
 const NOBODY = { tenant: '', owner: '' };
 
-/** A model of a provider, spoken to by the provider's own package. */
+/** Model of a provider, called with the provider's own package. */
 export class ProviderModel implements Model {
   readonly name: string;
   readonly inputModes: readonly string[];
@@ -86,7 +86,7 @@ export class ProviderModel implements Model {
   async *#answer(call: ModelCall, model: LanguageModelV4, memory: CallMemory): AsyncIterable<ModelEvent> {
     const { stream } = await this.#asked(call, model, memory.files);
     const events = new AnswerEvents(this.options.provider, this.name);
-    // Whoever stops reading cancels the stream, and with it the request.
+    // Returning early cancels the stream and its request.
     let kept = 0;
     for await (const part of stream) {
       for (const event of events.of(part)) {
@@ -99,7 +99,9 @@ export class ProviderModel implements Model {
     yield { end: events.end() };
   }
 
-  /** Endpoints that know no schemas are asked by words alone: what they refused was not begun. */
+  /**
+   * Starts the stream. If the endpoint rejects the response format, asks again without it; the prompt has the schema.
+   */
   async #asked(
     call: ModelCall,
     model: LanguageModelV4,
@@ -123,7 +125,7 @@ export class ProviderModel implements Model {
       ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function' as const, ...tool })) }),
       ...(temperature !== undefined && { temperature }),
       ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
-      // Many a model that must answer with JSON can call no tool.
+      // Many models cannot both call tools and be restricted to JSON.
       ...(output !== undefined &&
         tools.length === 0 && { responseFormat: { type: 'json' as const, name: 'answer', schema: output } }),
       ...(headers !== undefined && { headers: { ...headers } }),
@@ -147,7 +149,7 @@ export class ProviderModel implements Model {
   }
 }
 
-/** Characters of what stays of an event until the answer ends. */
+/** Returns the characters that stay in memory for an event until the answer ends. */
 function sizeOf(event: ModelEvent): number {
   if ('text' in event) return event.text.length;
   return 'end' in event ? 0 : JSON.stringify(event).length;

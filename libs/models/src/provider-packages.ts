@@ -2,12 +2,15 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { ModelError } from './model-error.js';
 import type { ModelProvider, ModelSettings } from './model-settings.js';
 
-/** The proof of who calls is put in where a call leaves; a package would look for a key in the environment. */
+/**
+ * Placeholder that stops packages from reading a key from the environment. The real credential is added when the
+ * request is sent.
+ */
 const NO_KEY = 'none';
 
 type Make = (settings: ModelSettings, send: typeof fetch) => Promise<LanguageModelV4>;
 
-/** The packages are read when the first model of their provider is called: a replica without one starts sooner. */
+/** Packages are imported with the first call of their provider, so that other replicas start sooner. */
 const MAKERS: Readonly<Record<ModelProvider, Make>> = {
   'openai-compatible': async ({ baseUrl, model }, send) => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
@@ -29,8 +32,8 @@ const MAKERS: Readonly<Record<ModelProvider, Make>> = {
 };
 
 /**
- * The model as its provider's package knows it.
- * @throws ModelError where that package is not installed
+ * Returns the model from its provider's package.
+ * @throws ModelError if the package is not installed
  */
 export async function languageModel(
   settings: ModelSettings,

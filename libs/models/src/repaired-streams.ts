@@ -4,19 +4,20 @@ import { MAX_ANSWER_BYTES } from './bounded-fetch.js';
 import { eventText } from './fitting-answers.js';
 import { RepeatedCalls } from './repeated-calls.js';
 
-/** The event after the last piece of an answer. */
+/** Data of the event after the last piece of an answer. */
 const DONE = '[DONE]';
-/** `finish_reason` of a text that ended with DONE and without a reason of the endpoint. */
+/** `finish_reason` added to a text that ended with `[DONE]` and without a reason. */
 export const DONE_REASON = DONE;
 
 /**
- * A `fetch` for streams of chat completions as endpoints really send them:
- * - A call of a tool that is sent again, with the same index, id, name and arguments, is passed on once.
- * - Arguments of a tool that are an object are passed on as JSON text.
+ * Wraps a `fetch` to repair streams of chat completions that deviate from the format:
+ * - A tool call that is sent again with the same index, id, name and arguments is passed on once.
+ * - Arguments that are an object are passed on as JSON text.
  * - A piece with `usage` needs no `choices`.
  * - A text that ends with `[DONE]` is whole without a `finish_reason`.
  * - Lines may end with CR, LF or both.
- * Everything else passes as it is.
+ *
+ * Everything else is passed on unchanged.
  */
 export function repairedStreams(send: typeof fetch): typeof fetch {
   return async (input, init) => {
@@ -36,14 +37,14 @@ async function* repairedEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** The pieces of one answer. */
+/** Repairs the pieces of one answer. */
 class AnswerRepair {
   private readonly repeated = new RepeatedCalls();
   private hasText = false;
   private hasCalls = false;
   private hasEnd = false;
 
-  /** Returns what is passed on of an event. */
+  /** Returns the data to pass on for an event. */
   take(data: string): string[] {
     if (data.trim() === DONE) return this.isWholeText ? [JSON.stringify(END), data] : [data];
     const chunk = tryParseJson(data);
@@ -85,7 +86,7 @@ function hasText(content: JsonValue | undefined): boolean {
   return content.some((it) => isJsonObject(it) && hasText(it['text']));
 }
 
-/** A list and a number are no arguments, and stay for the package to refuse. */
+/** Converts arguments that are an object to JSON text. Lists and numbers stay, and the package rejects them. */
 function withTextArguments(call: JsonValue): JsonValue {
   if (!isJsonObject(call) || !isJsonObject(call['function'])) return call;
   const { arguments: args, ...rest } = call['function'];

@@ -1,20 +1,20 @@
 import { isJsonObject, type JsonValue } from '#libs/protocol';
 
-/** Members of a piece of a call; each is empty where the piece has none. */
+/** Members of a piece of a call; a missing member is empty. */
 interface CallPiece {
   id: string;
   name: string;
   args: string;
 }
 
-/** Knows the calls of one streamed answer, and tells when one of them is sent again. Reads each character once. */
+/** Detects repeated calls within one streamed answer. Reads each character once. */
 export class RepeatedCalls {
-  /** The last call at each index. */
+  /** Latest call by index. */
   private readonly open = new Map<number, GrowingCall>();
-  /** Each call that another one followed at its index. */
+  /** Earlier calls whose index has a newer call. */
   private readonly ended = new Set<string>();
 
-  /** @returns true if the piece repeats a call that is complete: its index, its id, its name and all its arguments */
+  /** Adds a piece. @returns true if it repeats a complete call: same index, id, name and arguments */
   take(sent: JsonValue): boolean {
     if (!isJsonObject(sent) || typeof sent['index'] !== 'number') return false;
     const { index, id } = sent;
@@ -32,7 +32,7 @@ export class RepeatedCalls {
   }
 }
 
-/** A call whose pieces may still come. */
+/** Call whose pieces are still arriving. */
 class GrowingCall implements CallPiece {
   id = '';
   name = '';
@@ -45,7 +45,7 @@ class GrowingCall implements CallPiece {
     this.add(piece);
   }
 
-  /** True if each list and object of the arguments has ended. */
+  /** True if all lists and objects of the arguments are closed. */
   get isComplete(): boolean {
     return this.args !== '' && this.depth === 0 && !this.inString;
   }

@@ -2,15 +2,18 @@ import { type RequestAuth, sign } from '#libs/a2a-client';
 import type { OutboundFetch } from '#libs/outbound';
 import type { ModelSigner } from './model-signer.js';
 
-/** What the providers' packages put in themselves: keys that are none, and what they know of this machine. */
+/** Headers set by the providers' packages that are removed: placeholder keys, and data about this machine. */
 const OTHERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'user-agent'];
 
-/** The most of a wait, in milliseconds: for the first word, and from one to the next. */
+/** Time limits in milliseconds for the first byte, and between two bytes. */
 const TIMES = { firstByteMs: 120_000, idleMs: 120_000 };
 
-/** One call's way out: with the proof of who calls, made once more where a proof was refused that may have been too old. */
+/**
+ * Sends the requests of one call with a credential. After 401 it renews the credential, if possible, and sends once
+ * more.
+ */
 export class SignedFetch {
-  /** What has to be taken out of errors. */
+  /** Secrets to redact from errors. */
   secrets: readonly string[] = [];
   private used: RequestAuth | undefined;
 
@@ -31,7 +34,7 @@ export class SignedFetch {
     return this.#sent(url, init, other);
   };
 
-  /** Tells whoever keeps the proof that the provider refused it. */
+  /** Reports to the signer that the provider refused the credential. */
   refused(message: string): void {
     if (this.used !== undefined) this.signer.refused(this.used, message);
   }

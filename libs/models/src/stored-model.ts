@@ -1,28 +1,28 @@
 import type { ModelProvider } from './model-settings.js';
 
-/** What names of models look like. */
+/** Pattern of models' names. */
 export const MODEL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
-/** Whose model, and which. */
+/** Tenant and name of a model. */
 export interface ModelId {
   tenant: string;
   name: string;
 }
 
-/** What somebody says of a model. */
+/** Definition of a model by its tenant. */
 export interface ModelDefinition {
   provider: ModelProvider;
-  /** Its name at the provider. */
+  /** Model's name at the provider. */
   model: string;
-  /** Absent: where the provider always is. */
+  /** URL of the model; absent: the provider's default URL. */
   baseUrl?: string;
-  /** The name of the credential that calls carry. */
+  /** Name of the credential for calls. */
   auth?: string;
-  /** Media types of Parts that it takes beside text and data. */
+  /** Media types of Parts that the model takes beside text and data. */
   input: string[];
 }
 
-/** A model as its keepers see it. */
+/** Stored model. */
 export interface StoredModel extends ModelId, ModelDefinition {
   createdAt: Date;
   updatedAt: Date;

@@ -15,8 +15,8 @@ import { ProviderModel } from './provider-model.js';
 import { MODEL_NAME, type StoredModel } from './stored-model.js';
 
 /**
- * The models of `/api/models`, and after them those of the operator's endpoint. Where there is no endpoint, a name that is
- * none of a tenant's models is a mistake: the built-in model answers only where no models are kept at all.
+ * Models of `/api/models`, then those of the operator's endpoint. Without an endpoint, the built-in model answers
+ * unknown names only for tenants that store no models; otherwise an unknown name is an error.
  */
 @Injectable()
 export class StoredModels extends Models {
@@ -35,7 +35,7 @@ export class StoredModels extends Models {
     this.counts = new ModelCounts(metrics);
   }
 
-  /** Read anew each time, so that a change counts from the next call on, on every replica. */
+  /** Finds a model. It is read each time, so a change applies from the next call on, on every replica. */
   async find(name: string | undefined, wanted: WantedModel): Promise<Model> {
     const { tenant, signal } = wanted;
     if (name === undefined || name === ECHO_MODEL) return this.ofOperator(name, wanted);
@@ -46,7 +46,7 @@ export class StoredModels extends Models {
     return this.ofOperator(name, wanted);
   }
 
-  /** Read anew each time as well. */
+  /** Returns the origin of a model, read each time. */
   async origin(name: string | undefined, { tenant }: Pick<WantedModel, 'tenant'>): Promise<string | undefined> {
     const found = name && MODEL_NAME.test(name) ? await this.store.read({ tenant, name }) : undefined;
     if (!found) return this.configured.origin(name);
@@ -54,7 +54,7 @@ export class StoredModels extends Models {
     return URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
   }
 
-  /** Read anew each time as well. */
+  /** Returns the input of a model, read each time. */
   async input(name: string, { tenant }: { tenant: string }): Promise<ModelInput> {
     const found = MODEL_NAME.test(name) ? await this.store.read({ tenant, name }) : undefined;
     return found ? { modes: inputModes(found.input), changedAt: found.updatedAt } : this.configured.input(name);
@@ -75,7 +75,7 @@ export class StoredModels extends Models {
     return signer ? this.configured.signedBy(signer, name) : this.configured.find(name);
   }
 
-  /** Returns what takes the place of the model's own proof; `undefined` where no credential is named. */
+  /** Returns the signer that replaces the model's own; `undefined` if no credential is named. */
   private signerOf({ tenant, credentials = [] }: WantedModel, provider: ModelProvider): ModelSigner | undefined {
     if (credentials.length === 0) return undefined;
     return new FirstUsableSigner(this.signers, { tenant, credentials }, provider);

@@ -3,29 +3,29 @@ import { InputSchema, InvalidInputSchema } from '#libs/expressions';
 import { firstData, type JsonObject, jsonInText, joinedText, type JsonValue, type Part } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 
-/** Rules that the JSON of an answer is held to; a path goes from the value on, such as `.items[2]`. */
+/** Rules for the JSON of an answer. Paths are relative to the value, such as `.items[2]`. */
 export interface AnswerRules {
   faults(value: JsonValue): { path: string; detail: string }[];
 }
 
-/** Faults of one answer that a model is told. */
+/** Maximum number of faults that a model is told about one answer. */
 const MOST_FAULTS = 10;
 
-/** What the JSON of an answer is held to in place of the schema that the model is asked for. */
+/** Rules that replace the schema that the model is asked for. */
 export interface AnswerLimits {
   rules?: AnswerRules;
-  /** JSON Schema (draft 7) that stands for `rules`. */
+  /** JSON Schema (draft 7) in place of `rules`. */
   accepts?: JsonObject;
-  /** Members and elements that the JSON may have. */
+  /** Maximum number of members and elements of the JSON. */
   mostMembers?: number;
 }
 
-/** What an answer has to be: JSON that fits a schema. */
+/** Required form of an answer: JSON that conforms to a schema. */
 export class StructuredAnswer {
   private readonly rules: AnswerRules | undefined;
   private readonly mostMembers: number;
 
-  /** @param schema what models are asked for, and what the JSON is held to unless the limits say otherwise */
+  /** @param schema schema for the model; the answer is validated against it unless the limits say otherwise */
   constructor(
     readonly schema: JsonObject,
     { accepts = schema, rules = usable(accepts), mostMembers }: AnswerLimits = {},
@@ -34,7 +34,7 @@ export class StructuredAnswer {
     this.mostMembers = mostMembers ?? DEFAULT_CONTENT_LIMITS.jsonMembers;
   }
 
-  /** Returns the value of an answer, or its first ten faults: one phrase each, which begins with its path. */
+  /** Returns the value of an answer, or its first ten faults: one phrase each, beginning with its path. */
   read(answer: readonly Part[]): { value: JsonValue } | { fault: string } {
     const value = firstData(answer) ?? this.jsonIn(joinedText(answer) ?? '');
     if (value === undefined) return { fault: 'output is no JSON' };
@@ -43,12 +43,12 @@ export class StructuredAnswer {
     return { fault: faults.map(({ path, detail }) => `output${path} ${detail}`).join('; ') };
   }
 
-  /** Returns the faults of each of some answers that is wrong. */
+  /** Returns the faults of all answers that have any. */
   faultsOf(answers: readonly (readonly Part[])[]): string[] {
     return answers.map((answer) => this.read(answer)).flatMap((read) => ('fault' in read ? [read.fault] : []));
   }
 
-  /** Returns what a model is told about an answer that is wrong. */
+  /** Returns the message to a model about a wrong answer. */
   complaint(answer: readonly Part[]): string {
     const [fault = ''] = this.faultsOf([answer]);
     return `That is not what was asked for: ${fault}. Answer again, with the whole JSON document and nothing else.`;
@@ -73,7 +73,7 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-/** A schema that was saved when more was allowed holds nobody up. */
+/** Compiles a schema. Answers are not validated by a schema that was saved under other rules and is invalid now. */
 function usable(schema: JsonObject): InputSchema | undefined {
   try {
     return InputSchema.of(schema, undefined, { mostFaults: MOST_FAULTS });

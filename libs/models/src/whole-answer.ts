@@ -1,9 +1,9 @@
 import type { Part } from '#libs/protocol';
 import type { Model, ModelCall, ModelEnd, ToolCall } from './model.js';
 
-/** All that a model answered. */
+/** Complete answer of a model. */
 export interface WholeAnswer {
-  /** Its text as one Part, between Parts that are no text. */
+  /** Text as one Part, between Parts that are not text. */
   parts: Part[];
   toolCalls: ToolCall[];
   end: ModelEnd;

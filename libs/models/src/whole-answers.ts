@@ -2,8 +2,8 @@ import { refuseUnfit } from './fitting-answers.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
 /**
- * A `fetch` for endpoints that answer a request for a stream with a whole chat completion, as some do: it becomes a
- * stream of one piece. Errors, streams and what is neither pass as they are. An answer that is unfit fails.
+ * Wraps a `fetch` for endpoints that answer a stream request with a whole chat completion, which becomes a stream of
+ * one piece. Errors and other content types pass unchanged. An unfit answer fails.
  */
 export function streamingWholeAnswers(send: typeof fetch, mostMembers: number): typeof fetch {
   return async (input, init) => {
@@ -28,7 +28,7 @@ function chunkOf(choice: JsonValue): JsonValue {
   return { ...rest, finish_reason: reason, delta: numbered(delta as JsonObject) };
 }
 
-/** The pieces of a stream say which call they belong to. */
+/** Adds to each tool call the index that pieces of a stream have. */
 function numbered(message: JsonObject): JsonObject {
   const calls = message['tool_calls'];
   if (!Array.isArray(calls)) return message;
