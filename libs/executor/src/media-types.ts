@@ -15,8 +15,8 @@ export interface AgentModes {
 
 /**
  * Rejects a Message that the agent cannot read, or whose caller accepts none of the agent's output modes (section
- * 3.1.1). An agent that reads any text reads text Parts of every `text/*`. A Part without a media type has the default
- * of its kind.
+ * 3.1.1). An agent with a text input mode reads text Parts of every `text/*`. A Part without a media type has the
+ * default of its kind.
  * @throws A2AError CONTENT_TYPE_NOT_SUPPORTED
  */
 export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest): void {

@@ -133,7 +133,7 @@ export class JobPool {
           concurrentJobs: JOB_SLOTS[purpose],
           pollInterval: POLL_MS,
           gracefulShutdownAbortTimeout: NEVER_MS,
-          // With batching, a failed write of a job's end would end the process; without it, only the pool ends.
+          // Writes the ends of jobs in batches (0 ms): a failed write then ends the pool instead of the process.
           completeJobBatchDelay: 0,
           failJobBatchDelay: 0,
         },

@@ -192,7 +192,7 @@ export class CommitFeed implements OnModuleDestroy {
       const page = await read(limit);
       if (page.length === 0) return;
       yield page;
-      // A page holds few large commits, so no more are requested than the last page could hold.
+      // A page holds few large commits: request at most twice as many as the last page held.
       limit = Math.min(2 * page.length, PAGE);
     }
   }

@@ -47,7 +47,7 @@ export const JOURNAL_SETTINGS = {
 
 /**
  * Maximum bytes of a statement. PostgreSQL drops a session that sends a message of 1 GiB, and `pg` throws an
- * uncatchable error at two.
+ * uncatchable error at 2 GiB.
  */
 const MOST_BYTES = 768 * 1024 ** 2;
 

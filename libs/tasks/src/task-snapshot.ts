@@ -1,7 +1,7 @@
 import type { Artifact, Task } from '#libs/protocol';
 import { jsonBytes } from './log-size.js';
 
-/** Minimum number of events of a log that is worth a snapshot; a shorter log folds as fast as a snapshot is read. */
+/** Number of events above which a log is worth a snapshot; a shorter log folds as fast as a snapshot is read. */
 export const LONG_LOG = 64;
 /** Maximum bytes of a log that gets a snapshot, which is in memory once more while it is written. */
 export const MOST_SNAPSHOT_BYTES = 4 * 1024 * 1024;
