@@ -2,7 +2,7 @@ import type { AgentExecutor, ConfigSchema, NodeProblem, NodeSpec, NodeType } fro
 import { agentConfigSchema, agentProblems, type KnownTools } from './agent/agent-config.js';
 import { type AgentServices, ModelExecutor } from './agent/agent-executor.js';
 
-/** `agent`: a model answers the Message, with tools, knowing what was said before. */
+/** `agent`: a model answers the Message, with tools and with memory of earlier turns. */
 export class AgentNode implements NodeType {
   readonly name = 'agent';
   readonly configSchema: ConfigSchema;

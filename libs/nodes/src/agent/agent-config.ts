@@ -5,7 +5,7 @@ import { configSchema, DATA, PROMPT } from '../config-schema.js';
 import { DEFAULT_HISTORY_TOKENS, DEFAULT_STEPS, HISTORIES, UNCERTAIN } from './agent-settings.js';
 import { AGENT_GLOB, AGENT_TOOL_SCHEMAS, agentToolName, entryFaults, isAgentEntry } from './agent-tool-config.js';
 
-/** What a tool of a server is called, or several of them by a glob. */
+/** Pattern of a server's tool, or of several of them by a glob. */
 const SERVER_TOOL = new RegExp(`${MCP_SERVER_NAME.source.slice(0, -1)}/${MCP_GLOB.source.slice(1)}`);
 const MOST_FALLBACKS = 10;
 const MOST_TOOLS = 100;
@@ -18,15 +18,15 @@ const RANGES = {
   tokens: [1, 1_000_000_000],
 } as const;
 
-/** The tools that a config may name. */
+/** Tools that a config may name. */
 export interface KnownTools {
-  /** Names of tools that are no server's. */
+  /** Names of the built-in tools. */
   builtIn: readonly string[];
-  /** True where agents may be tools. */
+  /** True if agents may be tools. */
   agents: boolean;
 }
 
-/** The JSON Schema of the config. */
+/** Returns the JSON Schema of the config. */
 export function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema {
   const named: JsonObject[] = [{ enum: [...builtIn] }, { type: 'string', pattern: SERVER_TOOL.source }];
   const tool: JsonObject = { anyOf: [...named, ...(agents ? AGENT_TOOL_SCHEMAS : [])] };
@@ -99,7 +99,7 @@ export function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema
   });
 }
 
-/** What is wrong with a config: one sentence each, with its place. */
+/** Returns the problems of a config: one sentence each, with its path. */
 export function agentProblems(node: NodeSpec, { builtIn, agents }: KnownTools): NodeProblem[] {
   const problems = new Problems(node);
   const isTool = (it: string): boolean => builtIn.includes(it) || SERVER_TOOL.test(it);
@@ -148,7 +148,7 @@ class Problems {
     return this;
   }
 
-  /** Checks a list of tools, some of which are agents: each has a name of its own. */
+  /** Checks a list of tools that includes agents; their names must be unique. */
   tools(isAgent: (entry: JsonValue) => boolean, rule: string, holds: (entry: string) => boolean): this {
     const value = this.node.config.tools;
     if (!Array.isArray(value) || !value.some(isAgent)) return this.texts('tools', MOST_TOOLS, rule, holds);
@@ -163,7 +163,7 @@ class Problems {
     return this;
   }
 
-  /** @param names of the agents before it */
+  /** @param names names of the preceding agents */
   private agent(place: string, entry: JsonValue, names: Set<string>): void {
     const faults = entryFaults(entry);
     for (const [member, rule] of faults)

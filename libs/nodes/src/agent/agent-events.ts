@@ -17,13 +17,13 @@ import {
 } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 
-/** What a model asks to have called, as events and the log say it. */
+/** Tool call requested by a model, as events and the log record it. */
 export interface AskedCall {
-  /** `server/tool`, or the name of a built-in one. */
+  /** `server/tool`, or the name of a built-in tool. */
   tool: string;
   id: string;
   args: JsonObject;
-  /** What the model said in place of arguments that are a JSON object. */
+  /** Text that the model sent instead of arguments that are a JSON object. */
   malformed?: string;
 }
 
@@ -32,7 +32,7 @@ export interface ModelResponse {
   step: number;
   usage: ModelUsage;
   toolCalls?: AskedCall[];
-  /** Oddity of the answer, as a part of a sentence about the model. */
+  /** Peculiarity of the answer, as a part of a sentence about the model. */
   note?: string;
 }
 
@@ -41,47 +41,53 @@ export interface ModelFailure {
   step: number;
   status?: number;
   message: string;
-  /** The model that is asked in its place. */
+  /** Model that is asked next. */
   next?: string;
 }
 
-/** What came of a call: either `result` or `error`. */
+/** Result of a call: either `result` or `error`. */
 export interface ToolOutcome {
   result?: JsonValue;
   error?: string;
   /** Text that the model reads in place of `error`, which names a credential. */
   errorForModel?: string;
-  /** There was more. */
+  /** True if the result was truncated. */
   truncated?: true;
 }
 
-/** What somebody is asked about a call: whether it may be made, or made again; `agent`: what the called agent asks. */
+/**
+ * Question about a call: whether to make it (`approval`), whether to repeat it (`repetition`), or the called agent's
+ * own question (`agent`).
+ */
 export interface CallQuestion {
   about: 'approval' | 'repetition' | 'agent';
   call: string;
 }
 
-/** The Task that an agent made for a call. */
+/** Task that an agent created for a call. */
 export interface AgentTask {
   taskId: string;
   contextId: string;
 }
 
-/** What the log says of the Task that an agent made for a call. */
+/** Log record of the Task that an agent created for a call. */
 export interface CalledNote extends AgentTask {
-  /** The call's id. */
+  /** Id of the call. */
   call: string;
-  /** The agent as the config names it. */
+  /** Agent as the config names it. */
   agent: string;
-  /** State of the Task when the call ended, or when the agent asked; absent while the call is under way. */
+  /** State of the Task when the call ended or the agent asked; absent while the call runs. */
   state?: TaskState;
-  /** True if the call failed without a word of the Task, which may still wait: no call answers it, the end cancels it. */
+  /**
+   * True if the call failed without a final state, so that the Task may still wait. No later call answers it; it is
+   * canceled when the turn ends.
+   */
   left?: true;
-  /** Tokens that the agent told of until then. */
+  /** Tokens that the agent has reported so far. */
   tokens?: number;
 }
 
-/** An outcome of the cancel of a called agent's Task. */
+/** Outcome of canceling a called agent's Task. */
 export interface CanceledTool {
   tool: string;
   id: string;
@@ -89,16 +95,19 @@ export interface CanceledTool {
   outcome: string;
 }
 
-/** What a provider wants back with its answer: beside the step, which tells callers what they may see. */
+/**
+ * Key of data that a provider wants back with its answer. It is kept apart from the step, whose payload callers may
+ * see.
+ */
 const KEPT_KEY = 'parley/kept';
-/** The Tasks whose Messages and answers the model was told before this Task's own. */
+/** Key of the ids of earlier Tasks whose Messages and answers the model was given. */
 const REMEMBERED_KEY = 'parley/remembered';
-/** The Task that a called agent works with. */
+/** Key of the record of a called agent's Task. */
 const CALLED_KEY = 'parley/called';
-/** Text that a model reads in place of the error of a call. */
+/** Key of the text that a model reads in place of a call's error. */
 const MODEL_ERROR_KEY = 'parley/model-error';
 
-/** @param remembered ids of earlier Tasks, the oldest first; absent where the log names them already, or none is looked for */
+/** @param remembered ids of earlier Tasks, oldest first; absent if the log has them already, or none are used */
 export function modelRequest(
   task: TaskReference,
   { model, step }: { model: string; step: number },
@@ -112,7 +121,7 @@ export function modelResponse(task: TaskReference, response: ModelResponse, kept
   return stepEvent(task, 'model.response', response as unknown as JsonObject, more);
 }
 
-/** @param note what the run is told where no other model is asked */
+/** @param note failure note for the run, if no other model is asked */
 export function modelError(task: TaskReference, failure: ModelFailure, note?: FailureNote): NodeEvent {
   return stepEvent(task, 'model.error', failure as unknown as JsonObject, note && failureMetadata(note));
 }
@@ -121,7 +130,7 @@ export function toolCall(task: TaskReference, { tool, id, args }: AskedCall, ste
   return stepEvent(task, 'tool.call', { tool, id, args, step });
 }
 
-/** @param called the Task of an agent that was called, as it stands at the end of the call */
+/** @param called final record of the called agent's Task, if the tool is an agent */
 export function toolResult(
   task: TaskReference,
   { tool, id }: AskedCall,
@@ -136,24 +145,24 @@ export function toolResult(
   return stepEvent(task, 'tool.result', { tool, id, ...outcome, ...used }, more);
 }
 
-/** The Task of a called agent has come in sight. */
+/** Returns the event that records a called agent's Task once it is known. */
 export function agentCalled(task: TaskReference, { tool, id }: AskedCall, called: CalledNote): NodeEvent {
   const { agent, taskId, contextId } = called;
   return stepEvent(task, 'tool.called', { tool, id, agent, taskId, contextId }, { [CALLED_KEY]: { ...called } });
 }
 
-/** What a called agent says and makes while it works. */
+/** Returns an event with the progress of a called agent. */
 export function agentProgress(task: TaskReference, { tool, id }: AskedCall, { payload }: RunEventNote): NodeEvent {
   return stepEvent(task, 'node.progress', { tool, call: id, ...payload });
 }
 
-/** The Task of a called agent was canceled together with the caller's. */
+/** Returns the event that records the cancel of a called agent's Task. */
 export function toolCanceled(task: TaskReference, canceled: CanceledTool): NodeEvent {
   return stepEvent(task, 'tool.canceled', { ...canceled });
 }
 
 /**
- * Returns what the agent has made of its answer so far.
+ * Returns an event with a piece of the agent's answer.
  * @param how `metadata` is that of the Artifact
  */
 export function answerPiece(
@@ -165,14 +174,14 @@ export function answerPiece(
   return artifactUpdate(task, { artifactId: node, name: node, parts, ...(metadata && { metadata }) }, how);
 }
 
-/** The Task waits for an answer about a call. */
+/** Returns the event by which the Task waits for an answer about a call. */
 export function callQuestion(task: TaskReference, question: CallQuestion, words: Part[]): NodeEvent {
   return statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', words, { [CALL_QUESTION]: { ...question } });
 }
 
 /**
- * The Task waits for an answer to what a called agent asks.
- * @param asked the Message by which the agent asks
+ * Returns the event by which the Task waits for an answer to a called agent's question.
+ * @param asked Message with the agent's question
  */
 export function agentQuestion(task: TaskReference, called: CalledNote, words: Part[], asked?: Message): NodeEvent {
   const about: JsonObject = { about: 'agent', call: called.call };
@@ -182,24 +191,24 @@ export function agentQuestion(task: TaskReference, called: CalledNote, words: Pa
   return event;
 }
 
-/** Returns what an event says of a called agent's Task. */
+/** Returns the record of a called agent's Task, if the event has one. */
 export function calledOf(metadata: JsonObject | undefined): CalledNote | undefined {
   const called = metadata?.[CALLED_KEY];
   return isJsonObject(called) ? (called as unknown as CalledNote) : undefined;
 }
 
-/** Returns what a model reads in place of the error of a call. */
+/** Returns the text that a model reads in place of a call's error. */
 export function errorForModelOf(metadata: JsonObject | undefined): string | undefined {
   const errorForModel = metadata?.[MODEL_ERROR_KEY];
   return typeof errorForModel === 'string' ? errorForModel : undefined;
 }
 
-/** What the metadata of a status says beside the step. */
+/** Returns the data that a provider wants back with its answer. */
 export function keptOf(metadata: JsonObject | undefined): JsonValue | undefined {
   return metadata?.[KEPT_KEY];
 }
 
-/** The Tasks that a `model.request` says are remembered, the oldest first; `undefined` where it says nothing of that. */
+/** Returns the ids of the remembered Tasks in a `model.request`, oldest first; `undefined` if it has none. */
 export function rememberedOf(metadata: JsonObject | undefined): string[] | undefined {
   const ids = metadata?.[REMEMBERED_KEY];
   return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : undefined;

@@ -39,26 +39,27 @@ import { modelStep } from './model-step.js';
 import { tokensOf } from './said-texts.js';
 import { WireNames } from './wire-names.js';
 
-/** What agents work with. */
+/** Services of `agent` nodes. */
 export interface AgentServices {
   models: Models;
   tools: AgentTools;
-  /** Absent: nothing is remembered. */
+  /** Memory of earlier turns; absent: agents remember nothing. */
   memory?: Pick<AgentMemory, 'earlier'>;
-  /** Absent: what conversations say beside their Messages is not read. */
+  /** Entries of conversations; absent: they are not read. */
   entries?: Pick<ConversationEntries, 'read'>;
-  /** Absent: what brainstorms say beside their Messages is not read. */
+  /** Entries of brainstorms; absent: they are not read. */
   brainstorms?: Pick<BrainstormEntries, 'read'>;
-  /** Absent: agents cannot be tools. */
+  /** Services for calling agents as tools; absent: agents cannot be tools. */
   agents?: AgentToolServices;
 }
 
-/** Milliseconds that called agents have to be canceled. */
+/** Milliseconds granted for canceling called agents. */
 const CANCEL_MS = 10_000;
 
 /**
- * A model that answers a Message, with tools: one call of the model, or of a tool, after the other, each recorded before
- * the next. What is next follows from the Task's log alone, so a crash repeats nothing that was answered.
+ * Answers a Message with a model and tools.
+ * - Calls of the model and of tools run one after the other; each is recorded before the next.
+ * - The next step follows from the Task's log alone, so a crash repeats no step that was answered.
  */
 export class ModelExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
@@ -89,12 +90,12 @@ export class ModelExecutor extends AgentExecutor {
     this.cancelGrace = this.callsAgents ? CANCEL_MS : 0;
   }
 
-  /** An agent that calls others keeps the calls that led to it. */
+  /** Keeps the chain of calls that led to the Task, if the agent calls others. */
   override taskMetadata(request: SendMessageRequest): JsonObject {
     return this.callsAgents ? chainMetadata(chainOf(request)) : {};
   }
 
-  /** An agent that calls others refuses a Message that it led to itself. */
+  /** Rejects a Message that this agent's own calls led to, if it calls others. */
   override check(request: SendMessageRequest, { agent }: CallContext): void {
     if (!this.callsAgents || request.message.taskId !== undefined) return;
     this.services.agents?.chains.refuseReentry(agent, chainOf(request));
@@ -113,7 +114,7 @@ export class ModelExecutor extends AgentExecutor {
     try {
       if (calledAgents) context.signal.throwIfAborted();
       for await (const event of this.steps(context, begun, calledAgents)) {
-        // Folded first: whatever comes next hangs on the log alone.
+        // The event is applied before it is yielded, as the next step depends on the log alone.
         log.apply(event);
         isOver = endsTurn(event);
         yield event;
@@ -125,7 +126,7 @@ export class ModelExecutor extends AgentExecutor {
       isOver = true;
       yield failedUpdate(context, `Error: ${error.message}`, error.note);
     } finally {
-      // A fault, or a limit of the Task: only this execution knows the Tasks of agents elsewhere.
+      // After a fault, or at a limit of the Task, only this execution knows the Tasks of remote agents.
       if ((!isOver || context.isRefused?.()) && !context.signal.aborted) await calledAgents?.endAll();
       calledAgents?.abort();
     }
@@ -179,7 +180,7 @@ export class ModelExecutor extends AgentExecutor {
     return { ...(current && { current }), ...(opening && { opening }) };
   }
 
-  /** Returns what a brainstorm asks with the Message that the Task began with. */
+  /** Returns the request of a brainstorm in the Message that began the Task. */
   private brainstormOf(context: RequestContext, events: readonly TaskEvent[]): BrainstormRequest | undefined {
     const { task, userMessage, call } = context;
     const recorded = events.flatMap((event) => ('task' in event ? (event.task.history ?? []) : []));
@@ -188,7 +189,7 @@ export class ModelExecutor extends AgentExecutor {
   }
 }
 
-/** What is known of a turn before its tools are. */
+/** State of a turn before its tools are resolved. */
 type BegunTurn = Pick<AgentTurn, 'log' | 'structure' | 'brainstorm'>;
 
 function stateStructure({ entry: { output, accepts } }: BrainstormRequest): StructuredAnswer {
@@ -196,8 +197,8 @@ function stateStructure({ entry: { output, accepts } }: BrainstormRequest): Stru
 }
 
 /**
- * Returns what the Task ends with; `undefined` where the model is to be asked, for the first time or once more.
- * @throws NodeFailure with the faults of both answers where the mended one is wrong too
+ * Returns the final answer; `undefined` if the model must be asked, initially or for a corrected answer.
+ * @throws NodeFailure with the faults of all answers if the corrected one is invalid too
  */
 function ending({ log: { answer, mended }, structure }: AgentTurn): Part[] | undefined {
   if (!answer || !structure) return answer;
@@ -219,14 +220,14 @@ function originsOf(settings: Pick<AgentSettings, 'models'>, models: Models): Mod
   };
 }
 
-/** Returns the calls that led to a Task. */
+/** Returns the chain of calls that led to a Task. */
 function linksOf({ task, userMessage, metadata }: RequestContext): ChainLink[] {
   return task ? keptChain(task.metadata) : chainOf({ message: userMessage, ...(metadata && { metadata }) });
 }
 
 const TEXT = ['text/plain', 'application/json'];
 
-/** What an agent takes whose model has a name, which somebody may give to another model. */
+/** Returns a lookup of the agent's current input. Its model is named, and the name may get another model. */
 function inputOf(model: string, models: Models): (tenant: string) => Promise<CurrentInput> {
   return async (tenant) => {
     const { modes, changedAt } = await models.input(model, { tenant });
@@ -234,7 +235,7 @@ function inputOf(model: string, models: Models): (tenant: string) => Promise<Cur
   };
 }
 
-/** The Parts that an agent takes are those of its model. */
+/** Returns the input modes of an agent, which are those of its model. */
 function declared(modes: readonly string[]): Pick<AgentDeclaration, 'inputModes'> {
   const more = modes.filter((mode) => !TEXT.includes(mode));
   return more.length > 0 ? { inputModes: [...TEXT, ...more] } : {};

@@ -30,66 +30,68 @@ import {
 } from './agent-events.js';
 import { CalledAgentLog } from './called-agent-log.js';
 
-/** A call that a model asked for, as far as the Task's log knows what became of it. */
+/** Call requested by a model, with its state according to the Task's log. */
 export interface LoggedCall extends AskedCall {
   step: number;
-  /** How often it was about to be made. */
+  /** Number of times the call was about to be made. */
   made: number;
-  /** What was answered to the questions about it. */
+  /** Answer to the question whether to make the call. */
   approved?: 'yes' | 'no';
   repeated?: 'yes' | 'no';
-  /** The Task of the agent that is called, as the log says last. */
+  /** Latest record of the called agent's Task. */
   called?: CalledNote;
-  /** What was answered to a question of that agent. */
+  /** Answer to the called agent's question. */
   answer?: Message;
-  /** When the call was recorded, or that answer received, in milliseconds of the epoch. */
+  /** Time when the call was recorded, or when `answer` was received, in milliseconds of the epoch. */
   since?: number;
 }
 
-/** The model call that is under way. */
+/** Model call in progress. */
 export interface OpenStep {
   step: number;
   model: string;
 }
 
 /**
- * What the log of an agent's Task says: all that its loop knows, so that whoever reads the same log goes on in the same
- * way. An event is folded before it is yielded.
+ * State of an agent's turn, folded from its Task's log.
+ * - Executions that read the same log continue in the same way.
+ * - An event is applied before it is yielded.
  */
 export class AgentLog {
-  /** What the Task began with. */
+  /** Messages that the Task began with. */
   readonly opening: Message[] = [];
-  /** When that was (ISO 8601). */
+  /** Time when the Task began (ISO 8601). */
   begunAt: string | undefined;
-  /** Revision of the agent that the Task was accepted by. */
+  /** Revision of the agent that accepted the Task. */
   revision: string | undefined;
-  /** The earlier Tasks that the model was told of, the oldest first; `undefined` before that was decided. */
+  /** Earlier Tasks given to the model, oldest first; `undefined` before they are chosen. */
   remembered: readonly string[] | undefined;
-  /** What was said since, without what is under way; tools have the names that events say. */
+  /** Conversation since the opening, without the step in progress. Tools have their names from events. */
   readonly said: ModelMessage[] = [];
-  /** The last step, from 1. */
+  /** Number of the last step, from 1. */
   step = 0;
-  /** Answers that were sent back to be mended. */
+  /** Answers that the model had to correct. */
   readonly mended: Part[][] = [];
-  /** Tokens used. */
+  /** Tokens used by the model. */
   readonly usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
-  /** A model that was asked and has not answered, or the one that is next to be asked. */
+  /** Model that was asked and has not answered, or that is asked next. */
   open: OpenStep | undefined;
-  /** What the model answered last, without asking for a call. */
+  /** Latest answer of the model without tool calls. */
   answer: Part[] | undefined;
-  /** Why no model answers. */
+  /** Final failure, after which no model is asked. */
   failure: { message: string; note: FailureNote | undefined } | undefined;
-  /** The question that the Task waits with, and what was said to it and is no answer. */
+  /** Question that the Task waits with, if any. */
   question: CallQuestion | undefined;
+  /** True if the reply to the last question was neither yes nor no. */
   isUnanswered = false;
-  /** The agents that were called as tools. */
+  /** Agents that were called as tools. */
   readonly calledAgents = new CalledAgentLog();
   private calledTokens = 0;
   private calls: LoggedCall[] = [];
   private readonly results = new Map<string, ToolResult>();
   private pieces: Part[] = [];
 
-  /** @param complaint what a model is told about an answer that has to be mended */
+  /** @param complaint returns the message to a model whose answer must be corrected */
   constructor(private readonly complaint: (answer: readonly Part[]) => string = () => '') {}
 
   static of(events: readonly TaskEvent[], complaint?: (answer: readonly Part[]) => string): AgentLog {
@@ -98,17 +100,17 @@ export class AgentLog {
     return log;
   }
 
-  /** Number of tokens used, including those that called agents of this service reported. */
+  /** Number of tokens used, including those that local called agents reported. */
   get tokens(): number {
     return this.usage.inputTokens + this.usage.outputTokens + this.calledTokens;
   }
 
-  /** The first call without a result. */
+  /** First call without a result. */
   get call(): LoggedCall | undefined {
     return this.calls.find(({ id }) => !this.results.has(id));
   }
 
-  /** Whether a call of this id was asked for before. */
+  /** True if a call with this id was requested before. */
   has(id: string): boolean {
     return this.calls.some((call) => call.id === id) || this.said.some((it) => hasCall(it, id));
   }
@@ -227,12 +229,12 @@ export class AgentLog {
   }
 }
 
-/** Returns when an event was made, in milliseconds of the epoch. */
+/** Returns the time of an event, in milliseconds of the epoch. */
 function timeOf({ status: { timestamp } }: TaskStatusUpdateEvent): number | undefined {
   return timestamp === undefined ? undefined : Date.parse(timestamp);
 }
 
-/** A model is not to take a part of a result for all of it. */
+/** Marks a truncated result, so that a model does not take it for the whole. */
 function read(result: JsonValue, isCut: boolean): JsonValue {
   if (!isCut) return result;
   return Array.isArray(result)
@@ -246,7 +248,7 @@ function hasCall(message: ModelMessage, id: string): boolean {
   return message.role === 'assistant' && (message.toolCalls ?? []).some((call) => call.id === id);
 }
 
-/** An answer to a question about a call: `yes` or `no` as text, or as `decision` of data. */
+/** Reads the answer to a question about a call: `yes` or `no` as text, or as the member `decision` of data. */
 function decisionIn(parts: readonly Part[]): 'yes' | 'no' | undefined {
   const data = firstData(parts);
   const said = isJsonObject(data) ? data.decision : (data ?? joinedText(parts));
@@ -254,7 +256,7 @@ function decisionIn(parts: readonly Part[]): 'yes' | 'no' | undefined {
   return word === 'yes' || word === 'no' ? word : undefined;
 }
 
-/** An answer and its next piece: text that goes on is one Part. */
+/** Appends a piece to an answer. Text that continues a text becomes one Part. */
 function grown(before: readonly Part[], piece: readonly Part[]): Part[] {
   const last = before.at(-1);
   const [first, ...others] = piece;

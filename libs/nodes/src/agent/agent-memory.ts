@@ -7,18 +7,18 @@ import type { AgentSettings } from './agent-settings.js';
 import { brainstormRequest } from './brainstorm-request.js';
 import { type SaidMessage, saidMessages, TOKEN } from './said-texts.js';
 
-/** Tasks that are read at once, and in all. */
+/** Number of Tasks that are read at once. */
 const PAGE = 10;
 const MOST_TURNS = 200;
-/** Bytes of logs that are read at once; nothing is remembered beyond a turn whose log is larger. */
+/** Maximum bytes of logs that are read at once; a turn with a larger log ends the memory. */
 const MOST_BYTES = 4 * 1024 ** 2;
 
-/** What an agent may remember of what was said before. */
+/** Settings of an agent's memory. */
 export type Remembering = Pick<AgentSettings, 'history' | 'historyTokens'>;
 
-/** Messages that an agent remembers, the oldest first. */
+/** Messages that an agent remembers, oldest first. */
 export interface Remembered {
-  /** Tasks that `messages` are of; absent where the agent looks for none. */
+  /** Tasks that `messages` come from; absent if the agent uses no memory. */
   readonly taskIds?: readonly string[];
   readonly messages: readonly ModelMessage[];
 }
@@ -31,17 +31,18 @@ interface Turn {
 }
 
 /**
- * What was said earlier between an agent and an owner in the same context: the Message and the answer of each Task that
- * was completed before this one began, the newest as far as there is room for them. The calls of one run for one node are
- * no turns of a talk, those of one conversation are; before the Message of such a turn comes what its entry says was said.
+ * Reads the earlier turns of an agent with the same owner in the same context: the Message and answer of each Task that
+ * completed before this one began, the newest ones that fit.
  *
- * - Which Tasks those are follows from the order of commits, whatever the clocks of replicas say.
- * - Tasks that the log of this one names are read again: a replica that adopts the Task remembers the same.
+ * - Calls of one run for the same node are no turns of a dialog; calls of one conversation are.
+ * - A conversation's turn is preceded by the texts of its entry.
+ * - The order of commits decides which Tasks are earlier, so clocks of replicas have no influence.
+ * - Tasks that this Task's log names are read again: a replica that adopts the Task remembers the same.
  */
 export class AgentMemory {
   /**
-   * @param entries absent where no conversation of this service calls
-   * @param brainstorms absent where no brainstorm of this service calls
+   * @param entries absent if no conversation of this service calls agents
+   * @param brainstorms absent if no brainstorm of this service calls agents
    */
   constructor(
     private readonly store: Pick<TaskStore, 'header' | 'completedBefore' | 'page'>,
@@ -50,8 +51,8 @@ export class AgentMemory {
   ) {}
 
   /**
-   * Waits for a database that is out of reach.
-   * @param noted ids of the Tasks that were chosen when the model was asked first
+   * Returns the remembered Messages. Waits for an unreachable database.
+   * @param noted ids of the Tasks that were chosen for the first model call
    */
   async earlier(
     context: RequestContext,
@@ -59,7 +60,7 @@ export class AgentMemory {
     noted?: readonly string[],
   ): Promise<Remembered> {
     if (history === 'none' || historyTokens <= 0) return NOTHING_REMEMBERED;
-    // A Task that has just begun is only known to the store when that is durable.
+    // The store knows a new Task only once it is durable.
     await context.flush();
     const { taskId, signal, userMessage, call } = context;
     const inConversation = this.entries?.read(userMessage, call.scope) !== undefined;
@@ -70,7 +71,7 @@ export class AgentMemory {
     }, signal);
   }
 
-  /** The newest first, as far as there is room. */
+  /** Returns the newest turns that fit, newest first. */
   private async choose(own: TaskHeader, historyTokens: number, inConversation: boolean): Promise<Turn[]> {
     const before = await this.store.completedBefore(own.taskId, MOST_TURNS);
     const others = inConversation ? before : before.filter((header) => !isOfSameRun(own, header));
@@ -89,14 +90,14 @@ export class AgentMemory {
     return Array.fromAsync(this.turns(own, noted.toReversed()));
   }
 
-  /** Yields turns in the order of the ids. Tasks that retention has deleted are left out. */
+  /** Yields turns in the order of the ids. Tasks that retention has deleted are omitted. */
   private async *turns(own: TaskHeader, ids: readonly string[]): AsyncGenerator<Turn> {
     let limit = PAGE;
     for (let at = 0; at < ids.length;) {
       const wanted = ids.slice(at, at + limit);
       const { tasks, more } = await this.page(own, wanted);
       const read = new Map(tasks.map((stored) => [stored.header.taskId, stored]));
-      // Together they are more than is read at once: those from the first that is missing are read next.
+      // Together they exceed the limit; those from the first missing one on are read next.
       const missing = more ? wanted.findIndex((taskId) => !read.has(taskId)) : -1;
       const taken = missing < 0 ? wanted : wanted.slice(0, missing);
       for (const taskId of taken) {
@@ -120,7 +121,7 @@ export class AgentMemory {
     ];
   }
 
-  /** Has `more` where the Tasks are more than is read at once. */
+  /** Reads Tasks. `more` is true if they exceed the size limit. */
   private async page({ tenant, owner }: TaskHeader, taskIds: readonly string[]): ReturnType<TaskStore['page']> {
     const admit = async (bytes: number): Promise<void> => {
       if (bytes > MOST_BYTES) throw new TooMuch();
@@ -137,22 +138,22 @@ export class AgentMemory {
 
 class TooMuch extends Error {}
 
-/** @param turns the newest first */
+/** @param turns turns, newest first */
 function remembered(turns: readonly Turn[]): Remembered {
   const inOrder = turns.toReversed();
   return { taskIds: inOrder.map(({ taskId }) => taskId), messages: inOrder.flatMap(({ messages }) => messages) };
 }
 
-/** A run calls a node again for other iterations, items and attempts, which know nothing of each other. */
+/** True if the same run called the node for another iteration, item or attempt; these are independent. */
 function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: TaskHeader): boolean {
   const node = own.agent.slice(own.agent.lastIndexOf('/') + 1);
   const called = textBefore(parentReference, '@[#');
-  // What an agent calls as a tool (`tool#<id of the call>`) is one talk, whatever its node is named.
+  // Calls of an agent as a tool (`tool#<call id>`) are one dialog, whatever the name of the node.
   const isOfRun = /#\d+$/.test(parentReference) && called === node;
   return own.parentTaskId !== undefined && parentTaskId === own.parentTaskId && isOfRun;
 }
 
-/** Replaces files with a line about them. */
+/** Replaces a file with a line about it. */
 function kept(part: Part): Part {
   return isFilePart(part) ? textPart(describedPart(part)) : part;
 }

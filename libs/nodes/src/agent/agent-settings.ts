@@ -2,41 +2,41 @@ import type { NodeSpec } from '#libs/executor';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { type AgentToolConfig, agentToolConfigs, isAgentEntry } from './agent-tool-config.js';
 
-/** What is done about a tool's call of which nobody knows whether it was made. */
+/** Options for a tool call that was interrupted, so that its outcome is unknown. */
 export const UNCERTAIN = ['ask', 'fail', 'repeat'] as const;
-/** What an agent knows of what was said before. */
+/** Options for an agent's memory. */
 export const HISTORIES = ['context', 'none'] as const;
 
 export const DEFAULT_STEPS = 10;
 export const DEFAULT_HISTORY_TOKENS = 32_000;
 
-/** What the config of an `agent` node says. */
+/** Settings from the config of an `agent` node. */
 export interface AgentSettings {
-  /** The models to ask, the first of them first; absent names stand for the service's own. */
+  /** Models to ask, in order. `undefined` stands for the service's default model. */
   models: readonly [string | undefined, ...string[]];
   systemPrompt?: string;
   temperature?: number;
-  /** Tokens of one answer. */
+  /** Maximum tokens of one answer. */
   maxTokens?: number;
-  /** Built-in tools by name, others as `server/glob`. */
+  /** Names of built-in tools, or `server/glob`. */
   tools: readonly string[];
-  /** Tools that are agents. */
+  /** Agents that are tools. */
   agents: readonly AgentToolConfig[];
-  /** Calls of a model in one Task, without the one that mends an answer. */
+  /** Maximum model calls in one Task, without those that correct an answer. */
   maxSteps: number;
-  /** The JSON Schema of the answer, which is data then. */
+  /** JSON Schema of the answer, which is then data. */
   output?: JsonObject;
   history: (typeof HISTORIES)[number];
-  /** Tokens of what was said before. */
+  /** Maximum tokens of remembered texts. */
   historyTokens: number;
-  /** Tools, as in `tools`, that somebody is asked about before each call. */
+  /** Tools, as in `tools`, whose calls need approval by a person. */
   approve: readonly string[];
   onUncertain: (typeof UNCERTAIN)[number];
-  /** Tokens after which no model is called any more. */
+  /** Number of used tokens after which no model is called. */
   budget?: number;
 }
 
-/** Reads a config that may have been saved when other rules held: what is none is as if it were not there. */
+/** Reads a config, which may have been saved under other rules. Invalid members count as absent. */
 export function agentSettings({ config }: Pick<NodeSpec, 'config'>): AgentSettings {
   const { system_prompt: systemPrompt, temperature, maxTokens, maxSteps, output, historyTokens, budget } = config;
   const [model, ...fallbacks] = [textIn(config.model), ...textsIn(config.fallbacks)];

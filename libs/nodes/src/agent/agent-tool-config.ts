@@ -12,14 +12,14 @@ import {
 import { LONGEST_TIMEOUT_SECONDS } from '../external-executor.js';
 import { LONGEST_TURN_SECONDS, type TalkConfig, talkConfig, talkFaults, talkSchema } from './talk-config.js';
 
-/** Who answers a question of an agent that is called as a tool, where the question does not need a person. */
+/** Options for who answers a called agent's question, unless the question requires a person. */
 export const ON_QUESTION = ['model', 'ask'] as const;
 
 const DEFAULT_SECONDS = 60;
 const DEFAULT_CALLS = 10;
 const MOST_CALLS = 1_000;
 const LONGEST_DESCRIPTION = 4_000;
-/** Characters of a name that follows from a URL. */
+/** Maximum length of a name derived from a URL. */
 const LONGEST_NAME = 200;
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
@@ -27,26 +27,26 @@ const REFERENCE = '(?:[hH][tT][tT][pP][sS]?://[^ ]+|/?[A-Za-z0-9_][A-Za-z0-9_./-
 const NAMED = new RegExp(`^${AGENT_TOOL}${REFERENCE}$`);
 const ALONE = new RegExp(`^${REFERENCE}$`);
 
-/** Pattern of names that `approve` may have of agents. */
+/** Pattern of agents' names in `approve`. */
 export const AGENT_GLOB = /^agent:[A-Za-z0-9_.:*?/-]{1,256}$/;
 
-/** An agent that a model may call as a tool. */
+/** Agent that a model may call as a tool. */
 export interface AgentToolConfig {
-  /** `agent:<name>`, as events and the log name the tool. */
+  /** `agent:<name>`, the tool's name in events and the log. */
   tool: string;
-  /** The name, the path below `/a2a`, or the URL of the agent. */
+  /** Agent's name, path below `/a2a`, or URL. */
   reference: string;
   description?: string;
-  /** Name of a stored credential; for a URL alone. */
+  /** Name of a stored credential; only for a URL. */
   credential?: string;
-  /** Protocol that the agent is known to speak; for a URL alone. */
+  /** Protocol that the agent is known to speak; only for a URL. */
   protocol?: 'founding';
-  /** Milliseconds that one call may take. */
+  /** Time limit of one call in milliseconds. */
   limit: number;
-  /** Calls in one Task. */
+  /** Maximum number of calls in one Task. */
   maxCalls: number;
   onQuestion: (typeof ON_QUESTION)[number];
-  /** Present where a call is a conversation. */
+  /** Present if a call is a conversation. */
   talk?: TalkConfig;
 }
 
@@ -119,17 +119,17 @@ export const AGENT_TOOL_SCHEMAS: readonly JsonObject[] = [
   },
 ];
 
-/** True if an entry of `tools` is meant as an agent, whether or not it is a valid one. */
+/** True if an entry of `tools` is meant as an agent, valid or not. */
 export function isAgentEntry(entry: JsonValue): boolean {
   return isJsonObject(entry) || (typeof entry === 'string' && entry.startsWith(AGENT_TOOL));
 }
 
 const FOR_URL = 'is for an agent that is named by its URL';
 
-/** A fault of an entry: the member, if it is about one, and what that must be. */
+/** Fault of an entry: the member, if the fault concerns one, and the rule it violates. */
 export type EntryFault = readonly [member: string | undefined, rule: string];
 
-/** Returns what is wrong with an entry that is an agent, one fault for each member. */
+/** Returns the faults of an entry that is an agent, one for each member. */
 export function entryFaults(entry: JsonValue): EntryFault[] {
   if (!isJsonObject(entry)) return referenceFault(entry, textOf(entry).slice(AGENT_TOOL.length), undefined);
   const { agent, auth, protocol, talk, ...members } = entry;
@@ -151,7 +151,7 @@ function announceFault(announce: JsonValue): string | undefined {
   return referenceFault(announce, announce, 'announce')[0]?.[1];
 }
 
-/** Returns the members that a conversation has no use for. */
+/** Returns the faults of members that have no effect on a conversation. */
 function faultsBesideTalk({ protocol, onQuestion, timeout }: JsonObject): EntryFault[] {
   const unused = Object.entries({ protocol, onQuestion }).filter(([, value]) => value !== undefined);
   const isLong = typeof timeout === 'number' && timeout > LONGEST_TURN_SECONDS;
@@ -161,7 +161,9 @@ function faultsBesideTalk({ protocol, onQuestion, timeout }: JsonObject): EntryF
   ];
 }
 
-/** Returns the agents that a config names, as far as its entries are valid; of those with one name the first. */
+/**
+ * Returns the agents that a config names, without invalid entries. If two entries share a name, the first one counts.
+ */
 export function agentToolConfigs(tools: JsonValue | undefined): AgentToolConfig[] {
   const entries = Array.isArray(tools) ? tools.filter((it) => isAgentEntry(it) && entryFaults(it).length === 0) : [];
   const found = new Map<string, AgentToolConfig>();
@@ -169,17 +171,17 @@ export function agentToolConfigs(tools: JsonValue | undefined): AgentToolConfig[
   return [...found.values()];
 }
 
-/** Returns an agent's reference as it may be shown. */
+/** Returns an agent's reference without secrets. */
 export function shownReference({ reference }: Pick<AgentToolConfig, 'reference'>): string {
   return isUrl(reference) ? shownUrl(reference) : reference;
 }
 
-/** Returns how an agent is reached, where that is not as everybody is. */
+/** Returns the credential and protocol for calls of an agent, if set. */
 export function reachOf({ credential, protocol }: AgentToolConfig): Pick<AgentToolConfig, 'credential' | 'protocol'> {
   return { ...(credential !== undefined && { credential }), ...(protocol && { protocol }) };
 }
 
-/** Returns the name of the tool that a valid entry makes, with its prefix. */
+/** Returns the name of a valid entry's tool, with its prefix. */
 export function agentToolName(entry: JsonValue): string {
   return configOf(entry).tool;
 }
@@ -202,8 +204,8 @@ function configOf(entry: JsonValue): AgentToolConfig {
 }
 
 /**
- * Returns the name of a tool by its agent: the workflow's name, `<workflow>_<node>`, or the URL's host and path. A card's
- * name would change with the card, and might be that of another agent.
+ * Derives a tool's name from the agent: the workflow's name, `<workflow>_<node>`, or the URL's host and path. The
+ * card's name is not used, as it may change or equal that of another agent.
  */
 function nameOf(reference: string): string {
   if (isUrl(reference) && URL.canParse(reference)) {

@@ -7,64 +7,66 @@ import type { ToolOutcome } from './agent-events.js';
 import type { LoggedCall } from './agent-log.js';
 import type { WireNames } from './wire-names.js';
 
-/** For whom tools are called, and how long that is wanted. */
+/** Caller of tools, and the signal that ends the calls. */
 export interface ToolCaller {
   tenant: string;
   owner: string;
   signal: AbortSignal;
-  /** `traceparent` and the like, for whom the call goes on to. */
+  /** Trace context (`traceparent`, …) to pass on. */
   trace?: Readonly<Record<string, string>>;
 }
 
-/** What a model and its loop know of every tool. */
+/** Description of a tool. */
 export interface ToolDescription {
-  /** `server/tool`, `agent:name`, or the name of a built-in one. */
+  /** `server/tool`, `agent:name`, or the name of a built-in tool. */
   readonly name: string;
   readonly description: string;
-  /** A JSON Schema. */
+  /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
-  /** Whether somebody is asked before each call. */
+  /** True if each call needs approval by a person. */
   readonly needsApproval: boolean;
 }
 
-/** A tool that a model may use. */
+/** Tool that a model may call. */
 export interface AgentTool extends ToolDescription {
-  /** Whether it does no harm to call it twice. */
+  /** True if a repeated call does no harm. */
   readonly repeatable: boolean;
-  /** @throws what the signal was aborted with, and nothing that a caller may know */
+  /** @throws the signal's reason, or an internal error */
   call(args: JsonObject, caller: ToolCaller): Promise<ToolOutcome>;
 }
 
-/** A tool that is an agent. It records its calls itself, and a call may end in a question. */
+/** Tool that is an agent. It records its calls itself, and a call may end in a question. */
 export interface SelfRecordingTool extends ToolDescription {
-  /** The agent as the config names it, without secrets. */
+  /** Agent as the config names it, without secrets. */
   readonly reference: string;
   /** Returns why a call is not made, for the model to read. */
   refusal(call: LoggedCall): string | undefined;
-  /** True if a call that was cut off is resumed: its Task is followed, or the same Message makes no second Task. */
+  /**
+   * True if an interrupted call can be resumed: its Task is followed, or the repeated Message creates no second Task.
+   */
   resumes(call: LoggedCall): boolean;
   /**
-   * Makes a call, or resumes it. The last event is the result, or a question: the Task then waits.
-   * @throws what the signal was aborted with, and nothing that a caller may know
+   * Makes or resumes a call. The last event is the result, or a question after which the Task waits.
+   * @throws the signal's reason, or an internal error
    */
   steps(call: LoggedCall): AsyncGenerator<NodeEvent, void, void>;
 }
 
 export type OfferedTool = AgentTool | SelfRecordingTool;
 
-/** Where agents find tools. */
+/** Finds tools for agents. */
 export abstract class AgentTools {
-  /** The names of tools that are named without a server. */
+  /** Names of the built-in tools. */
   abstract readonly builtIn: readonly string[];
 
   /**
-   * The tools that patterns name: built-in ones by name, others as `server/glob`.
-   * @throws NodeFailure where one cannot be looked up
+   * Returns the tools that patterns match: built-in ones by name, others as `server/glob`.
+   * @throws NodeFailure if a server's tools cannot be listed
    */
   abstract find(patterns: readonly string[], caller: ToolCaller): Promise<AgentTool[]>;
 }
 
-/** The tools of this process. */
+/** Tools of this process. */
 export class BuiltInTools extends AgentTools {
   constructor(private readonly registry: ToolRegistry) {
     super();
@@ -95,15 +97,15 @@ export class BuiltInTools extends AgentTools {
   }
 }
 
-/** What a model is told of tools. */
+/** Describes tools for a model. */
 export function modelTools(tools: readonly ToolDescription[], wire: WireNames): ModelTool[] {
   return tools.map(({ name, description, inputSchema }) => ({ name: wire.of(name), description, inputSchema }));
 }
 
-/** Bytes of a result that are kept. */
+/** Maximum size of a result in bytes. */
 const MOST_BYTES = 256 * 1024;
 
-/** A result that is too large is cut, and then a text. */
+/** Truncates a result that is too large; it then is a text. */
 export function capped(result: JsonValue): ToolOutcome {
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   if (text.length * 3 <= MOST_BYTES || Buffer.byteLength(text) <= MOST_BYTES) return { result };
@@ -113,7 +115,7 @@ export function capped(result: JsonValue): ToolOutcome {
   return { result: bytes.toString('utf8', 0, end), truncated: true };
 }
 
-/** True if the byte continues a character of UTF-8. */
+/** True if the byte continues a UTF-8 character. */
 function isWithinCharacter(bytes: Buffer, index: number): boolean {
   return ((bytes[index] ?? 0) & 0xc0) === 0x80;
 }

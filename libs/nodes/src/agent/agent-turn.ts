@@ -9,32 +9,34 @@ import { type SaidMessage, saidMessages } from './said-texts.js';
 import type { OfferedTool, ToolCaller } from './agent-tools.js';
 import type { WireNames } from './wire-names.js';
 
-/** What an agent works with while one execution lasts. */
+/** State and services of one execution of an agent. */
 export interface AgentTurn {
-  /** The node's id, which its Artifact has too. */
+  /** Node's id, which is also that of its Artifact. */
   node: string;
   context: RequestContext;
   settings: AgentSettings;
   models: Models;
   tools: readonly OfferedTool[];
   wire: WireNames;
-  /** What the answer has to be, where that is said. */
+  /** Required form of the answer, if any. */
   structure: StructuredAnswer | undefined;
   log: AgentLog;
-  /** What a conversation says of the Message that is worked on, and of the one that the Task began with. */
+  /** Conversation entries of the current Message, and of the Message that began the Task. */
   entries: { current?: ConversationEntry; opening?: ConversationEntry };
-  /** What a brainstorm asks with the Message that the Task began with. */
+  /** Request of the brainstorm in the Message that began the Task. */
   brainstorm?: BrainstormRequest;
-  /** Reads what was said before the Task, once for the turn. */
+  /** Reads the memory of earlier Tasks, once for the turn. */
   earlier(): Promise<Remembered>;
 }
 
-/** For whom the tools of a turn are called. */
+/** Returns the caller of a turn's tools. */
 export function callerOf({ call, signal }: RequestContext): ToolCaller {
   return { ...call.scope, signal };
 }
 
-/** The conversation as a model is told it: what it is, what was said before and in this Task. The echo needs no past. */
+/**
+ * Builds the conversation for a model: system prompts, memory, and this Task's Messages. The echo model gets no memory.
+ */
 export async function conversation(turn: AgentTurn, model: string): Promise<ModelMessage[]> {
   const { settings, log, context, brainstorm } = turn;
   const prompts = [settings.systemPrompt, brainstorm?.systemPrompt, instructionsOf(turn)];
@@ -49,17 +51,19 @@ export async function conversation(turn: AgentTurn, model: string): Promise<Mode
   ];
 }
 
-/** Returns what the Task began with. */
+/** Returns the Messages that the Task began with. */
 export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 'userMessage'>): Message[] {
   return log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
 }
 
-/** Returns what was said in the conversation that the agent was not sent, as far as its config has room for it. */
+/** Returns the texts of the conversation that the agent did not receive itself, as far as they fit its memory. */
 export function saidBefore({ settings, entries }: Pick<AgentTurn, 'settings' | 'entries'>): SaidMessage[] {
   return settings.history === 'none' ? [] : saidMessages(entries.opening, settings.historyTokens);
 }
 
-/** Returns what the conversation asks for. An announcer is told which of the promised texts its config has no room for. */
+/**
+ * Returns the conversation's instructions. For an announcer they name the promised texts that do not fit its memory.
+ */
 function instructionsOf({ settings, entries }: Pick<AgentTurn, 'settings' | 'entries'>): string | undefined {
   const { current, opening } = entries;
   if (current?.role !== 'announcer') return current?.instructions;
@@ -74,7 +78,7 @@ function modelMessage({ role, parts }: Message): ModelMessage {
   return { role: role === 'ROLE_USER' ? 'user' : 'assistant', parts };
 }
 
-/** The log has tools by the names that they have elsewhere. */
+/** Replaces the names of tools in the log by those on the wire. */
 function onWire(said: ModelMessage, wire: WireNames): ModelMessage {
   const named = <T extends { name: string }>(it: T): T => ({ ...it, name: wire.of(it.name) });
   if (said.role === 'tool') return { ...said, results: said.results.map(named) };

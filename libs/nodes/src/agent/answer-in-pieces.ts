@@ -5,17 +5,17 @@ import { typedParts } from '../result-parts.js';
 import { answerPiece } from './agent-events.js';
 import type { AgentTurn } from './agent-turn.js';
 
-/** An answer of a model while it comes, and what its Task has been told of it: pieces of one Artifact. */
+/** Model's answer while it arrives. It is reported as pieces of one Artifact. */
 export class AnswerInPieces {
   readonly calls: ToolCall[] = [];
-  /** What has come and was not told. */
+  /** Parts that arrived and were not reported. */
   private parts: Part[] = [];
   private text: string | undefined;
   private isReported = false;
 
   constructor(private readonly turn: Pick<AgentTurn, 'node' | 'context' | 'structure'>) {}
 
-  /** True if the model has said nothing so far and called nothing. */
+  /** True if the model has sent neither text nor calls so far. */
   get isEmpty(): boolean {
     return this.calls.length === 0 && this.parts.length === 0 && this.text === undefined && !this.isReported;
   }
@@ -29,13 +29,13 @@ export class AnswerInPieces {
     this.parts.push(part);
   }
 
-  /** What has come so far; JSON that may be none is told of as a whole. */
+  /** Yields the Parts that arrived. A structured answer is reported only as a whole. */
   *report(): Generator<NodeEvent> {
     if (!this.turn.structure) yield* this.piece({});
   }
 
   /**
-   * Yields the rest, before the answer is recorded as one: what the log says of it then is whole.
+   * Yields the remaining Parts. Call it before the answer is recorded, so that the log then has the whole answer.
    * @param report metadata of the Artifact whose data is the answer
    */
   *last(report?: JsonObject): Generator<NodeEvent> {

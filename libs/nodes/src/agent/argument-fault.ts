@@ -1,7 +1,7 @@
 import { InputSchema, InvalidInputSchema } from '#libs/expressions';
 import type { JsonObject } from '#libs/protocol';
 
-/** Returns what is wrong with the arguments of a tool. A schema that cannot be used refuses nothing. */
+/** Returns the first fault of a tool's arguments. An invalid schema accepts all arguments. */
 export function argumentFault(schema: JsonObject, args: JsonObject): string | undefined {
   try {
     const [found] = InputSchema.of(schema).faults(args);

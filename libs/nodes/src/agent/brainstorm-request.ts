@@ -4,17 +4,17 @@ import { dataPart, firstData, isJsonObject, type JsonObject, type Message, type 
 import type { TaskScope } from '#libs/tasks';
 import type { AgentLog } from './agent-log.js';
 
-/** What a brainstorm of this service asks of a model. */
+/** Request of a brainstorm of this service to a model. */
 export interface BrainstormRequest {
   systemPrompt: string;
-  /** The state alone: the rest of the payload is for agents that no entry comes to. */
+  /** State of the brainstorm; the rest of the payload is for agents without an entry. */
   parts: Part[];
   entry: BrainstormEntry;
 }
 
 /**
- * Returns what a brainstorm asks an agent with a Message; `undefined` for a Message that this service signed no entry for,
- * or one for another agent.
+ * Returns the request of a brainstorm in a Message; `undefined` if this service signed no entry for it, or one for
+ * another agent.
  */
 export function brainstormRequest(
   message: Message,
@@ -29,13 +29,13 @@ export function brainstormRequest(
   return { systemPrompt, parts: [dataPart(state)], entry };
 }
 
-/** What an answer comes out of, before its last step is recorded. */
+/** Source of an answer's report, before its last step is recorded. */
 interface AnswerSource {
   log: Pick<AgentLog, 'mended' | 'usage'>;
   structure: StructuredAnswer | undefined;
 }
 
-/** Returns the metadata of an answer's Artifact by which the brainstorm learns what was mended and used for it. */
+/** Returns Artifact metadata that reports the corrections and token usage of an answer to the brainstorm. */
 export function answerReport({ log, structure }: AnswerSource, last?: ModelUsage): JsonObject {
   const { inputTokens, outputTokens } = log.usage;
   const usage = {

@@ -8,16 +8,18 @@ import type { LoggedCall } from './agent-log.js';
 import { type AgentTurn, callerOf } from './agent-turn.js';
 import type { OfferedTool } from './agent-tools.js';
 
-/** How often a call may be made without a question: the second time only where that does no harm. */
+/** Number of times that a repeatable call is made without a question. */
 const TWICE = 2;
-/** Characters of arguments that a question has in its text. */
+/** Maximum characters of arguments in a question's text. */
 const SHOWN = 2_000;
 
 /**
- * One call that a model asked for: asked about where that is wanted, recorded, made, its result recorded. A call that may
- * have been made before an earlier execution ended is made again only where its tool says that this does no harm, or
- * somebody does. The Task waits after a question: the last event.
- * @throws NodeFailure where the config wants that of a call with unknown fate
+ * Handles one call requested by a model: asks for approval if needed, records the call, makes it, and records its
+ * result.
+ * - A call that may have been made by an earlier execution is repeated only if its tool or a person permits it.
+ * - A question is the last event; the Task then waits.
+ *
+ * @throws NodeFailure if the config says to fail for a call with an unknown outcome
  */
 export async function* callStep(turn: AgentTurn, call: LoggedCall): AsyncGenerator<NodeEvent, void, void> {
   const { context } = turn;
@@ -34,7 +36,7 @@ export async function* callStep(turn: AgentTurn, call: LoggedCall): AsyncGenerat
   yield toolResult(context, call, await tool.call(call.args, { ...callerOf(context), ...(trace && { trace }) }));
 }
 
-/** Why a call is not made, for the model to read. */
+/** Returns why a call is not made, for the model to read. */
 function refusalOf(call: LoggedCall, tool: OfferedTool | undefined): string | undefined {
   if (call.approved === 'no') return 'the call was refused by whoever was asked about it';
   if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
@@ -47,14 +49,14 @@ const CUT_OFF = 'the call was cut off: it is not known whether it was made';
 
 function approval({ settings }: AgentTurn, call: LoggedCall, tool: OfferedTool | undefined): CallQuestion | undefined {
   if (call.approved === 'yes' || tool === undefined) return undefined;
-  // An agent may be approved as `tools` names it: the name of its tool may be a shorter one.
+  // `approve` may name an agent as `tools` does, or by the possibly shorter name of its tool.
   const names = 'reference' in tool ? [tool.name, `${AGENT_TOOL}${tool.reference}`] : [tool.name];
   const isNamed = settings.approve.some((pattern) => names.some((name) => matchesGlob(pattern, name)));
   const isAsked = tool.needsApproval || isNamed;
   return isAsked ? { about: 'approval', call: call.id } : undefined;
 }
 
-/** @throws NodeFailure where the config says so */
+/** @throws NodeFailure if the config says to fail */
 function repetition(
   { settings }: AgentTurn,
   call: LoggedCall,
@@ -88,7 +90,7 @@ function words(
   return [textPart(text), dataPart({ tool: call.tool, args })];
 }
 
-/** Returns a text that tells a model of arguments that could not be read. */
+/** Returns the error for arguments that could not be parsed, for the model to read. */
 function faultIn(malformed: string): string {
   try {
     parseJson(malformed);

@@ -1,31 +1,31 @@
 import { isWaitingState, type TaskState } from '#libs/protocol';
 import type { CalledNote, AgentTask } from './agent-events.js';
 
-/** A called agent's Task that waits for an answer, or may do so. */
+/** Called agent's Task that waits for an answer, or may wait. */
 export interface WaitingAgentTask extends AgentTask {
-  /** The call that the Task was left waiting by. */
+  /** Call that left the Task waiting. */
   call: string;
   tool: string;
-  /** State of the Task; absent: it is not known. */
+  /** State of the Task, if known. */
   state?: TaskState;
 }
 
-/** What the log of an agent's Task says of the agents that it called as tools, by tool. */
+/** State of the agents that an agent's Task called as tools, by tool. */
 export class CalledAgentLog {
   private readonly ids = new Map<string, Set<string>>();
   private readonly contexts = new Map<string, string>();
   private readonly open = new Map<string, WaitingAgentTask>();
   private readonly tokens = new Map<string, number>();
-  /** Tasks that no call answers any more, and that may still wait. */
+  /** Tasks that no later call answers and that may still wait. */
   private readonly left: WaitingAgentTask[] = [];
 
-  /** Notes a call; its repetition is the same one. */
+  /** Records a call. A repeated call counts once. */
   count(tool: string, id: string): void {
     const ids = this.ids.get(tool) ?? new Set();
     this.ids.set(tool, ids.add(id));
   }
 
-  /** Notes the end of a call. @param called absent where no Task of the agent was seen */
+  /** Records the end of a call. @param called absent if no Task of the agent was seen */
   end(tool: string, called: CalledNote | undefined): void {
     if (called === undefined) return;
     const { call, taskId, contextId, state, left, tokens = 0 } = called;
@@ -37,12 +37,12 @@ export class CalledAgentLog {
     else if (this.open.get(tool)?.taskId === taskId) this.open.delete(tool);
   }
 
-  /** Returns how many calls of a tool were recorded. */
+  /** Returns the number of recorded calls of a tool. */
   calls(tool: string): number {
     return this.ids.get(tool)?.size ?? 0;
   }
 
-  /** Returns the agent's context of the earlier calls of a tool. */
+  /** Returns the agent's context from earlier calls of a tool. */
   contextOf(tool: string): string | undefined {
     return this.contexts.get(tool);
   }
@@ -52,12 +52,12 @@ export class CalledAgentLog {
     return this.open.get(tool);
   }
 
-  /** Returns the tokens that the results of earlier calls say an agent's Task has used. */
+  /** Returns the tokens of an agent's Task according to the results of earlier calls. */
   tokensOf(taskId: string): number {
     return this.tokens.get(taskId) ?? 0;
   }
 
-  /** All Tasks that wait for an answer, or may do so. */
+  /** Tasks that wait for an answer, or may wait. */
   get waiting(): WaitingAgentTask[] {
     return [...this.open.values(), ...this.left];
   }

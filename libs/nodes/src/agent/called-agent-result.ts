@@ -2,7 +2,7 @@ import type { CalledTask } from '#libs/a2a-client';
 import { questionText } from '#libs/agent-calls';
 import { isFilePart, type JsonObject, type JsonValue, type Part, textRows } from '#libs/protocol';
 
-/** Returns what a model reads of the answer of a called agent. */
+/** Returns a called agent's answer as a model reads it. */
 export function resultOf({ reply, artifacts, status }: CalledTask): JsonObject {
   const said = reply ?? status?.message;
   const made = reply || artifacts.length === 0 ? (said ? [said] : []) : artifacts;
@@ -18,7 +18,7 @@ export function resultOf({ reply, artifacts, status }: CalledTask): JsonObject {
   };
 }
 
-/** Returns what a model reads of a question that it may answer. */
+/** Returns a called agent's question as a model reads it, if the model may answer. */
 export function questionResult(answer: CalledTask): JsonObject {
   return { status: 'input-required', text: questionText(answer) };
 }

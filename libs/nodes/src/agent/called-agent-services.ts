@@ -4,33 +4,33 @@ import type { TaskStore } from '#libs/tasks';
 import type { AgentLog } from './agent-log.js';
 import type { AgentToolConfig } from './agent-tool-config.js';
 
-/** What an `agent` node needs to call agents as tools. */
+/** Services for calling agents as tools. */
 export interface AgentToolServices extends ProcessServices {
   tasks: ProcessServices['tasks'] & Pick<TaskStore, 'events'>;
   references: Pick<AgentReferences, 'called' | 'served'>;
-  /** Absent: calls are not counted. */
+  /** Budgets of calls; absent: calls are not counted. */
   budgets?: Pick<CallBudgets, 'spend'>;
-  /** Absent: no call is a conversation. */
+  /** Conversations between agents; absent: no call is a conversation. */
   talks?: AgentTalks;
 }
 
-/** One execution of an `agent` node that calls agents. */
+/** Execution of an `agent` node that calls agents. */
 export interface CallingExecution {
   context: RequestContext;
-  /** The calls that led to the Task. */
+  /** Chain of calls that led to the Task. */
   links: readonly ChainLink[];
   log: AgentLog;
 }
 
-/** What a tool that is an agent makes its calls with. */
+/** Access of an agent's tool to the calls of its execution. */
 export interface AgentToolCalls {
   readonly services: AgentToolServices;
   readonly execution: CallingExecution;
   readonly calls: ProcessCalls;
-  /** Returns whom a call is for, by its id. */
+  /** Returns the agent to call, with the call's id as its reference. */
   called(config: AgentToolConfig, id: string): CalledAgent;
   /**
-   * Counts one call for the root of the Task.
+   * Counts one call in the budget of the Task's root.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
    */
   spend(): Promise<void>;

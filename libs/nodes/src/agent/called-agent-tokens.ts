@@ -4,7 +4,7 @@ import type { TaskStore } from '#libs/tasks';
 /** Number of events that are read at once. */
 const PAGE = 100;
 
-/** Returns the tokens that the log of a Task of this service tells of: 0 where there is no such Task. */
+/** Returns the tokens recorded in the log of a local Task; 0 if there is no such Task. */
 export async function loggedTokens(store: Pick<TaskStore, 'events'>, taskId: string): Promise<number> {
   let tokens = 0;
   for (let after = 0; ;) {
@@ -16,7 +16,7 @@ export async function loggedTokens(store: Pick<TaskStore, 'events'>, taskId: str
   }
 }
 
-/** Returns the tokens that a step tells of: of a model's answer, or of the agents that the called agent called. */
+/** Returns the tokens that a step reports: those of a model's answer, or of the agents that the called agent called. */
 export function tokensIn({ type, payload }: Partial<RunEventNote> = {}): number {
   const usage = payload?.['usage'];
   if (type === 'tool.result') return numberOf(payload?.['tokens']);

@@ -37,18 +37,18 @@ import { reportedCall } from './reported-call.js';
 /** Tokens that an agent reported in one call. */
 interface ReportedTokens {
   tokens: number;
-  /** True if the call has received every step of the Task since its Message. */
+  /** True if the call has received all steps of the Task since its Message. */
   isAll: boolean;
 }
 
 type Steps = AsyncGenerator<NodeEvent, void, void>;
 
 /**
- * An agent as a tool of an `agent` node.
- * - Nothing leaves before `tool.call` is durable, and the agent's Task is recorded (`parley/called`) when it is seen.
- * - A call that was cut off follows a Task that is known. An agent of this service is sent the same Message, of which it
- *   makes one Task; the call of any other agent has an unknown fate.
- * - Calls in one Task share the agent's context, and a call answers the Task that an earlier one left waiting.
+ * Agent as a tool of an `agent` node.
+ * - A call is sent only after `tool.call` is durable. The agent's Task is recorded (`parley/called`) once it is seen.
+ * - An interrupted call follows its Task, if known. Otherwise a local agent gets the same Message again, which creates
+ *   no second Task; a call of a remote agent has an unknown outcome.
+ * - Calls in one Task share the agent's context. A call answers the Task that an earlier call left waiting.
  */
 export class CalledAgentTool implements SelfRecordingTool {
   readonly name: string;
@@ -94,7 +94,7 @@ export class CalledAgentTool implements SelfRecordingTool {
     }
     const open = await calls.open(this.planned(call));
     let tokens = 0;
-    // A Task that is followed does not repeat its earlier steps.
+    // A followed Task does not repeat its earlier steps.
     let snapshots = isResumed ? 1 : 0;
     for await (const report of reportedCall(open)) {
       if ('progress' in report) {
@@ -111,13 +111,15 @@ export class CalledAgentTool implements SelfRecordingTool {
     yield* this.ended(call, open, await this.tokensOf(call, open, reported));
   }
 
-  /** Returns the tokens that the agent has used for a call; those reported before a question are counted with the result. */
+  /**
+   * Returns the tokens that the agent used for a call. Tokens reported before a question are counted with the result.
+   */
   private async tokensOf({ called }: LoggedCall, { taskId }: AgentCall, reported: ReportedTokens): Promise<number> {
     const tokens = reported.tokens + (called?.tokens ?? 0);
     if (!this.isOwn || reported.isAll || taskId === undefined) return tokens;
     const { services, execution } = this.calledAgents;
     const logged = await untilReached(() => loggedTokens(services.tasks, taskId), execution.context.signal);
-    // The end of a log that is written in this process may not be durable yet.
+    // The log's end may not be durable yet if it is written in this process.
     return Math.max(tokens, logged - this.log.calledAgents.tokensOf(taskId));
   }
 
@@ -135,8 +137,9 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 
   /**
-   * Returns how the agent's Task stands at the end of a call. An answer that has not reached it leaves it waiting for the
-   * next call; one that the agent has refused, or a person has given, is for no other call.
+   * Returns the agent's Task state at the end of a call.
+   * - If an answer has not reached the Task, it stays waiting for the next call.
+   * - If the agent refused the answer, or a person gave it, no later call answers the Task.
    */
   private standing({ answer }: LoggedCall, outcome: CallOutcome): Pick<CalledNote, 'state' | 'left'> {
     const { state, taskId } = outcome.answer;
@@ -182,7 +185,7 @@ export class CalledAgentTool implements SelfRecordingTool {
     };
   }
 
-  /** The inputs of a workflow as data; else the message as text, and the data beside it. */
+  /** Returns the Parts of a call: a workflow's inputs as data, else the message as text with its data. */
   private parts(args: JsonObject): Part[] {
     const { message, data } = args;
     const isMessage =
@@ -191,7 +194,7 @@ export class CalledAgentTool implements SelfRecordingTool {
     return [textPart(message), ...(isJsonObject(data) ? [dataPart(data)] : [])];
   }
 
-  /** Returns the Task that a call answers, if it answers one. */
+  /** Returns the Task that a call answers, if any. */
   private answeredTask({ answer, called }: LoggedCall): AgentTask | undefined {
     return answer ? called : this.log.calledAgents.waitingOf(this.config.tool);
   }
@@ -209,10 +212,10 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 }
 
-/** True if no further answer of a Task can follow: the agent has refused this one, or its time has passed. */
+/** True if the Task accepts no further answer: the agent has refused this one, or the call timed out. */
 function isOver({ kind, timedOut, rateLimited, cause }: CallFailure): boolean {
   if (timedOut) return true;
-  // An agent of this service fails so while its database is out of reach.
+  // A local agent reports this error while its database is unreachable.
   if (!(cause instanceof AgentCallError) || rateLimited || cause.code === A2A_ERRORS.INTERNAL.code) return false;
   return kind === 'rpc-error' || kind === 'client-error' || kind === 'not-found';
 }

@@ -12,10 +12,10 @@ import type { AgentToolServices, AgentToolCalls, CallingExecution } from './call
 import { type OfferedAgent, offeredAgent } from './offered-agent.js';
 import { TalkTool } from './talk-tool.js';
 
-/** Calls of this service that may lie between the first Message and an agent that calls others by itself. */
+/** Maximum number of this service's calls between the first Message and an agent that still may call others. */
 const DEEPEST_AGENTS = 8;
 
-/** The agents that one execution of an `agent` node may call as tools, and its calls to them. */
+/** Agents that one execution of an `agent` node may call as tools, and its calls to them. */
 export class CalledAgents implements AgentToolCalls {
   readonly calls: ProcessCalls;
 
@@ -28,8 +28,8 @@ export class CalledAgents implements AgentToolCalls {
   }
 
   /**
-   * Returns the tools to offer: none where too many calls led here already.
-   * @param inConversation true where the Task is a turn of a conversation, which begins no further one
+   * Returns the offered tools; none if the chain of calls is too long.
+   * @param inConversation true if the Task is a turn of a conversation, which starts no further conversation
    */
   async tools(inConversation: boolean): Promise<SelfRecordingTool[]> {
     const { services, execution, configs } = this;
@@ -50,7 +50,7 @@ export class CalledAgents implements AgentToolCalls {
   called(config: AgentToolConfig, id: string): CalledAgent {
     const { call, signal } = this.execution.context;
     const { talks } = this.services;
-    // The revision proves to another replica that the conversation is asked for by this service.
+    // The revision proves to other replicas that this service requested the conversation.
     const { revision } = this.execution.log;
     const identity = revision !== undefined && { identity: { revision } };
     if (config.talk && talks) return { reference: `tool#${id}`, ...talks.called(), ...identity };
@@ -61,29 +61,29 @@ export class CalledAgents implements AgentToolCalls {
     };
   }
 
-  /** Closes every connection; the agents work on. */
+  /** Closes all connections. The agents continue to work. */
   abort(): void {
     this.calls.abort();
   }
 
-  /** Cancels the Task that is at work and those that wait, records what came of that, and ends the Task. */
+  /** Cancels the running Task and the waiting ones, records the outcomes, and ends the caller's Task as canceled. */
   async *cancel(): AsyncGenerator<NodeEvent, void, void> {
     const canceled = await this.cancelAll();
     for (const events of canceled) yield* events;
     yield statusUpdate(this.execution.context, 'TASK_STATE_CANCELED');
   }
 
-  /** Cancels the Task that is at work and those that wait. Never throws. */
+  /** Cancels the running Task and the waiting ones. Never throws. */
   async endAll(): Promise<void> {
     await this.cancelAll().catch(() => undefined);
   }
 
-  /** Cancels the Tasks that wait for an answer that will not come. Never throws. */
+  /** Cancels the Tasks that wait for an answer which will not come. Never throws. */
   async endWaiting(): Promise<void> {
     await Promise.all(this.execution.log.calledAgents.waiting.map((it) => this.cancelWaiting(it)));
   }
 
-  /** Returns what came of the cancels, by Task. */
+  /** Returns the events of the cancels, by Task. */
   private cancelAll(): Promise<NodeEvent[][]> {
     const { log } = this.execution;
     const open = log.call && log.call.made > 0 ? log.call : undefined;
@@ -99,7 +99,7 @@ export class CalledAgents implements AgentToolCalls {
     return new CalledAgentTool(this, config, offered);
   }
 
-  /** Returns the Task of an open call: the call of a tool whose Task waits is the answer to that Task. */
+  /** Returns the Task of a call in progress: its own, or the waiting one that it answers. */
   private seenOf({ tool, called }: LoggedCall): string | undefined {
     return (called ?? this.execution.log.calledAgents.waitingOf(tool))?.taskId;
   }

@@ -2,7 +2,7 @@ import { type McpTool, McpServerError, type McpTools } from '#libs/mcp-client';
 import { NodeFailure } from '../node-failure.js';
 import { type AgentTool, AgentTools, type ToolCaller } from './agent-tools.js';
 
-/** The tools of this process, and those of MCP servers. */
+/** Tools of this process and of MCP servers. */
 export class ToolsWithServers extends AgentTools {
   constructor(
     private readonly own: AgentTools,

@@ -21,9 +21,11 @@ const EMPTY = 'gave an empty answer';
 type Steps = AsyncGenerator<NodeEvent, void, void>;
 
 /**
- * The next answer of a model, told of as it comes. A step that was cut off is made again, and its Artifact replaces what
- * had been told. Where a model has no answer for a reason that is its own, the next one is asked.
- * @throws NodeFailure where there is none, or no model may be called any more
+ * Asks for the next answer of a model, and reports it as it arrives.
+ * - An interrupted step is made again; its Artifact replaces what was reported.
+ * - If a model fails for a reason of its own, the next model is asked.
+ *
+ * @throws NodeFailure if no model answers, or the limit of steps or tokens is reached
  */
 export async function* modelStep(turn: AgentTurn): Steps {
   const { context, log, models } = turn;
@@ -62,10 +64,10 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentTurn): void {
     throw new NodeFailure(`the model was called ${maxSteps} times (maxSteps) and has no answer yet`);
 }
 
-/** @throws ModelError where the answer is empty and another model may be asked */
+/** @throws ModelError if the answer is empty and another model may be asked */
 async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step: number; isLast: boolean }): Steps {
   const { context, log, settings, structure } = turn;
-  // Decided once, and kept: whoever adopts the Task gives the model the same memory.
+  // Decided once and recorded, so that a replica that adopts the Task gives the model the same memory.
   const isDecided = log.remembered !== undefined || model.name === ECHO_MODEL;
   yield modelRequest(context, { model: model.name, step }, isDecided ? undefined : (await turn.earlier()).taskIds);
   const tools = modelTools(turn.tools, turn.wire);
@@ -101,12 +103,12 @@ async function* askedFor(turn: AgentTurn, model: Model, { step, isLast }: { step
   yield modelResponse(context, response, end.kept);
 }
 
-/** True if the prompt of a brainstorm has the schema in words. */
+/** True if the prompt of a brainstorm already describes the schema. */
 function isDescribed({ brainstorm, structure }: AgentTurn): boolean {
   return brainstorm !== undefined && brainstorm.entry.output === structure?.schema;
 }
 
-/** Calls as the log names them; an id that is none, or that was there before, is replaced. */
+/** Names the calls as the log does. An empty or repeated id is replaced. */
 function askedCalls(turn: AgentTurn, calls: readonly ToolCall[], step: number): AskedCall[] {
   const ids = new Set<string>();
   return calls.map(({ id: said, name, args, malformed }, index) => {

@@ -7,16 +7,16 @@ import { type AgentToolConfig, reachOf } from './agent-tool-config.js';
 import type { ToolCaller } from './agent-tools.js';
 import type { TalkConfig } from './talk-config.js';
 
-/** Skills of a card, and characters in all, that a model is told of. */
+/** Maximum number of a card's skills, and of characters in all, in a description. */
 const MOST_SKILLS = 20;
 const LONGEST = 4_000;
-/** Milliseconds that the card of an agent elsewhere may take. */
+/** Time limit in milliseconds for a remote agent's card. */
 const CARD_MS = 5_000;
 
 const ANSWERING =
   'If the status of the result is "input-required", call this tool again with "message" alone to answer the question.';
 
-/** How a conversation with an agent is begun. */
+/** Arguments that begin a conversation with an agent. */
 const TALK_SCHEMA: JsonObject = {
   type: 'object',
   properties: { message: { type: 'string', description: 'What to say first.' } },
@@ -24,7 +24,7 @@ const TALK_SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** How an agent without inputs is called, and how a question of any agent is answered. */
+/** Arguments of an agent without typed inputs, and of the answer to any agent's question. */
 export const MESSAGE_SCHEMA: JsonObject = {
   type: 'object',
   properties: {
@@ -35,7 +35,7 @@ export const MESSAGE_SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** The description of an agent that a model may call. */
+/** Description of an agent that a model may call. */
 export interface OfferedAgent {
   description: string;
   inputSchema: JsonObject;
@@ -43,16 +43,16 @@ export interface OfferedAgent {
   isTyped: boolean;
 }
 
-/** Where agents are described. */
+/** Sources of agents' descriptions. */
 export interface AgentCards {
   directory: Pick<AgentDirectory, 'card' | 'pinnedCard'>;
   references: Pick<AgentReferences, 'served'>;
 }
 
 /**
- * Returns what a model is told of an agent: of one of this service by its definition, of any other by its card, else by
- * its pinned card. An agent that cannot be described is offered without a description; a call then says what is wrong.
- * @throws the reason of the signal
+ * Describes an agent for a model: a local agent by its definition, a remote one by its card, else by its pinned card.
+ * If neither is available, the description is empty; a call then reports the error.
+ * @throws the signal's reason
  */
 export async function offeredAgent(
   config: AgentToolConfig,
@@ -83,7 +83,7 @@ function talkWords({ maxTurns, wait }: TalkConfig): string {
   return `This tool begins a conversation with the agent.${loop} ${result}`;
 }
 
-/** An agent of this service, and the schema of its inputs. */
+/** Local agent, and the schema of its inputs. */
 interface FoundAgent {
   agent?: ServedAgent;
   input?: JsonObject;
@@ -107,7 +107,7 @@ async function servedAgent(
   }
 }
 
-/** Returns the card that an agent elsewhere shows now, else the one that is pinned. */
+/** Returns a remote agent's current card, else the pinned one. */
 async function cardOf(
   config: AgentToolConfig,
   { directory }: AgentCards,
@@ -122,7 +122,7 @@ async function cardOf(
   return (await unlessUnusable(shown, signal)) ?? unlessUnusable(pinned, signal);
 }
 
-/** Returns a card; `undefined` where it cannot be read or may not be used. @throws the reason of the signal */
+/** Returns a card; `undefined` if it cannot be read or used. @throws the signal's reason */
 async function unlessUnusable<T>(find: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await find();
@@ -133,7 +133,7 @@ async function unlessUnusable<T>(find: () => Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** Returns the description of a card and a line for each skill. Whoever wrote the card may have written anything. */
+/** Returns a card's description, with one line for each skill. The texts are untrusted. */
 function describedCard(card: object | undefined): string {
   if (card === undefined) return '';
   const { description, skills } = card as Record<string, JsonValue | undefined>;
@@ -142,7 +142,7 @@ function describedCard(card: object | undefined): string {
   return textStart([lineOf(description), ...lines].filter(Boolean).join('\n'), LONGEST);
 }
 
-/** Returns a text as one line without control characters; nothing for what is no text. */
+/** Returns a text as one line without control characters; an empty text for any other value. */
 function lineOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value.replaceAll(/[\p{Cc}\p{Z}]+/gu, ' ').trim() : '';
 }

@@ -1,12 +1,12 @@
 import { type AgentCall, type CallProgress, NodeProgress } from '#libs/agent-calls';
 import type { RunEventNote } from '#libs/protocol';
 
-/** What comes of a call while it is under way: what it hears, or a step that tells of that, at most each 250 ms. */
+/** Event of a running call: a received response, or a progress step, at most one in 250 ms. */
 export type CallReport = { received: CallProgress } | { progress: RunEventNote };
 
 /**
- * Runs a call, and tells of what the agent says and makes meanwhile.
- * @throws why the call was given up
+ * Runs a call, and reports the agent's progress meanwhile.
+ * @throws the reason why the call was given up
  */
 export async function* reportedCall(
   call: Pick<AgentCall, 'run' | 'abort'>,
@@ -27,7 +27,7 @@ export async function* reportedCall(
   let next = nextResponse();
   try {
     for (;;) {
-      // Nobody may be left to hear how it ends.
+      // Avoids an unhandled rejection if the reader leaves.
       next.catch(() => undefined);
       const first = await Promise.race([next, noted.promise]);
       if (first === undefined) {

@@ -4,12 +4,12 @@ import { describedPart, isFilePart, type Part, textRows, textStart } from '#libs
 import type { AgentLog } from './agent-log.js';
 import { openingOf } from './agent-turn.js';
 
-/** Characters of the result of one tool. */
+/** Maximum characters of one tool's result. */
 const LONGEST_RESULT = 8_000;
 
 /**
- * Returns what was said in an agent's Task until its model asked for the calls that are open, oldest first: the same in
- * every execution.
+ * Returns the texts of an agent's Task before its model requested the open calls, oldest first. The result is the same
+ * in every execution.
  */
 export function saidBeforeCall(log: AgentLog, context: Pick<RequestContext, 'task' | 'userMessage'>): SaidText[] {
   const opening = openingOf(log, context).map(({ role, parts }): SaidText => {
@@ -27,7 +27,7 @@ function textsOf(message: ModelMessage): SaidText[] {
   return [{ by: message.role === 'assistant' ? 'self' : 'peer', text: textIn(message.parts) }];
 }
 
-/** Returns texts, data as JSON, and a line about each file. */
+/** Returns texts, data as JSON, and one line about each file. */
 function textIn(parts: readonly Part[]): string {
   const others = parts.filter((part) => part.text === undefined);
   const rows = others.map((part) => (isFilePart(part) ? describedPart(part) : JSON.stringify(part.data ?? null)));

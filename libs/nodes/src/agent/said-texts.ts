@@ -1,16 +1,16 @@
 import type { ConversationEntry, SaidText } from '#libs/executor';
 import { contentLength, type Part, textPart } from '#libs/protocol';
 
-/** About so many characters are a token. */
+/** Approximate number of characters in a token. */
 export const TOKEN = 4;
 
-/** A text of a conversation as a model is told it: the agent's own as its answer, every other one as a user's. */
+/** Text of a conversation for a model: the agent's own as `assistant`, all others as `user`. */
 export interface SaidMessage {
   role: 'user' | 'assistant';
   parts: Part[];
 }
 
-/** Returns what the entry of a Message says was said, oldest first: the newest texts that fit in so many tokens. */
+/** Returns the texts of a Message's entry, oldest first: the newest ones that fit in `tokens`. */
 export function saidMessages(entry: ConversationEntry | undefined, tokens = Infinity): SaidMessage[] {
   const messages = (entry?.said ?? []).map(saidMessage);
   let room = tokens * TOKEN;
@@ -18,7 +18,7 @@ export function saidMessages(entry: ConversationEntry | undefined, tokens = Infi
   return messages.slice(first + 1);
 }
 
-/** Returns about how many tokens Messages are. */
+/** Returns the approximate number of tokens of Messages. */
 export function tokensOf(messages: readonly SaidMessage[]): number {
   return Math.ceil(messages.reduce((sum, { parts }) => sum + contentLength(parts), 0) / TOKEN);
 }

@@ -3,16 +3,16 @@ import { isJsonObject, type JsonObject, type JsonValue, LONGEST_URL } from '#lib
 const MOST_TURNS = 20;
 const DEFAULT_TURNS = 5;
 
-/** The longest time of one turn: that of every conversation. */
+/** Maximum time of one turn, as in every conversation. */
 export const LONGEST_TURN_SECONDS = 3_600;
 
-/** How a call becomes a conversation of the calling agent with the one that is called. */
+/** Settings of a call that is a conversation between the calling and the called agent. */
 export interface TalkConfig {
-  /** Number of turns that may follow the first answer. */
+  /** Maximum number of turns after the first answer. */
   maxTurns: number;
   /** Reference of the agent that the end is announced to. */
   announce?: string;
-  /** True if the call ends with the conversation; false: with the first answer. */
+  /** True if the call ends with the conversation; false if it ends with the first answer. */
   wait: boolean;
 }
 
@@ -45,12 +45,12 @@ export function talkSchema(reference: string): JsonObject {
   };
 }
 
-/** A fault: the member, and what that must be. */
+/** Fault: the member, and the rule it violates. */
 type TalkFault = readonly [member: string, rule: string];
 
 /**
- * Returns what is wrong with `talk`.
- * @param announceFault says what is wrong with a reference
+ * Returns the faults of `talk`.
+ * @param announceFault returns the fault of a reference, if any
  */
 export function talkFaults(talk: JsonValue, announceFault: (announce: JsonValue) => string | undefined): TalkFault[] {
   if (!isJsonObject(talk)) return [['talk', 'must be an object']];
@@ -65,7 +65,7 @@ export function talkFaults(talk: JsonValue, announceFault: (announce: JsonValue)
   ];
 }
 
-/** Reads a `talk` without faults. */
+/** Reads a valid `talk`. */
 export function talkConfig({ maxTurns, announce, wait }: JsonObject): TalkConfig {
   return {
     maxTurns: typeof maxTurns === 'number' ? maxTurns : DEFAULT_TURNS,

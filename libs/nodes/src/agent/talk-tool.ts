@@ -21,13 +21,13 @@ import type { TalkConfig } from './talk-config.js';
 
 type Steps = AsyncGenerator<NodeEvent, void, void>;
 
-/** An agent that a model may begin a conversation with. */
+/** Agent that a model may begin a conversation with. */
 export type TalkingAgent = AgentToolConfig & { talk: TalkConfig };
 
 /**
- * A conversation with an agent as a tool of an `agent` node.
- * - A call is one Task of the `conversations` agent of this service, however often it is made.
- * - The Task is recorded (`parley/called`) when it is seen. From then on its log alone says what came of the call.
+ * Conversation with an agent as a tool of an `agent` node.
+ * - A call is one Task of this service's `conversations` agent, however often the call is repeated.
+ * - The Task is recorded (`parley/called`) once it is seen. After that, its log alone decides the outcome of the call.
  * - Each turn counts in the budget of the root, as the call does.
  */
 export class TalkTool implements SelfRecordingTool {
@@ -77,12 +77,12 @@ export class TalkTool implements SelfRecordingTool {
         note = this.note(call, seen);
         yield agentCalled(context, call, note);
       }
-      // A paused conversation is to get the answer of the caller first.
+      // A paused conversation must first receive the caller's answer.
       isAtWork = note !== undefined && !isWaiting(open.answer.state);
       if (isAtWork) break;
     }
     calls.close(reference);
-    // What is durable after the answer proves that the answer is: the conversation has no question to repeat.
+    // An event that is durable after the answer proves that the answer is durable: the question is not repeated.
     if (note && isAtWork && call.answer) yield agentCalled(context, call, note);
     if (note && (isAtWork || open.outcome.kind !== 'failed')) return yield* this.ended(call, note);
     const { outcome } = open;
@@ -93,7 +93,7 @@ export class TalkTool implements SelfRecordingTool {
 
   private async *ended(call: LoggedCall, note: CalledNote): Steps {
     const { context } = this.calledAgents.execution;
-    // The log of a conversation that has just begun is only known to the store when that is durable.
+    // The store knows the log of a new conversation only once it is durable.
     await context.flush();
     const outcome = await this.outcome(note.taskId);
     if ('question' in outcome) {

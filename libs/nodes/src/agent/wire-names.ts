@@ -2,16 +2,17 @@ import { createHash } from 'node:crypto';
 import { AGENT_TOOL } from '#libs/executor';
 
 const LONGEST = 64;
-/** Characters of what tells apart those that are alike otherwise. */
+/** Length of the digest that distinguishes names. */
 const DIGEST = 8;
-/** After so many digests a name has no room for another one. */
+/** Maximum number of digests that fit in a name. */
 const ROUNDS = Math.ceil(LONGEST / (DIGEST + 1));
 
 /**
- * What the tools of a turn are called on the wire of a model: `server__tool`, or `agent__name`, of letters, digits, `_` and
- * `-`, at most 64.
- * What is such a name already stays. One that is too long, or would be that of several tools, ends in a digest of the
- * tool's own name: the same tools have the same names, in whatever order and whichever process.
+ * Maps the tools of a turn to names for a model: `server__tool` or `agent__name`, with letters, digits, `_` and `-`, at
+ * most 64 characters.
+ * - A name that already has this form stays.
+ * - A name that is too long, or that several tools would share, ends in a digest of the tool's own name.
+ * - The names depend on the set of tools alone, not on their order or the process.
  */
 export class WireNames {
   private readonly names: ReadonlyMap<string, string>;
@@ -20,12 +21,12 @@ export class WireNames {
     this.names = apart(new Map(tools.map((tool) => [tool, alone(tool)])));
   }
 
-  /** A tool's name on the wire, also of one that the turn does not have. */
+  /** Returns a tool's name on the wire, also for a tool that the turn does not have. */
   of(tool: string): string {
     return this.names.get(tool) ?? alone(tool);
   }
 
-  /** The tool that a model means by a name; a name that several would have means none of them. */
+  /** Returns the tool that a model means by a name; `undefined` if the name is ambiguous. */
   tool(name: string): string | undefined {
     const meant = [...this.names].flatMap(([tool, its]) => (its === name ? [tool] : []));
     if (meant.length > 0) return meant.length === 1 ? meant[0] : undefined;
@@ -39,7 +40,7 @@ function alone(tool: string): string {
   return name.length <= LONGEST ? name : withDigest(name, tool);
 }
 
-/** A name with a digest may be another tool's, too: again, until each is alone. */
+/** Makes names unique. A name with a digest may still collide, so the step repeats. */
 function apart(names: Map<string, string>): Map<string, string> {
   for (let round = 0; round < ROUNDS && new Set(names.values()).size < names.size; round += 1) {
     const counts = Map.groupBy(names.values(), (name) => name);
