@@ -1,25 +1,25 @@
 import type { NodeProblem, NodeSpec } from '#libs/executor';
 import type { JsonValue } from '#libs/protocol';
 
-/** Collects what is wrong with a node's config: a sentence each, and the member that it is about. */
+/** Collects the problems of a node's config: one sentence each, with the member it concerns. */
 export class ConfigProblems {
   readonly found: NodeProblem[] = [];
 
   constructor(private readonly node: NodeSpec) {}
 
-  /** Says that members are no strings, where they are present and are none. */
+  /** Adds a problem for each present member that is not a string. */
   strings(...keys: string[]): this {
     for (const key of keys) this.check(key, 'must be a string', (value) => typeof value === 'string');
     return this;
   }
 
-  /** Says what a member, if present, must be and is not. */
+  /** Adds a problem if a present member violates a rule. */
   check(key: string, rule: string, holds: (value: JsonValue) => boolean): this {
     const value = this.node.config[key];
     return this.unless(value === undefined || holds(value), `${key} ${rule}`, key);
   }
 
-  /** Adds a sentence unless the condition holds. @param key absent: it is about the whole config */
+  /** Adds a sentence unless the condition holds. @param key member; absent: the whole config */
   unless(condition: boolean, sentence: string, key?: string): this {
     const path = key === undefined ? 'config' : `config.${key}`;
     if (!condition) this.found.push({ path, detail: `${this.node.type} node "${this.node.id}": ${sentence}` });

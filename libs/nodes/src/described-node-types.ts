@@ -5,11 +5,11 @@ import { builtInTools, nodeTypes } from './nodes.module.js';
 import { Plugins } from './plugins/plugins.js';
 
 /**
- * The node types as far as definitions are checked and described by them, without anything that they would call.
- * Executors that they make cannot be used.
- * @param modules those of the operator's that define more (`PARLEY_PLUGINS`), by their paths
- * @param others node types of other libraries, made in the same way
- * @throws ConfigError naming a module that defines nothing that can be used
+ * Returns the node types for checking and describing definitions, without their services. Their executors cannot be
+ * used.
+ * @param modules paths of the operator's plugin modules (`PARLEY_PLUGINS`)
+ * @param others node types of other libraries, created the same way
+ * @throws ConfigError naming a module without usable definitions
  */
 export async function describedNodeTypes(modules: readonly string[], ...others: NodeType[]): Promise<NodeTypes> {
   const limits = { content: DEFAULT_CONTENT_LIMITS };
@@ -34,12 +34,12 @@ export async function describedNodeTypes(modules: readonly string[], ...others: 
   );
 }
 
-/** Stands where an executor would find what it works with. */
+/** Placeholder for an executor's services. */
 export function absent<T extends object>(): T {
   return {} as T;
 }
 
-/** Servers may be there where the definition goes. */
+/** Stands for servers that may exist where the definition is used. */
 class AbsentServers extends McpTools {
   override find(): never {
     throw new McpServerError('there are no MCP servers here');

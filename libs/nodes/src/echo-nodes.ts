@@ -5,7 +5,7 @@ import { configSchema, DATA, PROMPT } from './config-schema.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
 import { ANYTHING, typedParts } from './result-parts.js';
 
-/** `input`: its output is the run's input, which its Message carries. */
+/** `input`: outputs the run's input, which is its Message. */
 export class InputNode implements NodeType {
   readonly name = 'input';
   readonly configSchema = configSchema({
@@ -26,7 +26,7 @@ export class InputNode implements NodeType {
   }
 }
 
-/** `output`: its output is the run's result, which its Message carries. */
+/** `output`: outputs the run's result, which is its Message. */
 export class OutputNode implements NodeType {
   readonly name = 'output';
   readonly configSchema = configSchema({
@@ -44,7 +44,7 @@ export class OutputNode implements NodeType {
   }
 }
 
-/** Answers with the Parts of its Message, files too. */
+/** Answers with the Parts of its Message, including files. */
 class EchoingExecutor extends NodeExecutor {
   override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };
   override readonly recovery = 'restart';

@@ -41,16 +41,18 @@ import { NodeFailure } from './node-failure.js';
 import { ANYTHING } from './result-parts.js';
 
 export const DEFAULT_TIMEOUT_SECONDS = 30;
-/** What a timer of this runtime can hold. */
+/** Maximum delay of a timer of this runtime, in seconds. */
 export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
-/** Time for the remote Task to come in sight, and to be canceled. */
+/** Milliseconds for the remote Task to become known, and for its cancel. */
 const CANCEL_MS = 6_000;
-/** The metadata key under which a Task event keeps the ids of the remote Task that works for it. */
+/** Metadata key of the remote Task's ids. */
 const REMOTE_KEY = 'parley/remote';
 
 /**
- * Sends the Message on to an agent elsewhere and gives what it answers. The Task waits when the remote
- * Task waits, and its next Message goes down to that one; `timeout` holds over the whole turn, a cancel is passed on.
+ * Passes the Message on to a remote agent, and answers with its output.
+ * - The Task waits while the remote Task waits; the next Message goes to the remote Task.
+ * - `timeout` limits the whole turn.
+ * - A cancel is passed on.
  */
 export class ExternalExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
@@ -72,7 +74,7 @@ export class ExternalExecutor extends NodeExecutor {
     return chainMetadata(chainOf(request));
   }
 
-  /** A new Message may be one that this very node led to. */
+  /** Rejects a new Message that this node's own call led to. */
   override check(request: SendMessageRequest): void {
     const { endpoint_url: url } = this.node.config;
     if (request.message.taskId === undefined && typeof url === 'string') this.chains.refuseCall(url, chainOf(request));
@@ -92,12 +94,12 @@ export class ExternalExecutor extends NodeExecutor {
     try {
       return yield* ended(context, url, call.outcome);
     } finally {
-      // Nobody can answer a question that is too large for the Task.
+      // No caller can answer a question that is too large for the Task.
       if (call.outcome.kind === 'waiting' && context.isRefused?.()) await call.cancel();
     }
   }
 
-  /** After a crash the remote Task of this turn is followed; where none was seen the same Message is sent again. */
+  /** Creates the turn's call. After a crash it follows the known remote Task, or else sends the same Message again. */
   #call(context: RequestContext, url: string, known: KnownRemote | undefined, since: number | undefined): AgentCall {
     const { userMessage: asked, metadata, task, taskId, token, call } = context;
     const kept = this.#context(context, url);
@@ -122,14 +124,17 @@ export class ExternalExecutor extends NodeExecutor {
     });
   }
 
-  /** The first text, or else the order to begin, and what else the Message has. */
+  /** Returns the first text, or the default order, with the Message's other Parts. */
   #parts(asked: readonly Part[]): Part[] {
     const first = asked.find(({ text }) => text !== undefined);
     const others = asked.filter((part) => part !== first && part.text !== '');
     return [first === undefined ? textPart(this.order) : { mediaType: 'text/plain', ...first }, ...others];
   }
 
-  /** The agent's context is that of all Messages of one context to this node, unless its config says otherwise. */
+  /**
+   * Returns the stored remote context, shared by all Messages of one context to this node, unless the config disables
+   * it.
+   */
   #context({ call, contextId, taskId, signal }: RequestContext, agentUrl: string): KeptContext | undefined {
     const { contexts } = this;
     if (!contexts || this.node.config.history === 'none') return undefined;
@@ -164,12 +169,12 @@ export class ExternalExecutor extends NodeExecutor {
   }
 }
 
-/** What is wrong with a node that names no agent. */
+/** Returns the problem of a node without an agent's URL. */
 export function missingEndpoint(node: NodeSpec): string {
   return `external node "${node.id}": missing endpoint_url config`;
 }
 
-/** The ids under which a remote agent goes on with a conversation. */
+/** Ids by which a remote agent continues a conversation. */
 interface RemoteTask {
   taskId: string;
   contextId: string;
@@ -177,11 +182,11 @@ interface RemoteTask {
 
 interface KnownRemote {
   remote: RemoteTask;
-  /** Whether it was seen in this turn, before a crash. */
+  /** True if the remote Task was seen in this turn, before a crash. */
   ofThisTurn: boolean;
 }
 
-/** Notes which remote Task works for this one, as soon as it is seen. */
+/** Records the remote Task as soon as it is known. */
 async function* follow(context: RequestContext, call: AgentCall): AsyncGenerator<NodeEvent, void, void> {
   for await (const { seen } of call.run()) {
     if (seen === undefined) continue;
@@ -207,8 +212,8 @@ async function* ended(context: RequestContext, url: string, outcome: CallOutcome
 }
 
 /**
- * The text of the first Artifact, else its data as JSON, else `no output`; then all other Parts of all Artifacts. An agent
- * that made no Artifact has answered with what it said at the end.
+ * Returns the output of an answer: the text of the first Artifact, else its data as JSON, else `no output`; then all
+ * other Parts of all Artifacts. Without Artifacts, the agent's final Message counts.
  */
 function outputOf({ reply, artifacts, status }: CalledTask): Part[] {
   const said = reply ?? status?.message;
@@ -225,12 +230,12 @@ function outputOf({ reply, artifacts, status }: CalledTask): Part[] {
   return [textPart(text ?? (data === undefined ? 'no output' : JSON.stringify(data))), ...others];
 }
 
-/** A text of another Artifact is no piece of the first one's. */
+/** Marks a text of another Artifact, so that it is not merged with those of the first one. */
 function belonging(part: Part, artifactId: string): Part {
   return part.text === undefined ? part : { ...part, metadata: { ...part.metadata, [PART_OF]: artifactId } };
 }
 
-/** The remote Task that this Task's log names last. On a first turn that never ran there is none to read. */
+/** Returns the latest remote Task in this Task's log. A new first turn has no log to read. */
 async function remoteOf(context: RequestContext): Promise<KnownRemote | undefined> {
   if (context.task === null && context.recovered === 0) return undefined;
   const log = await context.log();
@@ -240,7 +245,7 @@ async function remoteOf(context: RequestContext): Promise<KnownRemote | undefine
   return remote && { remote, ofThisTurn: index >= log.length - context.recovered };
 }
 
-/** When the turn began, in milliseconds of the epoch, where another execution has begun it. */
+/** Returns when an earlier execution began the turn, in milliseconds of the epoch; `undefined` if there was none. */
 async function begunBefore(context: RequestContext): Promise<number | undefined> {
   if (context.recovered === 0) return undefined;
   const opening = (await context.log()).at(-context.recovered - 1);
@@ -255,7 +260,9 @@ function remoteIn(event: Awaited<ReturnType<RequestContext['log']>>[number]): Re
   return isJsonObject(remote) ? (remote as unknown as RemoteTask) : undefined;
 }
 
-/** The same for every attempt at a turn, so that the remote can tell a repetition. */
+/**
+ * Returns a Message id that is the same for each attempt at a turn, so that the remote agent can detect a repetition.
+ */
 function messageIdOf({ taskId, userMessage: { messageId } }: RequestContext): string {
   const hash = createHash('sha256').update(`${taskId}/${messageId}`).digest('hex');
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;

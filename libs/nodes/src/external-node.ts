@@ -11,13 +11,10 @@ import {
   missingEndpoint,
 } from './external-executor.js';
 
-/** Whether there is one of this name a run finds out: workflows may be kept before the credentials that they name. */
+/** Pattern only: a run checks whether the credential exists, as workflows may be saved before their credentials. */
 const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
-/**
- * `external`: an A2A agent elsewhere. In a run it is called directly; this is what stands behind its own URL. Never
- * both in one run.
- */
+/** `external`: remote A2A agent. This executor serves the node's own URL; a run calls the remote agent directly. */
 export class ExternalNode implements NodeType {
   readonly name = 'external';
   readonly configSchema = configSchema(

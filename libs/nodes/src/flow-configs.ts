@@ -6,7 +6,7 @@ import { configSchema, PROMPT } from './config-schema.js';
 
 const EXPRESSION = '${';
 
-/** `set`: makes a value. */
+/** `set`: produces a value. */
 export const SET_CONFIG = configSchema(
   {
     values: {
@@ -23,7 +23,7 @@ export function setProblems(node: NodeSpec): NodeProblem[] {
     .check('values', 'must be an object', isJsonObject).found;
 }
 
-/** `wait`: lets time pass. */
+/** `wait`: waits for a duration or until a time. */
 export const WAIT_CONFIG = {
   ...configSchema({
     for: {
@@ -54,7 +54,7 @@ function isWait(value: JsonValue): boolean {
   return value.includes(EXPRESSION) || (durationOf(value) ?? Infinity) <= LONGEST_DURATION;
 }
 
-/** `human`: asks somebody. */
+/** `human`: asks a person. */
 export const HUMAN_CONFIG = configSchema({
   prompt: {
     ...PROMPT,

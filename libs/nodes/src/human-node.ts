@@ -16,12 +16,12 @@ import { NodeExecutor, type NodeEvent, type NodeWork } from './node-executor.js'
 import { filledIn } from './own-texts.js';
 import { typedParts } from './result-parts.js';
 
-/** `human`: asks whoever called, and answers with what was answered, which has to fit the form if there is one. */
+/** `human`: asks the caller, and outputs the answer, which must conform to the form if there is one. */
 export class HumanNode implements NodeType {
   readonly name = 'human';
   readonly configSchema = HUMAN_CONFIG;
 
-  /** Whether its form is one is asked beside this, as of all schemas of a workflow. */
+  /** Returns the problems of a config. Its form is checked elsewhere, together with all schemas of a workflow. */
   problems(node: NodeSpec): NodeProblem[] {
     return humanProblems(node);
   }
@@ -62,7 +62,7 @@ class HumanExecutor extends NodeExecutor {
     return undefined;
   }
 
-  /** Words beside the data of a form say nothing; data that nobody would look at is no answer. */
+  /** Reads an answer to the form. Texts beside its data are ignored; additional data is rejected. */
   #read(parts: readonly Part[]): ReturnType<typeof readAnswer> {
     const violations = droppedData(this.#form, parts);
     return violations.length > 0 ? { violations } : readAnswer(this.#form, parts);
@@ -78,7 +78,9 @@ class HumanExecutor extends NodeExecutor {
     });
   }
 
-  /** What it was told, which in a run is its prompt; a Message without a word gets the prompt to it. */
+  /**
+   * Returns the question: the Message, which in a run is the prompt; the filled-in prompt for a Message without text.
+   */
   #words(message: Message): Part[] {
     const parts = typedParts(message.parts);
     if (parts.some(({ text }) => text !== undefined && text !== '')) return parts;
@@ -89,7 +91,7 @@ class HumanExecutor extends NodeExecutor {
   }
 }
 
-/** A form that was saved when more was allowed holds nobody up. */
+/** Compiles a form. One that was saved under other rules and is invalid now is ignored. */
 function usable(form: JsonValue | undefined): InputSchema | undefined {
   try {
     return form === undefined ? undefined : InputSchema.of(form);

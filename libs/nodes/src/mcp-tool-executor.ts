@@ -7,8 +7,8 @@ import { resultParts } from './result-parts.js';
 import { callArgs, shownArgs } from './tool-args.js';
 
 /**
- * Calls one tool of an MCP server. What it answered is never asked for again; a call that a crash has cut off is made
- * again only where the server says that it does no harm.
+ * Calls one tool of an MCP server. A recorded result is not requested again. An interrupted call is repeated only if
+ * the server declares the tool read-only or idempotent.
  */
 export class McpToolExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
@@ -39,9 +39,9 @@ export class McpToolExecutor extends NodeExecutor {
       if (called && !(await this.isRepeatable(options)))
         throw new NodeFailure(`the call of the tool "${this.tool}" was cut off: it is not known whether it was made`);
     }
-    // Nobody calls it again who finds this in the log.
+    // Once this is durable, another execution does not repeat the call blindly.
     await context.flush();
-    // Below the span of a call without an id, which is the node's only one.
+    // The span of the node's only call has an empty id.
     const trace = context.trace?.headers('tool', '');
     const outcome = await this.mcp.call(this.tool, args, { ...options, ...(trace && { trace }) });
     if ('result' in outcome) return outcome;
@@ -49,7 +49,7 @@ export class McpToolExecutor extends NodeExecutor {
     return failed;
   }
 
-  /** What an earlier execution of this turn has recorded of the call. */
+  /** Returns what an earlier execution of this turn recorded of the call. */
   private async recorded(context: RequestContext): Promise<{ called: boolean; result?: McpToolResult }> {
     const events = (await context.log()).slice(-context.recovered);
     const notes = events.flatMap((it) => ('statusUpdate' in it && runEventNote(it.statusUpdate.metadata)) || []);

@@ -9,16 +9,16 @@ import {
 } from '#libs/protocol';
 import { NodeFailure } from './node-failure.js';
 
-/** What a node yields: events of its own Task. */
+/** Event that a node yields for its own Task. */
 export type NodeEvent = (ReturnType<typeof statusUpdate> & { parks?: Date }) | ReturnType<typeof artifactUpdate>;
 
-/** The events of a node's work; what it returns is the node's output, `undefined` if it has ended the turn itself. */
+/** Events of a node's work. It returns the node's output, or `undefined` if it has ended the turn itself. */
 export type NodeWork = AsyncGenerator<NodeEvent, Part[] | undefined, void>;
 
 /**
- * Runs a node's work and ends its Task: WORKING, one Artifact named by the node, and COMPLETED with
- * the same Parts; or FAILED with `Error: …`. After a crash the work is done again and what was recorded is left out, so
- * a subclass that restarts must yield the same sequence of events each time.
+ * Runs a node's work and ends its Task: WORKING, one Artifact named by the node, and COMPLETED with the same Parts; or
+ * FAILED with `Error: …`. After a crash the work runs again and recorded events are skipped, so a subclass that
+ * restarts must yield the same events each time.
  */
 export abstract class NodeExecutor extends AgentExecutor {
   constructor(protected readonly node: NodeSpec) {
@@ -29,7 +29,7 @@ export abstract class NodeExecutor extends AgentExecutor {
     return context.recovered === 0 ? this.#events(context) : this.#rest(context);
   }
 
-  /** @throws NodeFailure where the caller may know the reason */
+  /** @throws NodeFailure if the caller may know the reason */
   protected abstract work(context: RequestContext): NodeWork;
 
   async *#rest(context: RequestContext): AsyncIterable<NodeEvent> {
@@ -54,7 +54,7 @@ export abstract class NodeExecutor extends AgentExecutor {
   }
 }
 
-/** A step of a node's work, as run events tell it (`model.request`, `tool.call`, …). */
+/** Returns an event for a step of a node's work, as run events have it (`model.request`, `tool.call`, …). */
 export function workStep(context: RequestContext, type: string, payload: JsonObject): NodeEvent {
   return statusUpdate(context, 'TASK_STATE_WORKING', undefined, runEventMetadata({ type, payload }));
 }

@@ -1,9 +1,9 @@
 import type { FailureNote } from '#libs/protocol';
 
-/** Why a node could not do its work. The text is shown to callers: it quotes a remote or a config, never our internals. */
+/** Failure of a node's work. Callers see the text: it may quote a remote agent or a config, but no internals. */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
-  /** What the node's run is told of it; absent: that the node failed. */
+  /** Failure note for the node's run; absent for a plain failure. */
   readonly note: FailureNote | undefined;
 
   constructor(message: string, options: { cause?: unknown; note?: FailureNote | undefined } = {}) {

@@ -10,10 +10,10 @@ import {
 import { SharedUse } from '#libs/expressions';
 import type { JsonObject } from '#libs/protocol';
 
-/** The node types of this process. */
+/** Node types of this process. */
 export class NodeTypeRegistry extends NodeTypes {
   readonly #types: ReadonlyMap<string, NodeType>;
-  /** What an executor has compiled lives as long as the definition that its config belongs to. */
+  /** Executors by config, so that compiled parts live as long as their definition. */
   readonly #executors = new WeakMap<JsonObject, { node: NodeSpec; executor: AgentExecutor }>();
 
   constructor(types: readonly NodeType[]) {

@@ -39,18 +39,18 @@ import { HttpGet } from './tools/http-get.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 import { WaitNode } from './wait-node.js';
 
-/** A node type of another library: its class, and the module that exports it. */
+/** Node type of another library: its class, and the module that exports it. */
 export interface OtherNodeType {
   from: DynamicModule;
   type: Type<NodeType>;
 }
 
-/** The node types that a workflow may contain. Needs the ground's modules. */
+/** Provides the node types that a workflow may contain. Requires the ground's modules. */
 @Module({})
 export class NodesModule {
   /**
-   * @param agents a module that exports AgentDirectory
-   * @param models a module that exports Models
+   * @param agents module that exports AgentDirectory
+   * @param models module that exports Models
    * @param others node types of other libraries, and the modules that export them
    */
   static withAgents(
@@ -76,10 +76,10 @@ export class NodesModule {
             CallChains,
             SecretBox,
             Plugins,
-            // A stand-alone agent has neither.
+            // Absent in a stand-alone agent.
             { token: McpTools, optional: true },
             { token: RemoteContexts, optional: true },
-            // Of the modules of other node types.
+            // Exported by the modules of other node types.
             { token: AgentReferences, optional: true },
             { token: CallBudgets, optional: true },
             { token: AgentTalks, optional: true },
@@ -88,7 +88,7 @@ export class NodesModule {
           useFactory: nodeTypes,
         },
       ],
-      // What other node types are made of is there for those who check definitions.
+      // Exports the modules of other node types as well, for checks of definitions.
       exports: [NodeTypes, ToolRegistry, ...others.map(({ from }) => from)],
     };
   }

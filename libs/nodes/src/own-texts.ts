@@ -21,15 +21,17 @@ import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { NodeFailure } from './node-failure.js';
 import { withText } from './text-placeholder.js';
 
-/** What expressions name in a run. Of these a node that is called by itself has its Message's data, as the inputs. */
+/**
+ * Names that expressions may use in a run. A node that is called directly has only `inputs`, the data of its Message.
+ */
 const NAMES = ['inputs', 'nodes', 'item', 'index', 'iteration', 'run', 'trigger', 'usage', 'error', 'now'];
 const VOCABULARY = Object.fromEntries(NAMES.map((name) => [name, {}]));
 
 /**
- * JSON of a node's config where no run has filled it in: `{{text}}` is the Message's text, and where the workflow has
+ * Fills in JSON of a node's config outside of a run: `{{text}}` is the Message's text; in workflows with
  * `${expressions}`, `inputs` is its data.
- * @param texts what it may come to
- * @throws NodeFailure where it cannot be filled in, or would be too large
+ * @param texts budget for all texts
+ * @throws NodeFailure if it cannot be filled in, or exceeds the budget
  */
 export function filledIn(
   value: JsonValue,
@@ -49,8 +51,8 @@ export function filledIn(
 }
 
 /**
- * The time that an expression of a node's config gives, where no run has evaluated it.
- * @throws NodeFailure where it gives none
+ * Evaluates an expression of a node's config to a time, outside of a run.
+ * @throws NodeFailure if it gives none
  */
 export function timeOf(expression: string, { parts }: Message, now: Date): Date {
   return orFailure(() => {

@@ -8,7 +8,7 @@ import { InvalidScript, scriptProblems } from './script/parse-script.js';
 import { SCRIPT_SCHEMA } from './script/script-schema.js';
 import { ScriptedAgent } from './script/scripted-agent.js';
 
-/** `script`: a scripted agent. */
+/** `script`: scripted agent. */
 export class ScriptNode implements NodeType {
   readonly name = 'script';
   readonly configSchema = configSchema(
@@ -37,7 +37,7 @@ export class ScriptNode implements NodeType {
   }
 }
 
-/** A script that was saved when more was allowed. */
+/** Fails for a script that was saved under other rules and is invalid now. */
 class UnusableScript extends NodeExecutor {
   override readonly recovery = 'restart';
 

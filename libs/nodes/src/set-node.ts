@@ -5,7 +5,7 @@ import { SET_CONFIG, setProblems } from './flow-configs.js';
 import { NodeExecutor, type NodeWork } from './node-executor.js';
 import { filledIn } from './own-texts.js';
 
-/** `set`: its output is its values. In a run the run itself does it; this is what stands behind its own URL. */
+/** `set`: outputs its values. This executor serves the node's own URL; a run evaluates the values itself. */
 export class SetNode implements NodeType {
   readonly name = 'set';
   readonly configSchema = SET_CONFIG;

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonValue, TextBudget } from '#libs/protocol';
 const PLACEHOLDER = '{{text}}';
 
 /**
- * A copy with `{{text}}` replaced in every string, at any depth. What is put in is not read again.
- * @param budget what all strings together may come to
- * @throws ContentTooLarge beyond it, before anything is put together
+ * Returns a copy with `{{text}}` replaced in every string, at any depth. Inserted text is not searched again.
+ * @param budget limit for all strings together
+ * @throws ContentTooLarge beyond it, before any string is built
  */
 export function withText<T extends JsonValue>(value: T, text: string, budget = new TextBudget()): T {
   return replaced(value, text, budget) as T;

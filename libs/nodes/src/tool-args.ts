@@ -16,17 +16,17 @@ import { NodeFailure } from './node-failure.js';
 import { filledIn } from './own-texts.js';
 import { withText } from './text-placeholder.js';
 
-/** How the author's texts are filled in. */
+/** Rules for filling in the author's texts. */
 export interface Author {
-  /** What a text comes to where the Message brings nothing for it. */
+  /** Returns the value of a text for which the Message brings none. */
   fill(text: string): JsonValue;
-  /** Whether the Message may bring this for it. */
+  /** True if the Message may bring this value for the text. */
   allows(text: string, given: JsonValue): boolean;
 }
 
 /**
- * The arguments that a node calls its tool with.
- * @throws NodeFailure where they come to more than texts may
+ * Returns the arguments of a node's tool call.
+ * @throws NodeFailure if they exceed the limit for texts
  */
 export function callArgs(node: NodeSpec, { userMessage }: RequestContext, renderedText: number): JsonObject {
   const budget = new TextBudget(renderedText);
@@ -42,10 +42,13 @@ export function callArgs(node: NodeSpec, { userMessage }: RequestContext, render
 }
 
 /**
- * The arguments that a Message calls a tool with: those of its data, or of the data's `args`, as far as the author left
- * room for them. What the author fixed stays: of a text with references only what stands for the references may come
- * with the Message. Without data the Message's text is put in for `{{text}}`.
- * @throws whatever the author's texts cannot be filled in for
+ * Returns the arguments that a Message calls a tool with: its data, or the data's `args`, restricted by the author's
+ * own arguments.
+ * - Members that the author fixed stay.
+ * - For a text with references, the Message may bring only values of the references.
+ * - Without data, the Message's text replaces `{{text}}`.
+ *
+ * @throws any error of filling in the author's texts
  */
 export function toolArgs({ parts }: Message, own: unknown, author = authorOf(firstText(parts) ?? '')): JsonObject {
   const fixed = isJsonObject(own) ? own : {};
@@ -55,9 +58,9 @@ export function toolArgs({ parts }: Message, own: unknown, author = authorOf(fir
 }
 
 /**
- * One whose texts have `{{references}}`.
- * @param text what stands for `{{text}}`
- * @param budget what the texts may come to; beyond it `fill` throws ContentTooLarge
+ * Returns the rules for texts with `{{references}}`.
+ * @param text value of `{{text}}`
+ * @param budget limit for the texts; beyond it `fill` throws ContentTooLarge
  */
 export function authorOf(text: string, budget = new TextBudget()): Author {
   return {
@@ -66,7 +69,7 @@ export function authorOf(text: string, budget = new TextBudget()): Author {
   };
 }
 
-/** The author's members, each with what was given for its references. */
+/** Returns the author's members, each with the given values of its references. */
 function filled(own: JsonObject, given: JsonObject, author: Author): JsonObject {
   const members = Object.entries(own).map(([key, value]): [string, JsonValue] => {
     return [key, filledValue(value, Object.hasOwn(given, key) ? given[key] : undefined, author)];
@@ -83,7 +86,7 @@ function filledValue(own: JsonValue, given: JsonValue | undefined, author: Autho
   return isJsonObject(own) ? filled(own, isJsonObject(given) ? given : {}, author) : own;
 }
 
-/** The arguments as events tell them: a URL among them that names a password is shown without it. */
+/** Returns the arguments as events show them: without the password of a URL. */
 export function shownArgs(args: JsonObject): JsonObject {
   const shown = Object.entries(args).map(([key, value]): [string, JsonValue] => {
     return [key, typeof value === 'string' ? withoutUserinfo(value) : value];

@@ -10,7 +10,7 @@ import { resultParts } from './result-parts.js';
 import { callArgs, shownArgs } from './tool-args.js';
 import type { ToolRegistry } from './tools/tool-registry.js';
 
-/** A server and one of its tools. */
+/** Pattern of a server and one of its tools. */
 const MCP_TOOL = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}/[A-Za-z0-9_./-]{1,128}$';
 
 /** `tool`: runs a registered tool, or one of an MCP server (`server/tool`). */

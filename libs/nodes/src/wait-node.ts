@@ -8,17 +8,14 @@ import { NodeFailure } from './node-failure.js';
 import { filledIn, timeOf } from './own-texts.js';
 import { typedParts } from './result-parts.js';
 
-/** Whatever takes longer is nobody's until then. */
+/** Milliseconds of a wait beyond which the Task is parked, so that no replica holds it. */
 const LONGEST_HELD_MS = 30_000;
-/** What a timer of this runtime can hold. */
+/** Maximum delay of a timer of this runtime, in milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** The step that says until when; a node that goes on after a crash waits no longer than that. */
+/** Step that records the end of the wait. After a crash, the node waits until the recorded time. */
 const WAITING = 'node.waiting';
 
-/**
- * `wait`: lets time pass, and says what it was told. In a run the run itself waits; this is what stands behind its own
- * URL.
- */
+/** `wait`: waits, and outputs its input. This executor serves the node's own URL; a run waits itself. */
 export class WaitNode implements NodeType {
   readonly name = 'wait';
   readonly configSchema = WAIT_CONFIG;
@@ -60,7 +57,7 @@ class WaitExecutor extends NodeExecutor {
   }
 }
 
-/** What an earlier execution of this turn has noted. */
+/** Returns the end that an earlier execution of this turn recorded. */
 async function waitedFor(context: RequestContext): Promise<Date | undefined> {
   const { recovered } = context;
   if (recovered === 0) return undefined;

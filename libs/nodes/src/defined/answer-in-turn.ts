@@ -1,29 +1,29 @@
 import { canonicalJson, dataPart, type JsonValue, type Part, textPart } from '#libs/protocol';
 import type { ReportedAnswer } from './work-log.js';
 
-/** What is to be told of an answer. Without `append` it takes the place of what was told. */
+/** Piece of an answer to report. Without `append` it replaces what was reported. */
 export interface AnswerPiece {
   parts: Part[];
   append: boolean;
 }
 
 /**
- * The answer of work that may be executed again: what was told before is not told again, and where the work says
- * something else than it did then, that takes its place.
+ * Answer of work that may be executed again. Text that was reported before is not reported again. If the work gives
+ * another text than before, that text replaces it.
  */
 export class AnswerInTurn {
-  /** What this execution has said, until it says more than was told. */
+  /** Text of this execution, until it exceeds what was reported. */
   private said = '';
   private isBeyond: boolean;
   private exists: boolean;
 
-  /** @param reported before this execution */
+  /** @param reported answer reported by earlier executions */
   constructor(private readonly reported: ReportedAnswer | undefined) {
     this.isBeyond = reported === undefined;
     this.exists = reported !== undefined;
   }
 
-  /** @returns what is to be told now, if anything */
+  /** Adds text. @returns the piece to report now, if any */
   say(text: string): AnswerPiece | undefined {
     if (text === '') return undefined;
     if (this.isBeyond) return this.piece([textPart(text)]);
@@ -36,7 +36,7 @@ export class AnswerInTurn {
     return goesOn ? this.piece([textPart(this.said.slice(before.length))]) : this.instead();
   }
 
-  /** The end of the answer. @param value what it comes to beside its text */
+  /** Ends the answer. @param value result of the work beside its text */
   end(value?: JsonValue): AnswerPiece | undefined {
     const isShorter = !this.isBeyond && this.said.length < this.reported!.text.length;
     if (value === undefined) return isShorter ? this.instead() : undefined;

@@ -9,8 +9,8 @@ import { type DefinedWork, WorkExecution, type WorkItem } from './work-execution
 import { WorkLog } from './work-log.js';
 
 /**
- * Executes work that somebody else wrote, from its beginning each time: after a crash, and with each answer to what it
- * asked. What the Task's log knows is not done, asked or said again (see WorkPoints and AnswerInTurn).
+ * Executes work of another author, each time from its beginning: after a crash, and with each answer to a question.
+ * Steps, questions and texts that the Task's log has are not repeated (see WorkPoints and AnswerInTurn).
  */
 export class DefinedExecutor extends AgentExecutor {
   constructor(
@@ -23,10 +23,10 @@ export class DefinedExecutor extends AgentExecutor {
   }
 
   override async *execute(context: RequestContext): AsyncIterable<NodeEvent> {
-    // Read first: a log that has only begun is known without a look into the store.
+    // Read first, as a new log is known without access to the store.
     const log = new WorkLog(await context.log(), this.work.name);
     const said = context.task?.history?.[0] ?? context.userMessage;
-    // With its bytes, also where the log has them as files.
+    // Restores the bytes of Parts that the log stores as files.
     using held = await context.holdParts?.(said.parts);
     const opening = held ? { ...said, parts: held.parts } : said;
     if (context.task === null && context.recovered === 0) yield statusUpdate(context, 'TASK_STATE_WORKING');

@@ -1,4 +1,4 @@
-/** Hands things over, one after the other, to one reader. Whoever puts something in waits until it was taken. */
+/** Hands items to one reader, one after the other. `put` resolves once its item is taken. */
 export class Outbox<T> implements AsyncIterable<T> {
   private readonly waiting: { item: T; taken(): void }[] = [];
   private ended: { error?: unknown } | undefined;
@@ -11,7 +11,7 @@ export class Outbox<T> implements AsyncIterable<T> {
     });
   }
 
-  /** What was put in before is still read; then the reader ends, or gets the error. */
+  /** Ends the reader, with an error if given. Items that were put before are still read. */
   end(failure: { error?: unknown } = {}): void {
     this.ended ??= failure;
     this.wake();

@@ -1,9 +1,9 @@
-/** The work cannot go on as it is written; the message is the sentence that its Task fails with. */
+/** Error of work that cannot continue as written. The message becomes the failure of its Task. */
 export class RunFault extends Error {
   override readonly name = 'RunFault';
 }
 
-/** The work has said how its Task ends, and that it ends here. */
+/** Thrown where the work ends its own Task. */
 export class WorkEnd extends Error {
   override readonly name = 'WorkEnd';
 

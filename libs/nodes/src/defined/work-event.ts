@@ -9,24 +9,24 @@ import {
 } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 
-/** Encrypts what only this service shall read of a log, for one place. */
+/** Encrypts parts of a log that only this service may read. A ciphertext is bound to its place. */
 export interface Sealer {
   seal(secret: string, place: readonly string[]): string;
-  /** @throws where it was not sealed here, for this place */
+  /** @throws if it was not sealed here for this place */
   open(sealed: string, place: readonly string[]): string;
 }
 
-/** A step or a question of work, as its Task's log tells it. */
+/** Step or question of work, as its Task's log records it. */
 export interface RecordedPoint {
-  /** Its place among the steps and questions of the work, from 0. */
+  /** Position among the steps and questions of the work, from 0. */
   at: number;
-  /** The key of a step; a question has none. */
+  /** Key of a step; absent for a question. */
   key?: string;
-  /** What came of a step, sealed. */
+  /** Sealed outcome of a step. */
   outcome?: string;
 }
 
-/** The metadata key of such an event. */
+/** Metadata key of steps and questions. */
 const POINT_KEY = 'parley/step';
 
 export function stepDone(task: TaskReference, at: number, key: string, outcome: string): NodeEvent {
@@ -39,7 +39,7 @@ export function questionAsked(task: TaskReference, at: number, parts: Part[], qu
   return event;
 }
 
-/** The step or question that the metadata of a status names. */
+/** Returns the step or question in the metadata of a status, if any. */
 export function pointOf(metadata: JsonObject | undefined): RecordedPoint | undefined {
   const point = metadata?.[POINT_KEY];
   return isJsonObject(point) ? (point as unknown as RecordedPoint) : undefined;

@@ -29,35 +29,35 @@ import type { Sealer } from './work-event.js';
 import type { WorkLog } from './work-log.js';
 import { WorkPoints } from './work-points.js';
 
-/** What work says and does while it is under way, and how it ends. */
+/** Output of running work, or its end. */
 export type WorkItem =
   | { text: string }
   | { event: NodeEvent; recorded(): void }
   | { end: 'TASK_STATE_COMPLETED'; value?: Json }
   | { end: WorkEnd['state']; reason: string };
 
-/** Work that somebody else wrote. */
+/** Work of another author. */
 export interface DefinedWork {
-  /** Names the Artifact that is its answer: what it says in texts, and what it returns. */
+  /** Name of the Artifact with the work's answer: its texts, and its return value. */
   name: string;
   run(context: WorkContext): Work;
 }
 
 export interface ExecutionServices {
   context: RequestContext;
-  /** The Message that the work is about. */
+  /** Message that the work is about. */
   opening: Message;
   log: WorkLog;
   sealer: Sealer;
   outbox: Outbox<WorkItem>;
-  /** Aborts when nobody reads the outbox any more. */
+  /** Aborts when the outbox has no reader any more. */
   signal: AbortSignal;
 }
 
-/** One execution of work: its function, from the beginning to an end that goes to the outbox. */
+/** Execution of work: runs its function from the beginning, and passes its output and end to the outbox. */
 export class WorkExecution {
   private readonly points: WorkPoints;
-  /** How often each Artifact was given. */
+  /** Number of times that each Artifact was given, by name. */
   private readonly given = new Map<string, number>();
   private ended: WorkEnd | undefined;
 
@@ -72,7 +72,7 @@ export class WorkExecution {
     });
   }
 
-  /** Never rejects. */
+  /** Runs the work. Never rejects. */
   async run(): Promise<void> {
     const { outbox } = this.services;
     try {
@@ -88,7 +88,7 @@ export class WorkExecution {
     }
   }
 
-  /** What the function returned beside text and Artifacts. */
+  /** Awaits the work. Returns its value, unless that is a text or an Artifact, which is output. */
   private async result(work: Work): Promise<Json | undefined> {
     const returned = isIterable(work) ? await this.yielded(work) : await work;
     if (returned === undefined || returned === null) return undefined;
@@ -99,7 +99,7 @@ export class WorkExecution {
 
   private async yielded(work: AsyncIterable<Output>): Promise<unknown> {
     const iterator = work[Symbol.asyncIterator]();
-    // What waits at a `yield` is told that nobody goes on with it, so that its `finally` is done.
+    // Ends the iterator, so that the `finally` blocks of work that waits at a `yield` run.
     const leave = (): void => void iterator.return?.().catch(() => undefined);
     this.services.signal.addEventListener('abort', leave, { once: true });
     for (;;) {
@@ -144,13 +144,13 @@ export class WorkExecution {
     };
   }
 
-  /** The first end stands, also where the work catches it. */
+  /** Ends the work. The first end counts, even if the work catches the error. */
   private end(state: WorkEnd['state'], reason: string): never {
     this.ended ??= new WorkEnd(state, reason);
     throw this.ended;
   }
 
-  /** How the Task ends for an error, as far as its caller may know. */
+  /** Returns how the Task ends after an error, without internals; `undefined` for an internal error. */
   private endOf(error: unknown): Extract<WorkItem, { reason: string }> | undefined {
     const fault = this.points.fault ?? (error instanceof RunFault ? error : undefined);
     if (fault) return { end: 'TASK_STATE_FAILED', reason: `Error: ${fault.message}` };
@@ -159,7 +159,7 @@ export class WorkExecution {
   }
 }
 
-/** Work that leaves a step alone, and does not look what becomes of it, ends no process. */
+/** Avoids an unhandled rejection if the work does not await a step. */
 function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
@@ -173,7 +173,9 @@ function isArtifact(value: unknown): value is ArtifactOutput {
   return isJsonObject(value) && typeof value['artifact'] === 'string' && isJsonObject(value['content']);
 }
 
-/** @throws RunFault for what its type forbids: a program in JavaScript has no type, and a value may be missing */
+/**
+ * Returns the Parts of an Artifact. @throws RunFault for values that violate their type, which JavaScript cannot check
+ */
 function partsOf(name: string, content: ArtifactContent): Part[] {
   const parts = written(content);
   const problem = partsProblem(parts ?? null);

@@ -11,27 +11,27 @@ import {
 import type { TaskEvent } from '#libs/tasks';
 import { pointOf, type RecordedPoint } from './work-event.js';
 
-/** A step or question, and what was answered to it, in the order in which it came. */
+/** Step or question with the answers to it, in order of arrival. */
 export interface LoggedPoint extends RecordedPoint {
   answers: Message[];
 }
 
-/** What was told as the work's own answer: text, and at its end perhaps a value. */
+/** Reported answer of the work: its text, and a value at its end if any. */
 export interface ReportedAnswer {
   text: string;
-  /** As canonical JSON. */
+  /** Value as canonical JSON. */
   value?: string;
 }
 
-/** What the log of a Task says of the work on it: what was done, asked, answered and told. */
+/** State of work according to its Task's log: steps, questions, answers and output. */
 export class WorkLog {
   readonly points = new Map<number, LoggedPoint>();
-  /** Absent where nothing was told. */
+  /** Reported answer, if any. */
   answer: ReportedAnswer | undefined;
   private readonly artifacts = new Map<string, string[]>();
   private asked: LoggedPoint | undefined;
 
-  /** @param answerId the id of the Artifact that is the work's own answer */
+  /** @param answerId id of the Artifact with the work's own answer */
   constructor(
     events: readonly TaskEvent[],
     private readonly answerId: string,
@@ -39,7 +39,7 @@ export class WorkLog {
     for (const event of events) this.take(event);
   }
 
-  /** Whether the Artifact of this name was told with these Parts as its `count`th, from 0. */
+  /** True if the Artifact of this name was reported with these Parts as its `count`th one, from 0. */
   hasArtifact(name: string, count: number, parts: readonly Part[]): boolean {
     const reported = this.artifacts.get(name)?.[count];
     return reported !== undefined && reported === contentOf(parts);
@@ -71,7 +71,7 @@ export class WorkLog {
   }
 }
 
-/** Returns one key for bytes and for the file that the log has in their place. */
+/** Returns the same key for bytes and for the file that the log stores in their place. */
 function contentOf(parts: readonly Part[]): string {
   return canonicalJson(parts.map(withDigest) as unknown as JsonValue);
 }

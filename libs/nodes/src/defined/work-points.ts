@@ -8,9 +8,9 @@ import { RunFault, WorkEnd } from './run-fault.js';
 import { questionAsked, type Sealer, stepDone } from './work-event.js';
 import type { LoggedPoint, WorkLog } from './work-log.js';
 
-/** What came of a step. */
+/** Outcome of a step. */
 interface Outcome {
-  /** As JSON; absent where that is nothing. */
+  /** Result as JSON; absent for `undefined`. */
   result?: Json;
   error?: { message: string; isPublic?: true };
 }
@@ -19,34 +19,34 @@ export interface PointServices {
   context: Pick<RequestContext, 'taskId' | 'contextId' | 'flush' | 'prove'>;
   log: WorkLog;
   sealer: Sealer;
-  /** Of the execution. */
+  /** Signal of the execution. */
   signal: AbortSignal;
-  /** Resolves when the event is in the log. */
+  /** Resolves once the event is in the log. */
   emit(event: NodeEvent): Promise<void>;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Monotonic clock in milliseconds. */
   now(): number;
 }
 
-/** So long after the store has last confirmed the claim, it is asked again before something is done. */
+/** Milliseconds after which a claim must be confirmed again before a step is executed. */
 const CLAIM_HELD_MS = 1_000;
 
-/** The key of the step whose function is under way. */
+/** Key of the step whose function is running. */
 const inStep = new AsyncLocalStorage<string>();
 
-/** The steps and questions of one execution of work: each in its place, and none done twice that the log knows. */
+/** Steps and questions of one execution of work. Each has a position; those in the log are not repeated. */
 export class WorkPoints {
   private next = 0;
-  /** What cannot go on; there where the work caught it, too. */
+  /** Fault that prevents any further step. It counts even if the work catches it. */
   fault: RunFault | undefined;
   private readonly open = new Set<Promise<unknown>>();
-  /** When the store has last confirmed that the Task is this execution's. */
+  /** Time when the store last confirmed that this execution holds the claim on the Task. */
   private confirmedAt: number;
 
   constructor(private readonly services: PointServices) {
     this.confirmedAt = services.now();
   }
 
-  /** @throws StepError, Failure, RunFault, and what the signal was aborted with */
+  /** Runs a step, or returns its recorded outcome. @throws StepError, Failure, RunFault, and the signal's reason */
   async step<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
     const { at, known } = this.reach(key);
     if (known?.outcome !== undefined) return given(key, this.opened(at, key, known.outcome)) as T;
@@ -57,7 +57,10 @@ export class WorkPoints {
     return (await done) as T;
   }
 
-  /** Never resolves where the answer is still to come: the execution ends with the question. @throws RunFault */
+  /**
+   * Asks a question, or returns its recorded answer. Without an answer it never resolves: the execution ends with the
+   * question. @throws RunFault
+   */
   async ask(text: string, form?: JsonMembers): Promise<Json> {
     if (typeof text !== 'string') throw this.faulty('what is asked must be a text');
     const { at, known } = this.reach();
@@ -74,12 +77,15 @@ export class WorkPoints {
     return new Promise(() => undefined);
   }
 
-  /** Resolves when no step is under way. */
+  /** Resolves when no step is running. */
   async settled(): Promise<void> {
     while (this.open.size > 0) await Promise.allSettled(this.open);
   }
 
-  /** To be called when the work is over. @throws RunFault where it was not what the log says, also where it caught that */
+  /**
+   * Checks at the end of the work that it reached all recorded steps and questions. @throws RunFault, also for an
+   * earlier fault that the work caught
+   */
   finish(): void {
     if (this.fault) throw this.fault;
     const missed = [...this.services.log.points.values()].find(({ at }) => at >= this.next);
@@ -122,7 +128,9 @@ export class WorkPoints {
     return given(key, outcome, cause);
   }
 
-  /** A process that stood still may have been taken over: what it did then would be done twice. */
+  /**
+   * Confirms the claim before a step, as another replica may have adopted the Task while this process was suspended.
+   */
   private async confirm(): Promise<void> {
     const { context } = this.services;
     if (this.services.now() - this.confirmedAt < CLAIM_HELD_MS) return;
@@ -130,7 +138,7 @@ export class WorkPoints {
     this.confirmedAt = this.services.now();
   }
 
-  /** What is given now is what would be given after a crash. */
+  /** Converts a result to JSON and back, so that it equals the result after a crash. */
   private recorded(key: string, result: unknown): Outcome {
     try {
       const json = JSON.stringify(result) as string | undefined;
@@ -173,7 +181,7 @@ function named(key: string | undefined): string {
   return key === undefined ? 'a question' : `the step "${key}"`;
 }
 
-/** @throws StepError or Failure where the step failed */
+/** Returns a step's result. @throws StepError or Failure if the step failed */
 function given(key: string, { result, error }: Outcome, cause?: unknown): Json | undefined {
   if (error === undefined) return result;
   const options = cause === undefined ? undefined : { cause };

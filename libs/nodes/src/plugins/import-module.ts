@@ -2,20 +2,20 @@ import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { defineNode, defineTool, Failure, onFact, StepError } from '#libs/authoring';
 
-/** Where the modules that are offered are found by their own text: a name that no package can have. */
+/** Key of the offered modules in the global object. */
 const OFFERED = Symbol.for('parley-a2a/modules');
 const SCHEME = 'parley-offered:';
 
-/** What authors import by these names is this program's, whatever is installed beside their files. */
+/** Modules of this program that authors import by these names, whatever is installed beside their files. */
 const offered = new Map<string, object>([
   ['parley-a2a/plugin', { defineNode, defineTool, Failure, onFact, StepError }],
 ]);
 let isHooked = false;
 
 /**
- * Imports a module that somebody else wrote, and gives its default export. It may import `parley-a2a/plugin`, and
- * whatever `more` names.
- * @throws what the module throws, or why there is none
+ * Imports a module of another author, and returns its default export. The module may import `parley-a2a/plugin` and the
+ * modules in `more`.
+ * @throws the module's error, or the reason why it cannot be imported
  */
 export async function importDefault(path: string, more: Record<string, object> = {}): Promise<unknown> {
   for (const [name, exports] of Object.entries(more)) offered.set(name, exports);
@@ -41,7 +41,7 @@ function hook(): void {
   });
 }
 
-/** Authors write modules, whatever the package.json of their folder says, and where there is none. */
+/** True for TypeScript files outside of packages. They are ES modules, whatever package.json says. */
 function isOwnTypeScript(url: string): boolean {
   return /^file:.*\.ts$/.test(url) && !url.includes('/node_modules/');
 }

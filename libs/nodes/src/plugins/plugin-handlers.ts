@@ -3,7 +3,7 @@ import type { DefinedHandler, FactName } from '#libs/authoring';
 import { Facts } from '#libs/service';
 import { Plugins } from './plugins.js';
 
-/** Has the handlers of plugin modules called with the facts of this replica. */
+/** Subscribes the handlers of plugin modules to the facts of this replica. */
 @Injectable()
 export class PluginHandlers implements OnApplicationBootstrap {
   constructor(

@@ -8,13 +8,13 @@ import { DefinedExecutor } from '../defined/defined-executor.js';
 import type { Sealer } from '../defined/work-event.js';
 import type { DefinedWork } from '../defined/work-execution.js';
 
-/** Characters of a member's name that a problem tells. */
+/** Maximum characters of a member's name in a problem. */
 const LONGEST_NAME = 200;
 
-/** Members that nodes of all types have. */
+/** Members that all types of nodes have. */
 const GENERAL: Record<string, JsonObject> = { description: { type: 'string' } };
 
-/** A node type that a plugin defines. Its nodes are durable as the own ones are; what they say and ask is as an agent's. */
+/** Node type defined by a plugin. Its nodes are as durable as built-in ones; they report and ask as agents do. */
 export class PluginNode implements NodeType {
   readonly name: string;
   readonly configSchema: ConfigSchema;

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
 import type { Tool, ToolContext } from '../tools/tool.js';
 
-/** A tool that a plugin defines. Callers read the words of a Failure; any other error is told of in the log alone. */
+/** Tool defined by a plugin. Callers see the text of a Failure; any other error appears only in the log. */
 export class PluginTool implements Tool {
   private static readonly logger = new Logger(PluginTool.name);
   readonly name: string;
@@ -16,7 +16,7 @@ export class PluginTool implements Tool {
     const { name, description, inputSchema, readOnly = false, idempotent = false } = defined;
     this.name = name;
     this.description = description;
-    // Models are told of nothing else than an object with members.
+    // Models require an object with properties.
     this.parameters = { properties: {}, ...(inputSchema as JsonObject), type: 'object' };
     this.repeatable = readOnly || idempotent;
   }

@@ -4,21 +4,22 @@ import { ConfigError } from '#libs/service';
 import { statSync } from 'node:fs';
 import { importDefault } from './import-module.js';
 
-/** What was defined, and the module that did. */
+/** Definition of a plugin, and its module. */
 export interface Plugged<T> {
   module: string;
   defined: T;
 }
 
-/** The node types, tools and handlers of facts that modules of the operator's define. */
+/** Node types, tools and fact handlers defined by the operator's modules. */
 export class Plugins {
   readonly nodes: Plugged<DefinedNode>[] = [];
   readonly tools: Plugged<DefinedTool>[] = [];
   readonly handlers: Plugged<DefinedHandler>[] = [];
 
   /**
-   * @param paths of modules whose default export is a plugin or a list of them
-   * @throws ConfigError with one sentence, which names the module
+   * Loads plugins.
+   * @param paths paths of modules whose default export is a plugin or a list of plugins
+   * @throws ConfigError with one sentence that names the module
    */
   static async load(paths: readonly string[]): Promise<Plugins> {
     const plugins = new Plugins();
@@ -26,13 +27,13 @@ export class Plugins {
     return plugins;
   }
 
-  /** Refuses a node type that there is without plugins as well. @throws ConfigError */
+  /** Rejects plugins that redefine a node type. @throws ConfigError */
   refuseTypes(names: readonly string[]): void {
     const taken = this.nodes.find(({ defined }) => names.includes(defined.type));
     if (taken) throw refusal(taken.module, `there is a node type "${taken.defined.type}" already`);
   }
 
-  /** The same for tools. @throws ConfigError */
+  /** Rejects plugins that redefine a tool. @throws ConfigError */
   refuseTools(names: readonly string[]): void {
     const taken = this.tools.find(({ defined }) => names.includes(defined.name));
     if (taken) throw refusal(taken.module, `there is a tool "${taken.defined.name}" already`);
@@ -66,7 +67,7 @@ export class Plugins {
 const DEFINED_BY = 'defineNode, defineTool or onFact';
 
 async function exported(path: string): Promise<readonly unknown[]> {
-  // What Node says of that names the file of ours that asks for it.
+  // Node's own error would name a file of this program.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) throw refusal(path, 'there is no such file');
   try {
     const found = await importDefault(path);

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonValue } from '#libs/protocol';
 
 /**
- * Whether a value has everything that a wanted one has: of an object the members that are wanted, at any depth; all else
- * is equal. Takes no more steps than the wanted one has values.
+ * True if a value contains a wanted one: objects need the wanted members, at any depth; all other values must be equal.
+ * Takes at most as many steps as `wanted` has values.
  */
 export function isContained(wanted: JsonValue, value: JsonValue | undefined): boolean {
   if (isJsonObject(wanted)) {

@@ -2,7 +2,7 @@ import type { AgentDeclaration } from '#libs/executor';
 import { isJsonObject, type AgentExtension, type JsonObject, type JsonValue } from '#libs/protocol';
 
 export const MEDIA_TYPE = /^(\*|[\w!#$&^.+-]{1,127})\/(\*|[\w!#$&^.+-]{1,127})$/;
-/** Entries of one list. */
+/** Maximum number of entries in one list. */
 export const MOST_ENTRIES = 100;
 
 type Rule = (value: JsonValue) => string | undefined;
@@ -16,7 +16,7 @@ const KEYS: Readonly<Record<string, Rule>> = {
 };
 const EXTENSION_KEYS = ['uri', 'description', 'required', 'params'];
 
-/** What is wrong with the `agent` of a script, each to be read after its place. */
+/** Returns the problems of a script's `agent`, as sentences without their path. */
 export function declarationProblems(json: JsonValue | undefined): string[] {
   if (json === undefined) return [];
   if (!isJsonObject(json)) return ['must be an object'];
@@ -29,7 +29,7 @@ export function declarationProblems(json: JsonValue | undefined): string[] {
   return problems;
 }
 
-/** What the `agent` of a script, which has no problems, says of its agent. */
+/** Converts the valid `agent` of a script to a declaration. */
 export function declarationOf(json: JsonValue | undefined): AgentDeclaration | undefined {
   if (!isJsonObject(json)) return undefined;
   const { inputModes, outputModes, streaming, pushNotifications, extensions } = json;
@@ -61,7 +61,7 @@ function listProblem(value: JsonValue, fits: (entry: JsonValue) => boolean, what
 function isExtension(value: JsonValue): boolean {
   if (!isJsonObject(value) || Object.keys(value).some((key) => !EXTENSION_KEYS.includes(key))) return false;
   const { uri, description, required, params } = value;
-  // The header that names extensions separates them by commas.
+  // The header with extensions separates them by commas.
   if (typeof uri !== 'string' || !/^[^\s,]{1,500}$/.test(uri)) return false;
   return (
     hasType(description, 'string') && hasType(required, 'boolean') && (params === undefined || isJsonObject(params))

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 
-/** How many instructions the expressions that are kept compiled may come to, over all scripts of the process. */
+/** Maximum number of instructions of all compiled expressions in this process. */
 const MOST_KEPT = 200_000;
 
-/** A regular expression of a script. Compiled where it is used and as long as it is used, once for all that are equal. */
+/** Regular expression of a script. Equal expressions share one compiled form; the least recently used ones are evicted. */
 export class Expression {
   private constructor(
     private readonly pattern: string,
-    /** Instructions that it is compiled to. */
+    /** Number of compiled instructions. */
     readonly size: number,
   ) {}
 
-  /** @throws where RE2 does not know it */
+  /** Compiles a pattern. @throws if RE2 does not support it */
   static of(pattern: string): Expression {
     return new Expression(pattern, COMPILED.memo(pattern).programSize());
   }

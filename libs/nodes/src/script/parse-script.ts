@@ -7,13 +7,13 @@ import type { Script, ScriptCondition, ScriptRule, ScriptStep } from './script.j
 import { stepProblem } from './step-problem.js';
 
 export const MAX_PATTERN = 1_000;
-/** Problems that one script is told of. */
+/** Maximum number of reported problems of a script. */
 const MOST_PROBLEMS = 20;
 
-/** What is limited of scripts. */
+/** Limits of scripts. */
 export type ScriptLimits = Pick<ContentLimits, 'scriptRules' | 'expressions' | 'expressionSize'>;
 
-/** A script that could not be read; the message names every problem. */
+/** Error of a script that cannot be read; the message names every problem. */
 export class InvalidScript extends Error {
   override readonly name = 'InvalidScript';
   constructor(readonly problems: readonly string[]) {
@@ -22,8 +22,8 @@ export class InvalidScript extends Error {
 }
 
 /**
- * What is wrong with a script, each as one sentence that begins with its place, at most 20; empty where it can be run.
- * @param use of the workflow that the script belongs to
+ * Returns the problems of a script, at most 20: one sentence each, beginning with its path.
+ * @param use shared limits of the script's workflow
  */
 export function scriptProblems(
   json: JsonValue | undefined,
@@ -67,7 +67,7 @@ class ScriptReader {
     return { script, problems: this.#problems.slice(0, MOST_PROBLEMS) };
   }
 
-  /** What is beyond the limit is not looked at. */
+  /** Returns the rules; none if they exceed the limit. */
   #rules(json: JsonValue | undefined): JsonValue[] {
     const rules = this.#list('rules', json);
     const { scriptRules } = this.limits;
@@ -124,7 +124,7 @@ class ScriptReader {
     }
   }
 
-  /** The expressions of a whole workflow count together; beyond the limit none is compiled any more. */
+  /** Counts toward the limit of the whole workflow. Beyond it, no further expression is compiled. */
   #isTooMuch(unit: string, amount: number, limit: number, variable: string): boolean {
     if (this.use.add(`expressions: ${unit}`, amount) <= limit) return false;
     this.#exhausted = true;

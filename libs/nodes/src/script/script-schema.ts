@@ -39,7 +39,7 @@ const ARTIFACT = object(
   { required: ['parts'], description: 'Gives an Artifact, or a chunk of one.' },
 );
 
-/** A step has exactly one of these keys. */
+/** Keys of steps; a step has exactly one of them. */
 const STEPS: Record<string, JsonObject> = {
   status: { const: 'working', description: 'Says that the agent works, with a text or without.' },
   artifact: ARTIFACT,
@@ -101,7 +101,7 @@ const RULE = closed({
   steps: { type: 'array', items: STEP, description: 'What the agent does then, in this order.' },
 });
 
-/** The JSON Schema of a script; `scriptProblems` refuses what it refuses, and what only a whole script can tell. */
+/** JSON Schema of a script. `scriptProblems` additionally checks rules that concern the whole script. */
 export const SCRIPT_SCHEMA: JsonObject = closed(
   {
     agent: AGENT,

@@ -2,27 +2,27 @@ import type { AgentDeclaration } from '#libs/executor';
 import type { A2AErrorReason, Artifact, JsonValue, Part } from '#libs/protocol';
 import type { Expression } from './expression.js';
 
-/** What a scripted agent does next: exactly one key (contract, "Scripted agent"). */
+/** Step of a scripted agent, with exactly one key (contract, "Scripted agent"). */
 export type ScriptStep =
   | { status: 'working'; text?: string }
   | { artifact: Partial<Artifact> & { parts: Part[]; append?: boolean; lastChunk?: boolean } }
   | { echo: true }
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   | { sleep: number }
   | { reply: Part[] }
   | { ask: string }
   | { authorize: string }
-  /** `true` and the empty text complete without a word. */
+  /** Text of the completion; `true` and the empty text give none. */
   | { complete: string | true }
   | { fail: string }
   | { reject: string }
-  /** The reason of an error of the protocol. */
+  /** Reason of a protocol error. */
   | { throw: A2AErrorReason; text?: string };
 
 export interface ScriptCondition {
   messageId?: Expression;
   text?: Expression;
-  /** What the first data Part has to contain. */
+  /** JSON that the first data Part must contain. */
   data?: JsonValue;
   turn?: number;
 }
@@ -32,12 +32,12 @@ export interface ScriptRule {
   steps: ScriptStep[];
 }
 
-/** A scripted agent's program: the first rule whose conditions all hold runs. */
+/** Program of a scripted agent. The first rule whose conditions all hold runs. */
 export interface Script {
-  /** What the agent's card says where that is not the usual. */
+  /** Members of the agent's card that differ from the default. */
   agent?: AgentDeclaration;
   rules: ScriptRule[];
   otherwise: ScriptStep[];
-  /** Instructions that its expressions are compiled to. */
+  /** Number of instructions of its compiled expressions. */
   size: number;
 }

@@ -21,23 +21,23 @@ import { isContained } from './contained.js';
 import { parseScript } from './parse-script.js';
 import type { Script, ScriptCondition, ScriptStep } from './script.js';
 
-/** Rules look at the beginning of a text. */
+/** Maximum characters of a text that rules look at. */
 const MOST_LOOKED_AT = 65_536;
-/**
- * What all rules together may cost, in characters times instructions; that is what RE2 promises in the worst case.
- */
+/** Maximum cost of all rules together, in characters times instructions: RE2's bound in the worst case. */
 const MOST_STEPS = 2_000_000;
 
 /**
- * An agent that does what its script says and nothing else (contract, "Scripted agent"). After a crash it goes on
- * after the last step whose event was recorded: the same Message gives the same steps, and the same Artifact ids. Where its
- * first step in answer to a new Message is an error, nothing is written; later an error breaks the Task as any other.
+ * Agent that follows a script (contract, "Scripted agent").
+ * - After a crash it continues after the last step whose event was recorded.
+ * - The same Message gives the same steps and the same Artifact ids.
+ * - An error as the first step for a new Message rejects it, and nothing is written. A later error fails the Task like
+ *   any other error.
  */
 export class ScriptedAgent extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly declares: AgentDeclaration | undefined;
   readonly #script: Script;
-  /** How many characters of a text its rules look at. */
+  /** Number of a text's characters that the rules look at. */
   readonly #window: number;
 
   /** @throws InvalidScript */
@@ -86,7 +86,7 @@ export class ScriptedAgent extends AgentExecutor {
     }
   }
 
-  /** A text that would be too large is left out. */
+  /** Returns the protocol error of a step. A text that is too large is omitted. */
   #error(step: Extract<ScriptStep, { throw: unknown }>, message: Message): A2AError {
     try {
       return new A2AError(step.throw, { message: this.#filled(step, message).text });
@@ -96,7 +96,7 @@ export class ScriptedAgent extends AgentExecutor {
     }
   }
 
-  /** What would be too much to answer with is left to a Task, which says so when it fails. */
+  /** Returns the Parts of a direct reply. If they are too large, a Task is created instead, and fails. */
   #direct(step: Extract<ScriptStep, { reply: unknown }>, message: Message): Part[] | undefined {
     try {
       return this.#filled(step, message).reply;
@@ -106,7 +106,7 @@ export class ScriptedAgent extends AgentExecutor {
     }
   }
 
-  /** The step with the incoming text put in; JSON in, JSON out. */
+  /** Returns the step with the incoming text filled in. */
   #filled<T extends ScriptStep>(step: T, { parts }: Message): T {
     const budget = new TextBudget(this.limits.renderedText);
     return withText(step as unknown as JsonValue, firstText(parts) ?? '', budget) as unknown as T;
@@ -121,16 +121,16 @@ export class ScriptedAgent extends AgentExecutor {
   }
 }
 
-/** The number of the user's Messages of this Task, the one to work on included. */
+/** Returns the number of the user's current Message in this Task, from 1. */
 function turnOf({ task }: RequestContext): number {
   return 1 + (task?.history ?? []).filter(({ role }) => role === 'ROLE_USER').length;
 }
 
-/** What conditions are about. */
+/** Values that conditions are checked against. */
 interface Asked {
   messageId: string;
   text: string;
-  /** Absent: the Message has no data Part. */
+  /** First data Part; `undefined` if the Message has none. */
   data: JsonValue | undefined;
   turn: number;
 }

@@ -30,7 +30,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       : `must be one of ${Object.keys(A2A_ERRORS).join(', ')}, with a text or without`,
 };
 
-/** What is wrong with a step, to be read after its place; `undefined` where nothing is. */
+/** Returns the problem of a step, as a sentence without its path; `undefined` if it is valid. */
 export function stepProblem(step: JsonValue): string | undefined {
   if (!isJsonObject(step)) return 'must be an object';
   const [key, ...others] = Object.keys(step).filter((it) => it in RULES);
@@ -58,7 +58,7 @@ function artifactProblem(value: JsonValue): string | undefined {
   return partsProblem(value.parts ?? null);
 }
 
-/** Why these are not the Parts of an Artifact or a Message. */
+/** Returns why a value is no list of Parts for an Artifact or a Message. */
 export function partsProblem(value: JsonValue): string | undefined {
   if (!Array.isArray(value) || value.length === 0) return 'must have at least one part';
   return value.every(isPart) ? undefined : `parts must each have exactly one of ${CONTENT_KEYS.join(', ')}`;

@@ -1,4 +1,4 @@
-/** An expression that is not arithmetic. */
+/** Error of an expression that is not arithmetic. */
 export class ArithmeticError extends Error {
   override readonly name = 'ArithmeticError';
 }
@@ -7,8 +7,8 @@ const MAX_LENGTH = 1_000;
 const TOKEN = /\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(\*\*|[-+*/%^()]))/y;
 
 /**
- * The value of an arithmetic expression: numbers, `+ - * / %`, powers (`^` or `**`, right to left), signs and
- * parentheses. Nothing of it is ever run as code.
+ * Evaluates an arithmetic expression: numbers, `+ - * / %`, powers (`^` or `**`, right to left), signs and parentheses.
+ * Nothing is executed as code.
  * @throws ArithmeticError
  */
 export function evaluate(expression: string): number {

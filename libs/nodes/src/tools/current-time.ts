@@ -2,7 +2,7 @@ import type { JsonObject } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
 import type { Tool } from './tool.js';
 
-/** Tells the time: ISO 8601 in UTC and, where asked for, the local time of a zone. */
+/** Returns the time: ISO 8601 in UTC, or the local time of a requested zone. */
 export class CurrentTime implements Tool {
   readonly name = 'current_time';
   readonly description = 'The current date and time';

@@ -1,6 +1,6 @@
 import { textBefore } from '#libs/protocol';
 
-/** Bytes of a page in which HTML says its character set. */
+/** Number of bytes at the start of a page in which HTML declares its character set. */
 const HEAD_BYTES = 1_024;
 const MARKS: readonly [label: string, bytes: readonly number[]][] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
@@ -9,8 +9,8 @@ const MARKS: readonly [label: string, bytes: readonly number[]][] = [
 ];
 
 /**
- * Returns the text of an answer's body. Its character set is that of its byte order mark, else what `content-type` says,
- * else what the head of an HTML page says, else UTF-8, which an unknown set is read as too.
+ * Returns the text of a response body. The character set comes from the byte order mark, else `content-type`, else the
+ * head of an HTML page, else it is UTF-8. An unknown set is read as UTF-8.
  */
 export function decodedText(body: Uint8Array, contentType: string): string {
   const label = markOf(body) ?? charsetOf(contentType) ?? (isHtml(contentType) ? charsetOfPage(body) : undefined);
@@ -21,7 +21,7 @@ function markOf(body: Uint8Array): string | undefined {
   return MARKS.find(([, bytes]) => bytes.every((byte, place) => body[place] === byte))?.[0];
 }
 
-/** `charset` of a media type; its value may be quoted. */
+/** Returns the `charset` of a media type; its value may be quoted. */
 function charsetOf(contentType: string): string | undefined {
   const parameters = contentType.split(';').slice(1);
   const value = parameters.map((it) => /^\s*charset\s*=\s*["']?([^"']*)/i.exec(it)?.[1]).find((it) => it !== undefined);
@@ -32,7 +32,7 @@ function isHtml(contentType: string): boolean {
   return /^(text\/html|application\/xhtml\+xml)$/i.test(textBefore(contentType, ';').trim());
 }
 
-/** Returns the charset of a page; one in single bytes is never UTF-16 (HTML, "prescan a byte stream"). */
+/** Returns the charset that a page declares. A declared UTF-16 is read as UTF-8 (HTML, "prescan a byte stream"). */
 function charsetOfPage(body: Uint8Array): string | undefined {
   const head = new TextDecoder('latin1').decode(body.subarray(0, HEAD_BYTES));
   const tags = head.split(/<meta\s/i).slice(1);

@@ -9,7 +9,7 @@ import type { Tool, ToolContext } from './tool.js';
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
-/** Reads a web resource through the outbound client: JSON that can be written again becomes data, all else text. */
+/** Reads a web resource through the outbound client. Valid JSON becomes data, any other content text. */
 export class HttpGet implements Tool {
   readonly name = 'http_get';
   readonly description = 'Reads a web resource by HTTP GET';
@@ -61,7 +61,7 @@ export class HttpGet implements Tool {
   }
 }
 
-/** @throws NodeFailure for one that is too long */
+/** Reads the body. @throws NodeFailure if it is too long */
 async function bodyOf(response: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let received = 0;

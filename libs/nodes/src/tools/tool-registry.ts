@@ -4,11 +4,11 @@ import type { JsonObject, JsonValue } from '#libs/protocol';
 import { NodeFailure } from '../node-failure.js';
 import type { Tool, ToolContext } from './tool.js';
 
-/** The tools that nodes may name. */
+/** Tools that nodes may name. */
 export class ToolRegistry {
   readonly #ajv = withDecimalMultiples(new Ajv({ allErrors: true, strict: false }));
   readonly #tools = new Map<string, Tool>();
-  /** Made when a tool is run for the first time: what compiles them takes a while, and no start needs them. */
+  /** Validators, compiled on the first run of their tool to keep the start fast. */
   readonly #validators = new WeakMap<Tool, ValidateFunction>();
 
   constructor(tools: readonly Tool[]) {
@@ -28,7 +28,7 @@ export class ToolRegistry {
     return this.#tools.get(name);
   }
 
-  /** @throws NodeFailure for an unknown tool, and for arguments that are not what the tool takes */
+  /** Validates the arguments and runs a tool. @throws NodeFailure for an unknown tool or invalid arguments */
   async run(name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
     const tool = this.#tools.get(name);
     if (!tool) throw new NodeFailure(`unknown tool "${name}"`);

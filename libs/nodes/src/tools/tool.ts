@@ -5,14 +5,14 @@ export interface ToolContext {
   signal: AbortSignal;
 }
 
-/** Something that `tool` nodes can do. */
+/** Tool that nodes may run. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema (2020-12 vocabulary that ajv reads) of `args`; they are checked against it before `run`. */
+  /** JSON Schema (2020-12 vocabulary that ajv reads) of `args`, which are validated before `run`. */
   readonly parameters: JsonObject;
-  /** Whether it does no harm to run twice: then a run that a crash cut is done again, else it fails. */
+  /** True if a second run does no harm. A run interrupted by a crash is then repeated; otherwise it fails. */
   readonly repeatable: boolean;
-  /** @throws NodeFailure where the caller may know the reason */
+  /** @throws NodeFailure if the caller may know the reason */
   run(args: JsonObject, context: ToolContext): JsonValue | Promise<JsonValue>;
 }
