@@ -212,8 +212,8 @@ async function* ended(context: RequestContext, url: string, outcome: CallOutcome
 }
 
 /**
- * Returns the output of an answer: the text of the first Artifact, else its data as JSON, else `no output`; then all
- * other Parts of all Artifacts. Without Artifacts, the agent's final Message counts.
+ * Returns the output of an answer: the text of the first Artifact, else its data as JSON, else `no output`. All other
+ * Parts of all Artifacts follow. Without Artifacts, the agent's final Message counts.
  */
 function outputOf({ reply, artifacts, status }: CalledTask): Part[] {
   const said = reply ?? status?.message;

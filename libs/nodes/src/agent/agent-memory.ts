@@ -31,8 +31,8 @@ interface Turn {
 }
 
 /**
- * Reads the earlier turns of an agent with the same owner in the same context: the Message and answer of each Task that
- * completed before this one began, the newest ones that fit.
+ * Reads the earlier turns of an agent with the same owner in the same context. A turn is the Message and the answer of
+ * a Task that completed before this one began. The newest turns that fit are kept.
  *
  * - Calls of one run for the same node are no turns of a dialog; calls of one conversation are.
  * - A conversation's turn is preceded by the texts of its entry.
