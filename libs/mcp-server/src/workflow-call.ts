@@ -29,7 +29,7 @@ type Items = ReturnType<Exchange['backend']['handler']['sendStreamingMessage']>;
 
 /**
  * Handles one `tools/call` of a workflow, which sends a Message to its agent. A client that supports tasks gets the
- * Task's id if the Task asks or takes longer than five seconds; any other client waits for the end.
+ * Task's id if the Task asks or takes longer than five seconds. Any other client waits for the end.
  */
 export class WorkflowCall {
   private readonly asked = new Set<string>();
