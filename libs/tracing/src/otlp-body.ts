@@ -8,7 +8,7 @@ export interface OtlpBody {
   /** Number of spans in the body. */
   readonly size: number;
   add(span: Span): void;
-  /** Returns the whole body. Nothing may be added after it. */
+  /** Completes and returns the body. No span may be added after it. */
   end(): Uint8Array<ArrayBuffer>;
 }
 
@@ -24,7 +24,9 @@ export const FAILED_STATUS = 2;
 /** Numbers of `SpanKind`. */
 export const SPAN_KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 
-/** Returns when a span began and ended, in nanoseconds since 1970 as decimal digits. The end is never before the begin. */
+/**
+ * Returns the begin and end of a span in nanoseconds since 1970, as decimal digits. The end is never before the begin.
+ */
 export function spanTimes({ begunAt, endedAt }: Span): { begun: string; ended: string } {
   return { begun: nanoseconds(begunAt), ended: nanoseconds(Math.max(begunAt, endedAt)) };
 }

@@ -4,7 +4,7 @@ import type { Attributes, Span } from './span.js';
 const SCOPE = `{"name":"${SCOPE_NAME}"}`;
 const [TAIL, FAILED] = [']}]}]}', `{"code":${FAILED_STATUS}}`];
 const FIRST_BYTES = 16 * 1024;
-/** Of a character of JavaScript in UTF-8, at most. */
+/** Maximum bytes of a JavaScript character in UTF-8. */
 const BYTES_OF_A_CHARACTER = 3;
 
 /** A body in OTLP's JSON encoding: ids in hex, 64-bit numbers as texts. */
@@ -43,7 +43,9 @@ export class OtlpJsonBody implements OtlpBody {
   }
 }
 
-/** Ids are hex digits, and keys of attributes are words of this code; every other text may come from anybody. */
+/**
+ * Encodes a span. Ids are hex digits, and keys of attributes are constants of this code; all other texts are escaped.
+ */
 function spanOf(span: Span): string {
   const { traceId, spanId, parentSpanId, state, name, kind, attributes, error, link } = span;
   const { begun, ended } = spanTimes(span);

@@ -4,7 +4,7 @@ import type { Attributes, Span } from './span.js';
 
 const { Bit64, LengthDelimited, Varint } = WireType;
 
-/** Field numbers of opentelemetry/proto/{collector/trace,trace,resource,common}/v1, the part of them that is written. */
+/** Field numbers of opentelemetry/proto/{collector/trace,trace,resource,common}/v1, as far as they are written. */
 const EXPORT = { resourceSpans: 1 };
 const RESOURCE_SPANS = { resource: 1, scopeSpans: 2 };
 const RESOURCE = { attributes: 1 };
@@ -28,7 +28,7 @@ const STATUS = { code: 3 };
 const KEY_VALUE = { key: 1, value: 2 };
 const ANY_VALUE = { string: 1, bool: 2, int: 3, double: 4 };
 
-/** A body in OTLP's binary encoding, Protocol Buffers. */
+/** Body in OTLP's binary encoding, Protocol Buffers. */
 export class OtlpProtobufBody implements OtlpBody {
   private spans = 0;
   private readonly writer = new BinaryWriter();

@@ -1,16 +1,16 @@
 import { ownTraceId, type TraceContext, type TracingConfig } from '#libs/service';
 
 /**
- * Whether the spans of a Task's turn are exported. It asks only what every process knows that takes part in the trace: who
- * called, else the trace that follows from the Task's id.
+ * Decides whether the spans of a Task's turn are exported. The decision depends only on what every process in the trace
+ * knows: the caller's context, else the trace derived from the Task's id.
  */
 export type Sampler = (taskId: string, parent: TraceContext | undefined) => boolean;
 
-/** The bits of a trace id that are random, by which all services sample alike (W3C Trace Context, level 2). */
+/** Random digits of a trace id, by which all services sample alike (W3C Trace Context, level 2). */
 const RANDOM_DIGITS = 14;
 const RANDOM_VALUES = 16 ** RANDOM_DIGITS;
 
-/** What OpenTelemetry calls a sampler. */
+/** Returns the sampler of an OpenTelemetry sampler name. */
 export function samplerOf({ sampler, ratio }: Pick<TracingConfig, 'sampler' | 'ratio'>): Sampler {
   const root = roots(ratio)[sampler.replace('parentbased_', '')] ?? always;
   return sampler.startsWith('parentbased_')
@@ -36,7 +36,9 @@ function randomOf(traceId: string): number {
 
 const UUID_LENGTH = 36;
 
-/** `randomOf(ownTraceId(taskId))`. Every Message is asked for it, so a UUID is read as it stands: hyphen, twelve digits. */
+/**
+ * Returns `randomOf(ownTraceId(taskId))`. Every Message needs it, so a UUID is parsed in place: hyphen, twelve digits.
+ */
 function ownRandomOf(taskId: string): number {
   if (taskId.length !== UUID_LENGTH) return randomOf(ownTraceId(taskId));
   return Number.parseInt(taskId.slice(-15, -13) + taskId.slice(-12), 16);

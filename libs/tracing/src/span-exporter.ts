@@ -2,26 +2,26 @@ import { Logger } from '@nestjs/common';
 import type { OtlpBody } from './otlp-body.js';
 import type { Span } from './span.js';
 
-/** How the body of an export is sent. @returns the status of the answer; rejects where there is none */
+/** Sends the body of an export. @returns the status of the response; rejects without a response */
 export type SendSpans = (body: Uint8Array<ArrayBuffer>) => Promise<number>;
 
-/** What became of spans. */
+/** Fate of exported spans. */
 export type SpanOutcome = 'exported' | 'refused' | 'dropped';
 
 const MOST_AT_ONCE = 512;
 const MOST_WAITING = 8192;
 const PAUSE_MS = 500;
-/** So often an export is tried where the receiver is away or too busy. */
+/** Maximum number of attempts while the receiver is unreachable or overloaded. */
 const TRIES = 4;
 const FIRST_RETRY_MS = 500;
 
 /**
- * Sends spans in batches, half a second after the first of them, one batch after the other. Whoever makes spans never
- * waits: what the receiver does not take in time is dropped and counted.
+ * Sends spans in batches: the first batch half a second after its first span, one batch at a time. Callers never wait:
+ * spans that the receiver does not accept in time are dropped and counted.
  */
 export class SpanExporter {
   private readonly logger = new Logger('Tracing');
-  /** Bodies of exports to come; all but the last are full. */
+  /** Bodies of future exports; all but the last are full. */
   private readonly waiting: OtlpBody[] = [];
   private waitingSpans = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -45,15 +45,17 @@ export class SpanExporter {
     this.timer ??= setTimeout(() => void this.flush(), this.pauseMs).unref();
   }
 
-  /** Resolves when what waits has been sent or dropped; the last word of a process that ends, which tries nothing twice. */
+  /**
+   * Sends the waiting spans without retries; resolves once they are sent or dropped. Call it at the end of the process.
+   */
   async close(): Promise<void> {
     this.hurried = true;
     await this.flush();
-    // What came while another flush ended.
+    // Flush spans that arrived while an earlier flush ended.
     await this.flush();
   }
 
-  /** The body that takes the next span. */
+  /** Returns the body that takes the next span. */
   private open(): OtlpBody {
     const last = this.waiting.at(-1);
     if (last && last.size < MOST_AT_ONCE) return last;
@@ -72,7 +74,10 @@ export class SpanExporter {
     return this.sending;
   }
 
-  /** What comes meanwhile waits for its own time, unless that is a whole batch: an export costs more than its spans. */
+  /**
+   * Sends the waiting batches. Spans that arrive meanwhile wait for their own pause unless they fill a batch: an export
+   * costs more than its spans.
+   */
   private async sendAll(): Promise<void> {
     for (let least = 1; this.waitingSpans >= least; least = this.hurried ? 1 : MOST_AT_ONCE) {
       const batch = this.waiting.shift()!;
@@ -95,14 +100,14 @@ export class SpanExporter {
     }
   }
 
-  /** Once, until it works again. */
+  /** Logs the first failure until an export succeeds. */
   private complain(why: object): undefined {
     if (!this.complained) this.logger.warn(why, 'Spans could not be exported; they are dropped as long as that is so');
     this.complained = true;
   }
 }
 
-/** What OTLP calls retryable. */
+/** True for the statuses that OTLP calls retryable. */
 function isPassing(status: number): boolean {
   return [429, 502, 503, 504].includes(status);
 }

@@ -2,7 +2,7 @@ export type Attributes = Record<string, string | number | boolean>;
 
 export type SpanKind = 'internal' | 'server' | 'client';
 
-/** A span that is over. Times are milliseconds since 1970. */
+/** Finished span. Times are milliseconds since 1970. */
 export interface Span {
   traceId: string;
   spanId: string;
@@ -13,8 +13,8 @@ export interface Span {
   begunAt: number;
   endedAt: number;
   attributes: Attributes;
-  /** It came to nothing: what kind of failure that was. */
+  /** Kind of the failure, if the operation failed. */
   error?: string;
-  /** Another span that it has to do with. */
+  /** Related span. */
   link?: { traceId: string; spanId: string };
 }

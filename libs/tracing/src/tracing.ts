@@ -18,16 +18,22 @@ const ENCODINGS: Readonly<Record<OtlpProtocol, { type: string; Body: new (resour
   'http/protobuf': { type: 'application/x-protobuf', Body: OtlpProtobufBody },
 };
 
-/** What a turn of a Task knows of its trace. */
+/** Data of a turn that determine its trace. */
 export interface TracedTurn {
   taskId: string;
-  /** The sequence of the event that it begins with. */
+  /** Sequence of the first event of the turn. */
   began: number;
-  /** What the call that began it said, else what the call that made the Task said; absent where neither did. */
+  /**
+   * Trace context of the call that began the turn, else of the call that created the Task; absent if neither was
+   * traced.
+   */
   parent?: TraceContext;
 }
 
-/** Traces of this process's turns, and where their spans go. Without `OTEL_EXPORTER_OTLP_ENDPOINT` there are no spans. */
+/**
+ * Traces the turns of this process and exports their spans. Without `OTEL_EXPORTER_OTLP_ENDPOINT` no spans are
+ * recorded.
+ */
 @Injectable()
 export class Tracing {
   private readonly sampler: Sampler;
@@ -58,17 +64,17 @@ export class Tracing {
     shutdown.register('sessions', () => exporter.close());
   }
 
-  /** The trace of a turn; `undefined` where nobody traces, here or where the call came from. */
+  /** Returns the trace of a turn; `undefined` if neither this service nor the caller traces. */
   turn({ taskId, began, parent }: TracedTurn): TurnTrace | undefined {
     if (!this.exporter) return parent && new PassedTrace(parent);
     if (!this.sampler(taskId, parent)) return new UnsampledTrace(taskId, parent);
-    // A turn that nobody traced for goes on below the first one, which began the trace.
+    // A later turn without a caller's trace continues below the first turn, which began the trace.
     const first = began > 1 && !parent ? spanIdOf(taskId, turnKey(1)) : undefined;
     const traceId = parent?.traceId ?? ownTraceId(taskId);
     return new OwnTrace(taskId, traceId, began, parent?.spanId ?? first, parent?.state);
   }
 
-  /** Sends spans, some time soon. */
+  /** Queues spans for export. */
   export(spans: readonly Span[]): void {
     this.exporter?.add(spans);
   }

@@ -1,32 +1,32 @@
 import { hash } from 'node:crypto';
 import { ownTraceId, type TraceContext, type TraceHeaders, traceHeaders } from '#libs/service';
 
-/** What tells a span of a Task from its others: the same in whichever process it is made, and however often. */
+/** Key of a span within its Task: the same in every process and at every repetition. */
 export type SpanKey = readonly (string | number | undefined)[];
 
-/** The trace that a turn of a Task belongs to, and its place in it. */
+/** Trace of a Task's turn, and the position of the turn in it. */
 export interface TurnTrace {
   readonly traceId: string;
-  /** Whether spans are made of the turn. */
+  /** True if spans of the turn are exported. */
   readonly sampled: boolean;
-  /** Of the turn. */
+  /** Id of the turn's span. */
   readonly spanId: string;
-  /** Who called for it; absent at the beginning of a trace. */
+  /** Id of the caller's span; absent at the beginning of a trace. */
   readonly parentSpanId?: string;
   readonly state?: string;
   spanIdOf(...key: SpanKey): string;
   /**
-   * Where a call of this turn stands in the trace: below the span that the key names, such as `'call', messageId`,
-   * `'chat', step, model` or `'tool', callId`.
+   * Returns the trace context for a call of this turn. Its parent is the span that the key names, such as `'call',
+   * messageId`, `'chat', step, model` or `'tool', callId`.
    */
   context(...key: SpanKey): TraceContext;
-  /** The same as headers. */
+  /** Returns that context as headers. */
   headers(...key: SpanKey): TraceHeaders;
 }
 
 const UNSAMPLED = '0000000000000001';
 
-/** Of the turn that begins with this event of the log. */
+/** Returns the key of the turn that begins with this event of the log. */
 export function turnKey(sequence: number): SpanKey {
   return ['turn', sequence];
 }
@@ -35,7 +35,7 @@ export function spanIdOf(taskId: string, key: SpanKey): string {
   return hash('sha256', [taskId, ...key].join('/')).slice(0, 16);
 }
 
-/** A turn whose spans are made here. */
+/** Trace of a turn whose spans are recorded here. */
 export class OwnTrace implements TurnTrace {
   readonly sampled = true;
   readonly spanId: string;
@@ -43,7 +43,7 @@ export class OwnTrace implements TurnTrace {
   constructor(
     private readonly taskId: string,
     readonly traceId: string,
-    /** The sequence of the event that it begins with. */
+    /** Sequence of the first event of the turn. */
     private readonly began: number,
     readonly parentSpanId?: string,
     readonly state?: string,
@@ -65,12 +65,12 @@ export class OwnTrace implements TurnTrace {
   }
 }
 
-/** What has a name in the whole Task; steps of models and calls of tools are counted anew in each turn. */
+/** Keys that are unique in the whole Task. Model steps and tool calls are numbered per turn. */
 const LASTING: ReadonlySet<unknown> = new Set(['turn', 'call']);
 
 /**
- * A turn that is not sampled, which whoever it calls is told of. Nobody looks for its spans: their ids say nothing, and
- * what trace it is nobody works out who does not ask.
+ * Trace of a turn that is not sampled; its calls pass that decision on. All its spans share one meaningless id. The
+ * trace id is computed only on request.
  */
 export class UnsampledTrace implements TurnTrace {
   readonly sampled = false;
@@ -99,7 +99,7 @@ export class UnsampledTrace implements TurnTrace {
   }
 }
 
-/** A turn of a process that makes no spans: what its caller said goes on as it came. */
+/** Trace of a turn in a process without spans: the caller's context is passed on unchanged. */
 export class PassedTrace implements TurnTrace {
   readonly sampled = false;
 

@@ -28,7 +28,7 @@ export type CardSignaturePolicy = 'ignore' | 'warn' | 'require';
  */
 export type CardChangePolicy = 'allow' | 'warn' | 'block';
 
-/** How the cards of agents are signed and trusted. */
+/** Signing of local agent cards, and trust in remote ones. */
 export interface CardConfig {
   /** True if the cards of local agents are signed. */
   readonly signing: boolean;
@@ -71,7 +71,7 @@ export class AppConfig {
   readonly signalsUrl?: string;
   /** Absolute path. */
   readonly dataDir!: string;
-  /** Without a trailing slash. */
+  /** Public base URL of the service, without a trailing slash. */
   readonly publicUrl?: string;
   /** IP addresses or CIDR ranges whose forwarded headers count. */
   readonly trustedProxies!: readonly string[];

@@ -1,29 +1,29 @@
 import { addCount, callerKey } from '../load/caller-counts.js';
 import type { Caller } from '../load/caller-turns.js';
 
-/** Part of a step that one caller, and one tenant, may have. */
+/** Fraction of a step that one caller, and one tenant, may hold. */
 const OF_A_CALLER = 1 / 2;
 const OF_A_TENANT = 3 / 4;
-/** Milliseconds between two looks at the answers of a step that others wait for. */
+/** Milliseconds between two checks of a step's answers while others wait. */
 const LOOK_MS = 250;
 
-/** An answer that has room in a step, or waits for it. */
+/** Answer that holds room in a step, or waits for it. */
 export interface StepMember {
   readonly whose: Caller;
-  /** Number that is lower for answers which began earlier. */
+  /** Order of arrival: lower for answers that began earlier. */
   readonly order: number;
-  /** True while this service reads nothing of the answer. */
+  /** True while this service does not read the answer. */
   readonly isWaiting: boolean;
-  /** When the answer was last seen to come on, as of `performance.now()`. */
+  /** Time of the last progress of the answer, as of `performance.now()`. */
   readonly movedAt: number;
-  /** Ends the answer, whose room is taken back. */
+  /** Ends the answer and gives up its room. */
   evict(): void;
 }
 
 /** Size and limits of a step. */
 export interface AnswerStepOptions {
   bytes: number;
-  /** Milliseconds that an answer may bring next to nothing while another one waits for the step. */
+  /** Milliseconds without notable progress after which an answer is evicted while another one waits. */
   silentMs: number;
   /** True while memory is too full for answers of this step. */
   isFull?: (whose: Caller) => boolean;
@@ -36,26 +36,30 @@ interface Wish {
   readonly grant: () => void;
 }
 
-/** The reason why an answer gets no more room: its caller's share, its tenant's, the size of the step, or the state of memory. */
+/**
+ * Limit that denies an answer more room: its caller's share, its tenant's share, the size of the step, or full memory.
+ */
 type Obstacle = 'caller' | 'tenant' | 'step' | 'memory';
 
 /**
- * Room for answers of one order of size, in bytes.
+ * Room for answers of one order of magnitude, in bytes.
  *
- * - A caller has half of the room at most, the callers of one tenant three quarters, or a single answer of any size. A
- *   caller without a name has all of the room while no other waits.
- * - Callers take turns, and of one caller the oldest answer comes first.
- * - One answer at a time is privileged: it has what it needs, which counts nowhere. That is the next one without room while
- *   no other is privileged. It never waits in this step, so that answers which wait for each other all come to an end.
- * - An answer that brings next to nothing for as long as another one has waited is ended, if that makes room.
+ * - A caller holds at most half of the room, the callers of one tenant three quarters, or a single answer of any size.
+ *   An anonymous caller may hold all of the room while no other caller waits.
+ * - Callers take turns; the oldest answer of a caller comes first.
+ * - One answer at a time is privileged: it gets all the room that it needs, uncounted. The next answer without room
+ *   becomes privileged when no other is. It never waits in this step, so answers that wait for each other cannot
+ *   deadlock.
+ * - An answer without notable progress for `silentMs` is evicted if another one has waited as long and the eviction
+ *   makes room.
  */
 export class AnswerStep {
   private used = 0;
-  /** Bytes of each answer but the privileged one. */
+  /** Bytes of each answer except the privileged one. */
   private readonly members = new Map<StepMember, number>();
   private readonly ofCallers = new Map<string, number>();
   private readonly ofTenants = new Map<string, number>();
-  /** By caller, in the order of their turns; those of one caller by age. */
+  /** Requests for room by caller, in the order of their turns; those of one caller by age. */
   private readonly wishes = new Map<string, Wish[]>();
   private privileged: { readonly member: StepMember; bytes: number } | undefined;
   private looks: NodeJS.Timeout | undefined;
@@ -63,8 +67,8 @@ export class AnswerStep {
   constructor(private readonly options: AnswerStepOptions) {}
 
   /**
-   * Gives a member so many bytes in all.
-   * @param grant called when there is room, where there is none at once
+   * Requests a total number of bytes for a member.
+   * @param grant called once there is room, unless there is room at once
    * @returns true if there is room at once
    */
   take(member: StepMember, bytes: number, grant: () => void): boolean {
@@ -84,14 +88,14 @@ export class AnswerStep {
     return isGranted;
   }
 
-  /** Gives a member so many bytes if there is room at once and nobody waits. @returns true if it has them */
+  /** Grants a member a total number of bytes if there is room and no member waits. @returns true if granted */
   offer(member: StepMember, bytes: number): boolean {
     if (this.wishes.size > 0 || this.obstacleOf(member, bytes)) return false;
     this.set(member, bytes);
     return true;
   }
 
-  /** Leaves a member with so many bytes; it waits for no more then. */
+  /** Reduces a member to a total number of bytes, and cancels its request for more. */
   shrink(member: StepMember, bytes: number): void {
     this.withdraw(member);
     this.set(member, bytes);
@@ -124,7 +128,7 @@ export class AnswerStep {
     this.looks = undefined;
   }
 
-  /** The privileged answer needs no privilege once it has room as all others do. */
+  /** Ends the privilege once the privileged answer fits into the regular room. */
   private endPrivilege(): void {
     if (!this.privileged) return;
     const { member, bytes } = this.privileged;
@@ -133,15 +137,15 @@ export class AnswerStep {
     this.set(member, bytes);
   }
 
-  /** Grants the next wish. @returns false where none can be granted */
+  /** Grants the next request. @returns false if none can be granted */
   private serveNext(): boolean {
     for (const [key, queue] of this.wishes) {
       const { member, bytes, grant } = queue[0]!;
       const obstacle = this.obstacleOf(member, bytes);
-      // A small wish does not pass a large one for ever.
+      // A small request must not overtake a large one indefinitely.
       if (obstacle === 'step' && this.privileged) return false;
       if (obstacle && this.privileged) continue;
-      // Behind all others that wait.
+      // Requeue the caller behind all others that wait.
       this.wishes.delete(key);
       if (queue.length > 1) this.wishes.set(key, queue.slice(1));
       this.set(member, obstacle ? 0 : bytes);
@@ -183,7 +187,7 @@ export class AnswerStep {
     addCount(this.ofTenants, member.whose.tenant, more);
   }
 
-  /** Looks whether memory has room again, and ends a silent answer where that makes room. */
+  /** Retries waiting requests, and evicts a silent answer if that makes room. */
   private look(): void {
     this.serve();
     const now = performance.now();

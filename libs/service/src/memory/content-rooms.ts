@@ -5,14 +5,14 @@ import { AnswerStep, type StepMember } from './answer-step.js';
 import { InFlight, SMALL_REQUEST } from './in-flight.js';
 import { untilGranted } from './room-wait.js';
 
-/** Bytes in which room is given. */
+/** Granularity of granted room, in bytes. */
 const UNIT = 64 * 1024;
-/** Part of IN_FLIGHT_LIMIT that the contents of one room may have. */
+/** Fraction of IN_FLIGHT_LIMIT that the contents of one room may take. */
 const PART_OF_LIMIT = 1 / 2;
-/** Milliseconds that a model call waits for room, all its waits together. */
+/** Maximum total wait of one model call for room, in milliseconds. */
 export const CONTENT_WAIT_MS = 60_000;
 
-/** A call found no room for what it has to read. The message may be shown to callers. */
+/** Reports that a call found no room for the files it has to read. The message may be shown to callers. */
 export class TooManyContents extends Error {
   override readonly name = 'TooManyContents';
 
@@ -22,20 +22,20 @@ export class TooManyContents extends Error {
 }
 
 interface RoomOptions {
-  /** Share of the limits in flight beyond which nothing more is read; absent: that for work which can wait. */
+  /** Fraction of the limits in flight above which no more content is read; absent: the fraction for deferrable work. */
   share?: number;
-  /** Milliseconds of all waits of one place; absent: a place waits until there is room. */
+  /** Maximum total wait of one place, in milliseconds; absent: no limit. */
   waitMs?: number;
 }
 
 /**
- * Memory for contents that small Messages name and that work reads and keeps, in bytes.
+ * Memory for contents that small Messages reference and that work reads and keeps, in bytes.
  *
- * - All contents of a room have half of IN_FLIGHT_LIMIT; callers, tenants and turns share it as an AnswerStep says.
- * - One place at a time has what it needs, whatever others have. It never waits, so places that wait for each other all
- *   come to an end.
- * - What is held counts in InFlight as kept, so a caller's requests and nodes wait for it as for all else.
- * - Nothing that is held is taken away: a model that thinks is silent as well.
+ * - All contents of a room share half of IN_FLIGHT_LIMIT; AnswerStep divides it among callers and tenants.
+ * - One place at a time gets all the room that it needs. It never waits, so places that wait for each other cannot
+ *   deadlock.
+ * - Held bytes count in InFlight as kept. The caller's requests and nodes wait for them as for other data.
+ * - Held bytes are never evicted: a model that thinks is silent too.
  */
 export class ContentRoom {
   private readonly step: AnswerStep;
@@ -50,7 +50,7 @@ export class ContentRoom {
     this.step = new AnswerStep({ bytes, silentMs: Infinity, isFull });
   }
 
-  /** Opens the account of one work. */
+  /** Opens the place of one unit of work. */
   open(whose: Caller): ContentPlace {
     this.places += 1;
     const { step, inFlight, places: order } = this;
@@ -66,7 +66,7 @@ interface PlaceOptions {
   waitMs: number | undefined;
 }
 
-/** Bytes of contents that one work holds, until it is disposed of. */
+/** Bytes of contents that one unit of work holds until it is disposed. */
 export class ContentPlace implements Disposable, StepMember {
   readonly whose: Caller;
   readonly order: number;
@@ -76,7 +76,7 @@ export class ContentPlace implements Disposable, StepMember {
   private bytes = 0;
   /** Bytes of room in the step. */
   private granted = 0;
-  /** Milliseconds of the waits that are over. */
+  /** Milliseconds of the finished waits. */
   private waited = 0;
   private isOver = false;
   private stopWaiting: (() => void) | undefined;
@@ -88,9 +88,8 @@ export class ContentPlace implements Disposable, StepMember {
   }
 
   /**
-   * Raises what is held to so many bytes in all; resolves when there is room for them. One call at a time. Up to 64 KiB
-   * need no room.
-   * @throws TooManyContents where there was none in time; the signal's reason
+   * Raises the held bytes to a total; resolves once there is room. One call at a time. Up to 64 KiB need no room.
+   * @throws TooManyContents after the maximum wait; the signal's reason
    */
   async hold(bytes: number, signal: AbortSignal): Promise<void> {
     const needed = bytes <= SMALL_REQUEST ? 0 : Math.ceil(bytes / UNIT) * UNIT;
@@ -100,14 +99,14 @@ export class ContentPlace implements Disposable, StepMember {
     this.bytes = bytes;
   }
 
-  /** Holds nothing that may be taken away. */
+  /** Does nothing: held contents are not evicted. */
   evict(): void {}
 
   [Symbol.dispose](): void {
     if (this.isOver) return;
     this.isOver = true;
     this.stopWaiting?.();
-    // First: others wait for what is in flight as well.
+    // Release the bytes in flight first: other members wait for those as well.
     this.options.inFlight.add(this.account, 0, -this.bytes);
     this.options.step.shrink(this, 0);
   }
@@ -136,14 +135,16 @@ export class ContentPlace implements Disposable, StepMember {
   }
 }
 
-/** The rooms of this process. Each kind of work has its own, so that long work takes no room from short work. */
+/**
+ * Content rooms of this process. Each kind of work has its own room, so that long work takes no room from short work.
+ */
 @Injectable()
 export class ContentRooms {
-  /** Files that models read, while their calls last. */
+  /** Room for files that models read, held during their calls. */
   readonly modelFiles: ContentRoom;
-  /** Large Parts that plugins work on, while their work lasts. */
+  /** Room for large Parts that plugins process, held during their work. */
   readonly workParts: ContentRoom;
-  /** Large Parts that runs put into their logs, until they are there. */
+  /** Room for large Parts that runs record, held until they are in the log. */
   readonly recordedParts: ContentRoom;
 
   constructor({ memory }: AppConfig, inFlight: InFlight) {

@@ -2,53 +2,57 @@ import { Injectable } from '@nestjs/common';
 import { AppConfig } from '../config/app-config.js';
 import { Metrics } from '../metrics/metrics.js';
 
-/** Whose bytes are counted. */
+/** Caller whose bytes are counted. */
 export interface InFlightOwner {
   readonly tenant: string;
   readonly owner: string;
 }
 
-/** Why a request is not let in: its caller has too much in flight, its tenant has, or all callers together have. */
+/** Limit that refuses a request: that of its caller, of its tenant, or of all callers together. */
 export type InFlightRefusal = 'caller' | 'tenant' | 'service';
 
-/** A request of at most so many bytes is small: it finds room that large ones have to leave. */
+/** Maximum bytes of a small request. Small requests have room that large ones must leave. */
 export const SMALL_REQUEST = 64 * 1024;
-/** The share of a limit that may be on its way: what a Task makes of a request is many times what came in. */
+/** Fraction of a limit for bytes on their way: a Task makes many times the bytes of the request. */
 const ON_ITS_WAY = 1 / 8;
 
-/** The share of a limit that the callers of one tenant may have together, above that of one caller, where there are tenants. */
+/** Fraction of the total limit that the callers of one tenant may take together. */
 const TENANT_SHARE = 3 / 4;
 
-/** How often the limit may be there before small requests are refused too: one run may take all of it for a moment. */
+/** Multiple of the limit above which small requests are refused too: one run may take the whole limit for a moment. */
 const FOR_SMALL = 3;
 
-/** The share of a limit that may be there when a run starts more of its nodes. */
+/** Fraction of a limit above which a run starts no more nodes. */
 const FOR_WORK = 1 / 2;
 
-/** Bytes on their way: of requests, and of events that are not durable yet. Bytes kept: of Tasks at work. */
+/** Counted bytes. On their way: requests, and events that are not durable yet. Kept: data of executing Tasks. */
 interface Counted {
   moving: number;
   kept: number;
 }
 
 interface CountedCaller extends Counted {
-  /** The sum of the caller's tenant, where there are tenants. */
+  /** Sum of the caller's tenant; `undefined` without tenants. */
   tenant: Counted | undefined;
 }
 
 /**
- * The bytes in this process that came from callers and are not done with: requests under way, events that are not yet
- * durable, and what Tasks that are at work keep in memory (IN_FLIGHT_LIMIT, CALLER_IN_FLIGHT_LIMIT). A request is refused
- * before any of it is read, and never once it was accepted. Of a limit an eighth may be on its way: of one caller's, for
- * any request of his; of all callers', for a large one. The callers of one tenant have three quarters of the limit of all
- * together, so no number of names in one tenant takes a replica from the others. Small requests are refused beyond FOR_SMALL
- * times the limit, or where what is kept takes all of it. Where nothing else is in flight, one of any size is let in.
+ * Counts the bytes in this process that came from callers and are not processed yet: requests, events that are not
+ * durable, and data of executing Tasks (IN_FLIGHT_LIMIT, CALLER_IN_FLIGHT_LIMIT).
+ *
+ * - A request is refused before any of it is read, and never after it was accepted.
+ * - An eighth of a limit may be on its way. This applies to each request for the caller's limit, and to large requests
+ *   for the limit of all callers.
+ * - The callers of one tenant share three quarters of the limit of all callers. No tenant can take a replica from the
+ *   others.
+ * - Small requests are refused above FOR_SMALL times the limit, or if kept bytes take all of it.
+ * - A request of any size is accepted while nothing else is in flight.
  */
 @Injectable()
 export class InFlight {
-  /** By caller; one that has nothing in flight is not kept. */
+  /** Bytes by caller. Callers without bytes in flight have no entry. */
   private readonly callers = new Map<string, CountedCaller>();
-  /** By name; one that has nothing in flight is not kept, nor that of callers without a tenant. */
+  /** Bytes by tenant. Tenants without bytes in flight, and the empty tenant, have no entry. */
   private readonly tenants = new Map<string, Counted>();
   private readonly all: Counted = { moving: 0, kept: 0 };
   private large = 0;
@@ -64,23 +68,23 @@ export class InFlight {
     ]);
   }
 
-  /** Of all callers. */
+  /** Bytes in flight of all callers. */
   get total(): number {
     return this.all.moving + this.all.kept;
   }
 
-  /** Number of bytes of everything large that ever came in, whether it is done with, or was read and dropped. */
+  /** Total bytes of all large requests and events since startup, finished and refused ones included. */
   get largeBytes(): number {
     return this.large;
   }
 
-  /** Under which name a caller's bytes are counted. */
+  /** Returns the name under which a caller's bytes are counted. */
   static accountOf({ tenant, owner }: InFlightOwner): string {
-    // The length keeps apart what a separator would not: names may hold any character.
+    // The length prevents collisions: names may contain any separator.
     return `${tenant.length}:${tenant}${owner}`;
   }
 
-  /** Lets a request in, and counts it until the function that comes back is called, once; or says why not. */
+  /** Admits a request and counts its bytes until the returned function is called, once; or returns the refusal. */
   enter(whose: InFlightOwner, bytes: number): (() => void) | InFlightRefusal {
     const account = InFlight.accountOf(whose);
     const refusal = this.refusal(account, bytes);
@@ -93,9 +97,9 @@ export class InFlight {
   }
 
   /**
-   * Counts bytes that are there now; what was accepted is not refused any more. Negative numbers take them back.
-   * @param moving on their way
-   * @param kept in memory as long as a Task is at work
+   * Adds bytes of accepted work; negative numbers subtract. Never refuses.
+   * @param moving bytes on their way
+   * @param kept bytes that stay in memory while a Task executes
    */
   add(account: string, moving: number, kept = 0): void {
     this.all.moving += moving;
@@ -127,9 +131,9 @@ export class InFlight {
   }
 
   /**
-   * True if a caller, or all callers together, have more than a share of what they may: work that can wait is not begun
-   * then, so that requests find room.
-   * @param account a caller; absent: all together
+   * True if a caller, or all callers together, exceed a fraction of their limits. Deferrable work does not start then,
+   * so that requests find room.
+   * @param account account of a caller; absent: all callers together
    */
   isFull(account?: string, share = FOR_WORK): boolean {
     const { inFlightBytes, callerInFlightBytes } = this.config.memory;
@@ -137,14 +141,14 @@ export class InFlight {
     return this.total > inFlightBytes * share || moving + kept > callerInFlightBytes * share;
   }
 
-  /** A request was refused for this reason. */
+  /** Counts a refused request. */
   refused(whose: InFlightRefusal): void {
     this.refusals.inc({ whose });
   }
 
   /**
-   * Why a request may not have so many bytes.
-   * @param counted how many of them are in flight already
+   * Returns the limit that refuses a request of so many bytes; `undefined` if it may be admitted.
+   * @param counted bytes of the request that are counted already
    */
   refusal(account: string, bytes: number, counted = 0): InFlightRefusal | undefined {
     const { inFlightBytes, callerInFlightBytes } = this.config.memory;
@@ -159,7 +163,7 @@ export class InFlight {
   }
 }
 
-/** The tenant in what `InFlight.accountOf` gives. */
+/** Returns the tenant of an account that `InFlight.accountOf` made. */
 function tenantOf(account: string): string {
   if (account.startsWith('0:')) return '';
   const colon = account.indexOf(':');
@@ -170,7 +174,7 @@ function isNothing({ moving, kept }: Counted): boolean {
   return moving === 0 && kept === 0;
 }
 
-/** Whether there would be too much with so many bytes more, beside what is of the request itself. */
+/** True if so many more bytes exceed the limit. A request never exceeds it while only its own bytes are counted. */
 function exceeds({ moving, kept }: Counted, more: number, counted: number, limit: number): boolean {
   if (moving > counted && moving + more > limit * ON_ITS_WAY) return true;
   return moving + kept > counted && moving + kept + more > limit;

@@ -4,42 +4,43 @@ import { createContext, runInContext } from 'node:vm';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { InFlight } from './in-flight.js';
 
-/** So long nothing large must have come before memory is given back. */
+/** Milliseconds without large requests before memory is released. */
 const REST_MS = 5_000;
 const MEBIBYTE = 1024 ** 2;
-/** Less is not worth a collection. */
+/** Minimum growth in bytes that justifies a collection. */
 const WORTH = 32 * MEBIBYTE;
-/** The part of the time that the event loop may be busy while memory is given back. */
+/** Maximum utilization of the event loop for a release. */
 const AT_REST = 1 / 4;
-/** On a larger heap what V8 keeps is a small share, and a collection of all of it would be felt. */
+/** Maximum heap limit: on a larger heap V8's surplus is a small share, and a full collection would be noticeable. */
 const SMALL_HEAP = 768 * MEBIBYTE;
 
-/** What V8 offers as `gc` (v8/src/extensions/gc-extension.h). */
+/** V8's `gc` function (v8/src/extensions/gc-extension.h). */
 type Collect = (options: { type: 'major'; flavor: 'last-resort' }) => void;
 
-/** What the memory of the process is judged by. */
+/** Measurements of a process that decide about a release. */
 export interface ProcessLoad {
-  /** Bytes of the heap that are taken from the machine. */
+  /** Returns the bytes of the heap that are committed from the system. */
   heapBytes(): number;
-  /** The part of the time that the event loop was busy since the last call. */
+  /** Returns the utilization of the event loop since the last call, from 0 to 1. */
   utilization(): number;
 }
 
 /**
- * Gives memory back to the machine once a flood is over: V8 keeps what its young generation grew to, and what it has not
- * collected, for as long as little is allocated: a hundred megabytes on a heap of 256, three hundred on one of 512. One
- * collection does it, of some fifty milliseconds. It is made where nothing large came for five seconds, in which the
- * event loop was at rest, and
+ * Releases memory to the system after a flood of requests. V8 keeps the size of its young generation, and garbage, as
+ * long as little is allocated: a hundred megabytes on a heap of 256, three hundred on one of 512. One full collection
+ * of some fifty milliseconds releases it.
+ *
+ * The collection runs after five seconds without large requests and with an idle event loop, if
  *
  * - large requests brought 32 MiB since the last one, or
- * - the heap has grown by 32 MiB since, whatever it grew by.
+ * - the heap has grown by 32 MiB since, for any reason.
  *
- * On a large heap V8 is left to itself.
+ * It never runs on a large heap.
  */
 @Injectable()
 export class MemoryRelease implements OnApplicationBootstrap, OnModuleDestroy {
   private timer?: NodeJS.Timeout;
-  /** Of the large requests that there were: at the last look, and when memory was last given back. */
+  /** Values of `InFlight.largeBytes` at the last check, and at the last release. */
   private seen = 0;
   private released = 0;
   private heapBytes = 0;
@@ -50,7 +51,7 @@ export class MemoryRelease implements OnApplicationBootstrap, OnModuleDestroy {
     if (getHeapStatistics().heap_size_limit <= SMALL_HEAP) this.watch(collectAll, new OwnLoad());
   }
 
-  /** Looks every few seconds from now on, until the module is destroyed. */
+  /** Checks every five seconds until the module is destroyed. */
   watch(collect: () => void, load: ProcessLoad): void {
     this.heapBytes = load.heapBytes();
     this.timer = setInterval(() => this.look(collect, load), REST_MS).unref();
@@ -60,25 +61,25 @@ export class MemoryRelease implements OnApplicationBootstrap, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Collects if there was a flood, and it is over. */
+  /** Collects garbage if a flood of requests is over. */
   private look(collect: () => void, load: ProcessLoad): void {
     const { largeBytes } = this.inFlight;
     const utilization = load.utilization();
     const isQuiet = largeBytes === this.seen && utilization <= AT_REST;
     this.seen = largeBytes;
     const heapBytes = load.heapBytes();
-    // What V8 gave back by itself is no growth later on.
+    // Memory that V8 released by itself must not count as growth later.
     this.heapBytes = Math.min(this.heapBytes, heapBytes);
     const wasFlooded = largeBytes - this.released >= WORTH || heapBytes - this.heapBytes >= WORTH;
     if (!isQuiet || !wasFlooded) return;
     collect();
     this.released = largeBytes;
-    // What is left is in use: it is not looked for again.
+    // The remaining memory is in use, so it does not count as growth again.
     this.heapBytes = load.heapBytes();
   }
 }
 
-/** The load of this process. */
+/** Load of this process. */
 class OwnLoad implements ProcessLoad {
   private last: EventLoopUtilization = performance.eventLoopUtilization();
 
@@ -96,7 +97,7 @@ class OwnLoad implements ProcessLoad {
 
 let gc: Collect | undefined;
 
-/** Collects whatever can be, and shrinks the heap. Needs no `--expose-gc` of whoever starts the process. */
+/** Collects all garbage and shrinks the heap. Does not require the process to start with `--expose-gc`. */
 export function collectAll(): void {
   gc ??= gcOf();
   gc({ type: 'major', flavor: 'last-resort' });

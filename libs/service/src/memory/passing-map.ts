@@ -1,16 +1,18 @@
 /**
- * A map for entries that come and go with requests. `Map` and `Set` link each of their tables that became too small, or
- * full of what was deleted, to the next one: what such tables hold, with all that it refers to, outlives the young
- * generation until a full collection. That is kilobytes of every request, copied twice. This one links nothing that has
- * left it. An object as a dictionary would not either, but has V8 look every new key up among all names that it knows.
+ * Map for entries that live as long as a request.
  *
- * The same comes of `thing.property = () => …` for every request: V8 makes a function that is assigned in place among the
- * old things at once, with what it refers to. One that has a name first, or is bound, is young like all the rest.
+ * `Map` and `Set` link each outgrown table to its successor. The entries of such tables, with all that they reference,
+ * outlive the young generation until a full collection: kilobytes per request, copied twice. This map keeps no link to
+ * removed entries. A dictionary object would not either, but V8 looks up each new key among all names that it knows.
+ *
+ * An assignment `thing.property = () => …` has the same cost per request: V8 allocates such a function in the old
+ * generation, with all that it references. A function with a name, or a bound one, is allocated in the young
+ * generation.
  *
  * Keys should differ in their last characters, as ids do.
  */
 export class PassingMap<V> {
-  /** In each slot the entries whose keys have the same hash. */
+  /** Entries whose keys have the same hash, by slot. */
   private readonly slots = Array.from<PassingEntry<V> | undefined>({ length: SLOTS });
   private count = 0;
 
@@ -48,12 +50,12 @@ export class PassingMap<V> {
     this.count -= 1;
   }
 
-  /** As they are now, in no order. */
+  /** Returns a snapshot of the keys, in no particular order. */
   keys(): string[] {
     return this.entries().map(({ key }) => key);
   }
 
-  /** As they are now, in no order. */
+  /** Returns a snapshot of the values, in no particular order. */
   values(): V[] {
     return this.entries().map(({ value }) => value);
   }
@@ -87,7 +89,7 @@ function slotOf(key: string): number {
   return hash & (SLOTS - 1);
 }
 
-/** The same for things without a name, in no order. */
+/** Set of values without keys, for values that live as long as a request. It has no particular order. */
 export class PassingSet<T> implements Iterable<Passing<T>> {
   private readonly all: Passing<T>[] = [];
 
@@ -95,13 +97,13 @@ export class PassingSet<T> implements Iterable<Passing<T>> {
     return new Passing(value, this.all);
   }
 
-  /** Those that are there when the iteration begins. */
+  /** Iterates over a snapshot of the members. */
   [Symbol.iterator](): Iterator<Passing<T>> {
     return this.all.slice().values();
   }
 }
 
-/** One thing in a PassingSet. */
+/** Member of a set of short-lived values. */
 export class Passing<T> {
   private index: number;
 
@@ -116,7 +118,7 @@ export class Passing<T> {
     return this.all[this.index] === this;
   }
 
-  /** Takes it out, also where it has left already. */
+  /** Removes this member; does nothing if it was removed already. */
   leave(): void {
     if (!this.isThere) return;
     const last = this.all.pop()!;

@@ -7,26 +7,26 @@ import { untilGranted } from './room-wait.js';
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
-/** Bytes that an answer may always have. */
+/** Bytes that every answer gets without a request for room. */
 const ALWAYS = 64 * KILOBYTE;
-/** Bytes in which room is given and taken back. */
+/** Granularity of granted room, in bytes. */
 const UNIT = 64 * KILOBYTE;
-/** Bytes up to which answers belong to a step; the last step has no end, for the limits of one answer hold there. */
+/** Maximum bytes of the answers of each step. The last step is unbounded: the limits of a single answer apply there. */
 const SIZES = [MEGABYTE, 8 * MEGABYTE, Infinity];
-/** Bytes of one answer of each step: an answer of the last has at most what `TASK_LIMIT` allows by its default, and an event. */
+/** Bytes of one privileged answer of each step. In the last step that is the default `TASK_LIMIT`, plus one event. */
 const PRIVILEGED = MEGABYTE + 8 * MEGABYTE + 80 * MEGABYTE;
-/** Part of the heap that large answers may take, and how it is shared among the steps. */
+/** Fraction of the heap for large answers, and its division among the steps. */
 const PART_OF_HEAP = 1 / 8;
 const PARTS = [1 / 4, 1 / 4, 1 / 2];
-/** Milliseconds that the answer of one call waits for room, all its waits together. */
+/** Maximum total wait for room of one call's answer, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
-/** Milliseconds in which an answer has to bring a little while another one waits for its room. */
+/** Milliseconds within which an answer must make progress while another one waits for its room. */
 const SILENT_MS = 20_000;
-/** Bytes that an answer which comes on brings in that time. */
+/** Minimum bytes that count as progress in that time. */
 const LITTLE = 16 * KILOBYTE;
 const NEVER = new AbortController().signal;
 
-/** A call found no room for its answer, or had to give it to others. The message may be shown to callers. */
+/** Reports that a call found no room for its answer, or lost it to others. The message may be shown to callers. */
 export class TooManyAnswers extends Error {
   override readonly name = 'TooManyAnswers';
 
@@ -35,40 +35,41 @@ export class TooManyAnswers extends Error {
   }
 }
 
-/** Hears what happens to the room for the answer of a call. */
+/** Listener to changes of the room for one call's answer. */
 export interface AnswerListener {
-  /** From here on nothing of the answer is read, whatever its agent does. */
+  /** Reports that reading pauses, however much the agent sends. */
   pause?(): void;
-  /** The answer is read again. */
+  /** Reports that reading resumes. */
   resume?(): void;
-  /** The answer has lost its room: the call is over. */
+  /** Reports that the answer lost its room, so the call fails. */
   end(error: TooManyAnswers): void;
 }
 
-/** Sizes and times that differ in tests. */
+/** Sizes and times that tests override. */
 export interface ReceivedAnswersOptions {
-  /** Bytes of the heap that large answers may take. */
+  /** Bytes of the heap for large answers. */
   bytes?: number;
   waitMs?: number;
   silentMs?: number;
-  /** True while a caller, or all callers together, have so much in memory that no more of the largest answers is read. */
+  /** True while a caller, or all callers together, have too much in memory to read more of the largest answers. */
   isFull?: (whose: Caller) => boolean;
-  /** A caller's turns on the event loop, for answers that bring much; absent: nobody waits for them. */
+  /** Returns a caller's turns on the event loop, for answers that bring much; absent: such answers take no turns. */
   turnOf?: (whose: Caller) => WorkTurn;
 }
 
 /**
- * The memory of this process for answers of agents elsewhere, and of models, that are being read.
+ * Memory of this process for answers of remote agents and models that are being read.
  *
- * - An answer has 64 KiB without asking. Larger ones have their bytes, in units of 64 KiB, in the step of their size: up to
- *   1 MiB, up to 8 MiB, or beyond. So large answers take no room from small ones. An answer that shrinks gives room back.
- * - The steps share an eighth of the heap, less what one privileged answer of each may have, but at least half of it. How
- *   callers share a step, and which answer is privileged, is in AnswerStep.
- * - An answer keeps what it has while it waits for more, but it waits for a higher step than its own, or for its own, in
- *   which the privileged answer never waits. So there is always one that can be read to its end.
- * - What is read takes turns on the event loop, for each 16 KiB one, in its caller's share.
- * - While an answer waits, nothing of it is read, so its agent waits as well, and its clocks stop. After a minute of
- *   waiting, all in all, the call fails.
+ * - An answer has 64 KiB without a request. A larger one holds its bytes, in units of 64 KiB, in the step of its size:
+ *   up to 1 MiB, up to 8 MiB, or beyond. Large answers therefore take no room from small ones. An answer that shrinks
+ *   returns room.
+ * - The steps share an eighth of the heap, less one privileged answer of each step, but at least half of that eighth.
+ *   AnswerStep describes how callers share a step, and which answer is privileged.
+ * - An answer keeps its room while it waits for more. It waits for a higher step, or for its own, in which the
+ *   privileged answer never waits. One answer can therefore always be read to its end.
+ * - Each 16 KiB of an answer take a turn on the event loop, in the caller's share.
+ * - A waiting answer is not read, so its agent waits as well, and its deadlines pause. After a minute of waiting in
+ *   total, the call fails.
  * - While others wait, an answer that brings less than 16 KiB in 20 seconds loses its room, and its call fails.
  */
 export class ReceivedAnswers {
@@ -88,7 +89,7 @@ export class ReceivedAnswers {
     });
   }
 
-  /** Opens the account of one call. */
+  /** Opens the place of one call's answer. */
   place(whose: Caller, listener?: AnswerListener): AnswerPlace {
     this.calls += 1;
     const { steps, waitMs, calls: order } = this;
@@ -105,7 +106,7 @@ interface PlaceOptions {
   readonly turn: WorkTurn;
 }
 
-/** The bytes of one call's answer that are in memory now. */
+/** Bytes of one call's answer that are currently in memory. */
 export class AnswerPlace implements Disposable, StepMember {
   readonly whose: Caller;
   readonly order: number;
@@ -114,16 +115,16 @@ export class AnswerPlace implements Disposable, StepMember {
   private isConsumed = false;
   private kept = 0;
   private reading = 0;
-  /** Index of the step in which the answer has room; -1 where it needs none. */
+  /** Index of the step in which the answer holds room; -1 if it needs none. */
   private step = -1;
-  /** Bytes of room that the answer has. */
+  /** Bytes of room that the answer holds. */
   private held = 0;
   private isOver = false;
   private lost: TooManyAnswers | undefined;
   private stopWaiting: (() => void) | undefined;
-  /** Milliseconds of the waits for room that are over. */
+  /** Milliseconds of the finished waits for room. */
   private waited = 0;
-  /** Bytes that were read since the last turn on the event loop, and since `movedAt`. */
+  /** Bytes read since the last turn on the event loop, and since `movedAt`. */
   private sinceTurn = 0;
   private sinceMoved = 0;
 
@@ -132,22 +133,22 @@ export class AnswerPlace implements Disposable, StepMember {
     this.order = options.order;
   }
 
-  /** Sets the bytes that stay until the call is over. */
+  /** Sets the bytes that are kept until the call ends. */
   keep(bytes: number): void {
     this.kept = bytes;
     this.shrink();
   }
 
-  /** Sets the bytes that were read and belong to nothing whole yet. */
+  /** Sets the bytes that were read and are not part of a complete item yet. */
   pending(bytes: number): void {
     this.reading = bytes;
     this.shrink();
   }
 
   /**
-   * Counts bytes that were read, and resolves when there is room for them and it is the caller's turn.
-   * @returns `undefined` where there is room at once
-   * @throws TooManyAnswers where there was none for a minute, or the answer has lost its room; the signal's reason
+   * Counts received bytes; resolves once there is room for them and it is the caller's turn.
+   * @returns `undefined` if there is room at once
+   * @throws TooManyAnswers after a minute of waiting, or if the answer has lost its room; the signal's reason
    */
   read(bytes: number, signal: AbortSignal = NEVER): Promise<void> | undefined {
     if (this.lost) return Promise.reject(this.lost);
@@ -161,8 +162,8 @@ export class AnswerPlace implements Disposable, StepMember {
   }
 
   /**
-   * Yields what was read of the answer. Until the next event is asked for, nothing of the answer is read: a consumer that
-   * waits for its database makes no agent silent.
+   * Yields the events of the answer. Until the next event is requested, the answer counts as waiting: a consumer that
+   * waits for its database does not make the agent look silent.
    */
   async *consumed<T>(events: AsyncIterable<T>): AsyncIterable<T> {
     for await (const event of events) {
@@ -260,7 +261,7 @@ export class AnswerPlace implements Disposable, StepMember {
     this.move();
   }
 
-  /** Gives back what the answer does not need any more, and goes to a lower step if that has room at once. */
+  /** Returns surplus room, and moves to a lower step if that has room at once. */
   private shrink(): void {
     const bytes = this.needed;
     if (bytes >= this.held || this.isPaused) return;

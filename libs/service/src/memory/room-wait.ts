@@ -1,13 +1,13 @@
-/** Ends of a wait for room, beside the room itself. */
+/** Conditions that end a wait for room, besides a grant. */
 export interface RoomWaitEnds {
-  /** Milliseconds of the longest wait; absent: the wait has no limit. */
+  /** Maximum wait in milliseconds; absent: no limit. */
   ms?: number | undefined;
   signal: AbortSignal;
-  /** Makes the error of a wait that was too long. */
+  /** Creates the error of a wait that was too long. */
   tooLong: () => Error;
 }
 
-/** Waits until room is granted. @throws what `tooLong` makes; the signal's reason */
+/** Waits until room is granted. @throws the error of `tooLong`; the signal's reason */
 export async function untilGranted(
   { promise, reject }: PromiseWithResolvers<void>,
   { ms, signal, tooLong }: RoomWaitEnds,

@@ -1,6 +1,6 @@
 /**
- * The values of a label that callers choose: the first `most` that there are, and `other` for all that come later, so that
- * no caller fills the memory of whoever reads the metrics.
+ * Bounds the values of a label that callers choose: the first `most` distinct values are kept, all later ones become
+ * `other`. No caller can therefore exhaust the memory of metrics readers.
  */
 export class BoundedLabel {
   private readonly known = new Set<string>();

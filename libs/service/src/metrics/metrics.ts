@@ -2,13 +2,13 @@ import { Controller, Get, Header, Injectable } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Seconds: from a tenth of a millisecond to the longest that a caller waits. */
+/** Bucket bounds in seconds: from half a millisecond to the longest wait of a caller. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What a reading may take: whoever scrapes gives up after some seconds, and would learn nothing at all. */
+/** Maximum duration of one reading: scrapers give up after some seconds, and would lose all metrics. */
 const READING_MS = 2_000;
 
-/** What Prometheus reads at `/metrics`. Asking twice for a name gives the same metric. */
+/** Metrics for Prometheus at `/metrics`. Requesting a name twice returns the same metric. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -21,7 +21,7 @@ export class Metrics {
     return this.known<Counter<T>>(name) ?? new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
-  /** Default buckets are for durations in seconds. */
+  /** Creates a histogram. The default buckets are for durations in seconds. */
   histogram<T extends string = string>(
     name: string,
     help: string,
@@ -34,9 +34,10 @@ export class Metrics {
   }
 
   /**
-   * `collect`, where given, is called at every reading and gives the value, or with one label that of each of its values;
-   * it must not fail. One that takes longer than two seconds, as with a database that does not answer, leaves the gauge
-   * as it was, and is not called again before it is done.
+   * Creates a gauge.
+   * @param collect called at each scrape; returns the value, or the values by those of the first label. It must not
+   *   fail. If it takes longer than two seconds, the gauge keeps its value, and `collect` is not called again before it
+   *   ends.
    */
   gauge<T extends string = string>(
     name: string,
@@ -56,7 +57,7 @@ export class Metrics {
     return gauge;
   }
 
-  /** The text exposition of every metric. */
+  /** Returns the text exposition of all metrics. */
   read(): Promise<string> {
     return this.registry.metrics();
   }
@@ -66,7 +67,7 @@ export class Metrics {
   }
 }
 
-/** Does not wait for longer than a reading may take, and has one under way at most. */
+/** Limits the wait for a reading, and keeps at most one reading under way. */
 function inTime(read: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | undefined;
   return async () => {
@@ -81,7 +82,7 @@ function inTime(read: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** The value of a gauge, or its values by those of its label. */
+/** Value of a gauge, or its values by those of its label. */
 type Reading = number | Readonly<Record<string, number>>;
 
 function setTo<T extends string>(gauge: Gauge<T>, label: T | undefined, reading: Reading): void {

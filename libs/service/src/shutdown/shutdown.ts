@@ -2,7 +2,10 @@ import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationS
 import { AppConfig } from '../config/app-config.js';
 import { Readiness } from '../health/readiness.js';
 
-/** In this order. Up to `connections` while the server still listens, the others after it has closed. */
+/**
+ * Phases of the shutdown, in order. The server still listens up to `connections`; the later phases run after it has
+ * closed.
+ */
 export const SHUTDOWN_PHASES = [
   'readiness',
   'intake',
@@ -16,31 +19,34 @@ export const SHUTDOWN_PHASES = [
 export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
 
 export interface ShutdownContext {
-  /** Aborted when the grace time (`SHUTDOWN_GRACE`) has passed: let go of what is left. */
+  /**
+   * Signal that aborts when the grace time (`SHUTDOWN_GRACE`) has passed: steps must release the rest of their work.
+   */
   signal: AbortSignal;
 }
 
 export type ShutdownStep = (context: ShutdownContext) => unknown;
 
-/** What all steps together may still take after the grace time, to give their work to another replica. */
+/** Total milliseconds after the grace time in which all steps hand their work over to other replicas. */
 const LETTING_GO_MS = 3_000;
-/** What a phase may take all the same where those before it have used that up. */
+/** Minimum milliseconds of a phase if earlier phases have used that time up. */
 const LEAST_MS = 400;
-/** By the configuration of the process that they end. */
+/** Shutdowns by the configuration of the process that they end. */
 const SHUTDOWNS = new WeakMap<AppConfig, Shutdown>();
 const FIRST_AFTER_LISTENING = SHUTDOWN_PHASES.indexOf('sessions');
 
 /**
- * Ends the service in order: ready turns 503, new work is refused, streams end, executions get the grace time,
- * connections are closed; then, after the server has stopped listening, sessions, the database and its server.
- * Steps of one phase run side by side; a step's failure is logged and stops nobody.
+ * Ends the service in order: readiness turns 503, new work is refused, streams end, executions get the grace time, and
+ * connections are closed. After the server has stopped listening, sessions, the database and its server end.
+ * - Steps of one phase run concurrently.
+ * - The failure of a step is logged and does not stop other steps.
  */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly steps = new Map<ShutdownPhase, ShutdownStep[]>();
   private readonly begun = new AbortController();
   private readonly grace = new AbortController();
-  /** When the grace time was over (`performance.now()`). */
+  /** Time at which the grace time was over (`performance.now()`). */
   private graceEndedAt = 0;
   private readonly logger = new Logger(Shutdown.name);
 
@@ -52,9 +58,9 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   }
 
   /**
-   * Ends what was begun of a service that could not be put together: then there is no application that could be closed,
-   * and what its parts have registered so far is all there is. Ends at once where no part has begun anything.
-   * @param graceMs how long its steps may take
+   * Ends the started parts of a service whose startup failed. No application exists that could be closed; only the
+   * registered steps run. Returns at once if no part has started.
+   * @param graceMs maximum duration of the steps, in milliseconds
    */
   static async afterFailedStart(config: AppConfig, graceMs = config.shutdownGraceMs): Promise<void> {
     const shutdown = SHUTDOWNS.get(config);
@@ -62,7 +68,7 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     await shutdown?.onApplicationShutdown();
   }
 
-  /** Aborted as soon as the shutdown begins. */
+  /** Aborts as soon as the shutdown begins. */
   get started(): AbortSignal {
     return this.begun.signal;
   }
@@ -108,13 +114,16 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     }
   }
 
-  /** The server is one that this process has begun: it is not to be left behind. */
+  /**
+   * Returns the milliseconds that a step gets after the grace time. The database server belongs to this process and
+   * must not be left behind.
+   */
   private lettingGoMs(phase: ShutdownPhase): number {
     if (phase === 'server') return LETTING_GO_MS;
     return Math.max(this.graceEndedAt + LETTING_GO_MS - performance.now(), LEAST_MS);
   }
 
-  /** Rejects when a step has outlived the grace time for too long; never, once `finished`. */
+  /** Rejects once a step has outlived the grace time for too long. Never settles after `finished` aborts. */
   private async lettingGoOver(phase: ShutdownPhase, finished: AbortSignal): Promise<void> {
     await aborted(this.grace.signal);
     await unless(finished, this.lettingGoMs(phase));
@@ -122,7 +131,7 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   }
 }
 
-/** Resolves after the time; never, once the signal is aborted. */
+/** Resolves after the time. Never settles once the signal is aborted. */
 function unless(signal: AbortSignal, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return;

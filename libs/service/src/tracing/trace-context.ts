@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto';
 
-/** Where a call stands in a trace (W3C Trace Context): the trace, and the span of whoever calls. */
+/** Position of a call in a trace (W3C Trace Context): the trace, and the span of the caller. */
 export interface TraceContext {
   /** 32 hex digits, in lower case. */
   traceId: string;
   /** 16 hex digits, in lower case. */
   spanId: string;
   sampled: boolean;
-  /** What tracing systems hand on beside it (`tracestate`). */
+  /** Vendor-specific data that tracing systems pass on (`tracestate`). */
   state?: string;
 }
 
 /**
- * How it is written, `traceparent` and `tracestate`: the names are those of HTTP headers, of gRPC's metadata and of `_meta`
- * in MCP. Empty where there is no trace.
+ * Trace context as `traceparent` and `tracestate`: names of HTTP headers, of gRPC metadata and of `_meta` in MCP. Empty
+ * without a trace.
  */
 export type TraceHeaders = Readonly<Record<string, string>>;
 
@@ -21,7 +21,10 @@ const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9
 const TRACESTATE = /^[\x20-\x7e]{1,512}$/;
 const SAMPLED = 1;
 
-/** What a caller says; `undefined` where that is nothing, or malformed. A malformed `tracestate` alone is left out. */
+/**
+ * Parses the trace context of a caller; returns `undefined` if it is missing or malformed. A malformed `tracestate`
+ * alone is dropped.
+ */
 export function readTraceContext(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   if (typeof traceparent !== 'string') return undefined;
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(traceparent) ?? [];
@@ -31,7 +34,10 @@ export function readTraceContext(traceparent: unknown, tracestate?: unknown): Tr
   return { traceId, spanId, sampled, ...(typeof state === 'string' && TRACESTATE.test(state) && { state }) };
 }
 
-/** The same of a request's headers: `null` where it names a trace that cannot be read, so that a new one begins. */
+/**
+ * Reads the trace context of request headers. Returns `undefined` if there is none, and `null` if it is malformed, so
+ * that a new trace begins.
+ */
 export function inboundTrace(headers: Readonly<Record<string, unknown>>): TraceContext | null | undefined {
   const { traceparent } = headers;
   return traceparent === undefined ? undefined : (readTraceContext(traceparent, headers['tracestate']) ?? null);
@@ -42,14 +48,17 @@ export function traceHeaders({ traceId, spanId, sampled, state }: TraceContext):
   return state === undefined ? { traceparent } : { traceparent, tracestate: state };
 }
 
-/** The trace of a Task: what its metadata keep of the call that made it, else one that follows from its id. */
+/** Returns the trace id of a Task: that of the call that created it, else one derived from the Task's id. */
 export function taskTraceId(taskId: string, metadata?: Readonly<Record<string, unknown>>): string {
   return readTraceContext(metadata?.['traceparent'])?.traceId ?? ownTraceId(taskId);
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Of a Task that no traced call made: the same in every process. Task ids have 62 random bits at their end. */
+/**
+ * Derives the trace id of a Task that no traced call created. It is the same in every process. Task ids end with 62
+ * random bits.
+ */
 export function ownTraceId(taskId: string): string {
   return UUID.test(taskId) ? taskId.replaceAll('-', '') : hash('sha256', taskId).slice(0, 32);
 }

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 
-/** Finds the traces that Tasks at work in this process belong to, for lines of the log that name one. */
+/** Finds the traces of Tasks that execute in this process, for log lines that name a Task. */
 @Injectable()
 export class TraceIds {
   private find: (taskId: string) => string | undefined = () => undefined;
 
-  /** @param find asked whenever a line names a Task */
+  /** @param find called for each log line that names a Task */
   lookIn(find: (taskId: string) => string | undefined): void {
     this.find = find;
   }
 
-  /** A line with `trace_id`, where it names a Task that has one and does not name a trace itself. */
+  /** Adds `trace_id` to a log line that names a traced Task, unless the line has one. */
   added(line: Record<string, unknown>): Record<string, unknown> {
     const taskId = line['taskId'] ?? line['runId'];
     if (typeof taskId !== 'string' || 'trace_id' in line) return line;
