@@ -18,7 +18,7 @@ export class CreateReplica1700000000000 implements MigrationInterface {
   }
 }
 
-/** Secrets that the service makes for itself and that all its replicas share. */
+/** Secrets that the service creates for itself, shared by all its replicas. */
 export class CreateServiceSecret1700000000410 implements MigrationInterface {
   readonly name = 'CreateServiceSecret1700000000410';
 
@@ -37,8 +37,8 @@ export class CreateServiceSecret1700000000410 implements MigrationInterface {
 }
 
 /**
- * Which generation of statements a replica runs (see REPLICA_GENERATION); null at replicas of the versions before that. They
- * are found without passing the rows of the others, which every heartbeat updates.
+ * Adds the generation of statements that a replica runs (see REPLICA_GENERATION); null for replicas of earlier
+ * versions. An index finds those without passing the rows of the others, which every heartbeat updates.
  */
 export class AddReplicaGeneration1700000000311 implements MigrationInterface {
   readonly name = 'AddReplicaGeneration1700000000311';
@@ -53,7 +53,10 @@ export class AddReplicaGeneration1700000000311 implements MigrationInterface {
   }
 }
 
-/** Since when a replica has proved its life without a gap: who judges others goes by it. Earlier versions do not write it. */
+/**
+ * Adds the time since which a replica has proved its life without a gap; judges of other replicas depend on it. Earlier
+ * versions do not write it.
+ */
 export class AddSteadySince1700000000301 implements MigrationInterface {
   readonly name = 'AddSteadySince1700000000301';
 
@@ -66,7 +69,7 @@ export class AddSteadySince1700000000301 implements MigrationInterface {
   }
 }
 
-/** Which installation the database is of, and where it was when a service started there last (see Installation). */
+/** Adds the installation of the database, and its place at the last start of a service (see Installation). */
 export class CreateInstallation1700000000440 implements MigrationInterface {
   readonly name = 'CreateInstallation1700000000440';
 
@@ -86,7 +89,7 @@ export class CreateInstallation1700000000440 implements MigrationInterface {
   }
 }
 
-/** The tables of this library. Those of others may ask which replicas there are. */
+/** Migrations of this library's tables. Tables of other libraries may reference the replicas. */
 export const POSTGRES_MIGRATIONS = [
   CreateReplica1700000000000,
   AddSteadySince1700000000301,

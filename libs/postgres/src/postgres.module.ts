@@ -14,16 +14,16 @@ import { openWire } from './signals/open-wire.js';
 import { ReplicaSignals } from './signals/replica-signals.js';
 
 export interface PostgresOptions {
-  /** The migrations of every library that owns tables; those of this one are added. */
+  /** Migrations of every library that owns tables; those of this library are added. */
   migrations: readonly MigrationClass[];
   /**
-   * Queries, each of which has a row if work is under way for which the service calls others by itself: there a copy of a
-   * database is not served unasked.
+   * Queries that each return a row if work is under way for which the service calls others by itself. A copied database
+   * with such work is not served without adoption.
    */
   underWay?: readonly string[];
 }
 
-/** The database, what is sealed in it, and this process among the replicas there. Global; needs ServiceModule. */
+/** Provides the database, its secrets, and this process as one of its replicas. Global; needs ServiceModule. */
 @Module({})
 export class PostgresModule {
   static forRoot({ migrations, underWay = [] }: PostgresOptions): DynamicModule {
@@ -73,9 +73,9 @@ async function openSignals(
   readiness: Readiness,
 ): Promise<ReplicaSignals> {
   const signals = new ChannelSignals(await openWire(config, database), life, metrics);
-  // Nothing depends on signals, so requests may come here as before.
+  // Signals are optional, so requests are accepted without them.
   readiness.mention('signals', () => signals.trouble);
-  // In this order: whoever hears that this replica has left finds it gone.
+  // This order matters: a replica that receives the departure signal must find this one gone.
   shutdown.register('sessions', async () => {
     await life.end();
     await signals.end();

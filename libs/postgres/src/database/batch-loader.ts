@@ -1,16 +1,16 @@
 /**
- * Answers questions that come in together with one query. Every question is answered by a query that began after it was
- * asked, so an answer is as fresh as one of its own would be; under load the cost of a query is shared by all who wait.
+ * Answers concurrent questions with one query. Each question is answered by a query that began after it was asked, so
+ * an answer is as fresh as that of a separate query. Under load all askers share the cost of a query.
  */
 export class BatchLoader<K, V> {
   private waiting: { key: K; resolve(value: V | undefined): void; reject(error: unknown): void }[] = [];
-  /** Queries under way. */
+  /** Number of queries under way. */
   private reading = 0;
 
   /**
-   * @param read gives what it finds for the keys, each of them once
-   * @param most questions of one query
-   * @param atOnce queries under way: one that takes long keeps only its own questions waiting, beside others
+   * @param read returns the found values of the keys; each key is passed once
+   * @param most maximum number of questions of one query
+   * @param atOnce maximum number of concurrent queries: a slow query delays only its own questions
    */
   constructor(
     private readonly read: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
@@ -18,13 +18,13 @@ export class BatchLoader<K, V> {
     private readonly atOnce = 1,
   ) {}
 
-  /** What there is for a key; `undefined` where there is nothing. Rejects as the query does. */
+  /** Returns the value of a key; `undefined` if there is none. Rejects like the query. */
   get(key: K): Promise<V | undefined> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ key, resolve, reject });
       if (this.reading >= this.atOnce) return;
       this.reading += 1;
-      // What arrives in the same turn of the event loop is asked together.
+      // Questions of the same turn of the event loop share a query.
       setImmediate(() => void this.readAll());
     });
   }

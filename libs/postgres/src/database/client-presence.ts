@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Tells when the client of a request has gone; false where it has already. */
+/** Registers a callback for the departure of a request's client; returns false if the client has left already. */
 export type WhenGone = (done: () => void) => boolean;
 
-/** A read that may be tried again: it took too long, had no turn in time, or nobody waits for it any more. */
+/** Reports a read that may be repeated: it took too long, had no turn in time, or its client left. */
 export class ReadEnded extends Error {
   override readonly name: string = 'ReadEnded';
 }
 
-/** The client left before it had its answer: nobody reads it. */
+/** Reports that the client left before its response was complete. */
 export class ClientLeft extends ReadEnded {
   override readonly name = 'ClientLeft';
 
@@ -19,18 +19,21 @@ export class ClientLeft extends ReadEnded {
 
 interface Client {
   whenGone: WhenGone;
-  /** Made for the first query that asks. */
+  /** Created for the first query that needs it. */
   gone?: AbortSignal;
 }
 
 const clients = new AsyncLocalStorage<Client>();
 
-/** Does some work for a client: lists and searches in it end when the client has gone (SharedReads). */
+/** Executes work for a client: lists and searches within it end when the client leaves (SharedReads). */
 export function forClient<T>(whenGone: WhenGone | undefined, work: () => T): T {
   return whenGone ? clients.run({ whenGone }, work) : work();
 }
 
-/** Aborts with ClientLeft when the client that this work is for has gone; `undefined` where it is for no client. */
+/**
+ * Returns a signal that aborts with ClientLeft when the client of the current work leaves; `undefined` outside
+ * `forClient`.
+ */
 export function clientGone(): AbortSignal | undefined {
   const client = clients.getStore();
   if (!client) return undefined;
@@ -38,7 +41,7 @@ export function clientGone(): AbortSignal | undefined {
   return client.gone;
 }
 
-/** Returns a signal that aborts with ClientLeft when a client has gone. */
+/** Returns a signal that aborts with ClientLeft when a client leaves. */
 export function goneSignal(whenGone: WhenGone): AbortSignal {
   const gone = new AbortController();
   if (!whenGone(() => gone.abort(new ClientLeft()))) gone.abort(new ClientLeft());

@@ -7,7 +7,7 @@ import { SESSIONS_OF_PROCESS, watchedClient } from './watched-client.js';
 export const CONNECT_TIMEOUT_MS = 10_000;
 export const KEEP_ALIVE_DELAY_MS = 5_000;
 
-/** How every session of this process connects. */
+/** Returns the connection options of all sessions of this process. */
 export function connectionOptions(url: string): pg.PoolConfig {
   return {
     connectionString: url,
@@ -20,7 +20,7 @@ export function connectionOptions(url: string): pg.PoolConfig {
 }
 
 /**
- * Returns the class of all sessions with the database at the address, which are cut when their connection is lost (see
+ * Returns the class of all sessions with the database at the address. They are cut when their connection is lost (see
  * SessionWatch). `require_auth=scram-sha-256` in the URL makes the server prove itself.
  */
 export function clientOf(url: string): typeof pg.Client {
@@ -30,8 +30,8 @@ export function clientOf(url: string): typeof pg.Client {
 type Statement = (config: unknown, ...rest: unknown[]) => unknown;
 
 /**
- * A client class that names no statement: behind a pooler of transactions the next one may come to a session where the
- * name is unknown, or another client's. (PgBouncer knows names from 1.21 on, where it is told so.)
+ * Derives a client class that names no statements. Behind a transaction pooler the next statement may run in a session
+ * where the name is unknown, or belongs to another client. (PgBouncer supports names from 1.21 on, if configured.)
  */
 export function withoutNames(Client: typeof pg.Client): typeof pg.Client {
   return class UnnamedStatementsClient extends Client {
@@ -47,7 +47,7 @@ function unnamed(config: unknown): unknown {
   return isNamed(config) ? { ...config, name: undefined } : config;
 }
 
-/** What submits itself is left as it is. */
+/** True for named statements. Objects that submit themselves are left unchanged. */
 function isNamed(config: unknown): config is pg.QueryConfig {
   return typeof config === 'object' && config !== null && 'name' in config && !('submit' in config);
 }

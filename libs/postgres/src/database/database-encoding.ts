@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { ConfigError } from '#libs/service';
 
-/** Returns why a database of this encoding cannot be used, in one sentence; `undefined` for UTF8. */
+/** Returns one sentence that states why a database of this encoding is unusable; `undefined` for UTF8. */
 export function encodingProblem(encoding: string): string | undefined {
   if (encoding === 'UTF8') return undefined;
   return (
@@ -10,7 +10,7 @@ export function encodingProblem(encoding: string): string | undefined {
   );
 }
 
-/** @throws ConfigError where the database of the session is not one of UTF8 */
+/** @throws ConfigError if the encoding of the session's database is not UTF8 */
 export async function assertUtf8(session: Pick<pg.ClientBase, 'query'>): Promise<void> {
   const { rows } = await session.query<{ encoding: string }>(`SELECT current_setting('server_encoding') AS encoding`);
   const problem = encodingProblem(rows[0]!.encoding);

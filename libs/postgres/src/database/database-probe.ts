@@ -5,7 +5,7 @@ import { ConfigError } from '#libs/service';
 import { clientOf, connectionOptions } from './connection-options.js';
 import { assertUtf8 } from './database-encoding.js';
 
-/** What a database that is there may take for one answer. */
+/** Maximum milliseconds of a reachable database for one answer. */
 const ANSWER_MS = 10_000;
 
 const NO_SESSIONS =
@@ -18,9 +18,10 @@ const NO_TRANSACTIONS =
 const ANOTHER_DATABASE = 'DATABASE_POOL_URL: is not the database of DATABASE_URL';
 
 /**
- * Finds out what the addresses of the database are good for, and changes nothing there: the database at `url` has the
- * encoding UTF8, a session there hears LISTEN and holds its locks, and `poolUrl` is the same database and knows transactions.
- * @throws ConfigError with one sentence where they are not; whatever the database answers else
+ * Probes the addresses of the database without changing it.
+ * - The database at `url` has the encoding UTF8; a session there receives notifications and holds its locks.
+ * - `poolUrl` leads to the same database and supports transactions.
+ * @throws ConfigError with one sentence if a probe fails; other errors of the database
  */
 export async function probeDatabase(url: string, poolUrl?: string): Promise<void> {
   const name = randomBytes(6);
@@ -31,7 +32,7 @@ export async function probeDatabase(url: string, poolUrl?: string): Promise<void
     await probeSession(session, other, probe);
     if (poolUrl !== undefined) await probePool(poolUrl, probe.lock);
   } finally {
-    // What a pooler would keep for the next one.
+    // A pooler would keep these for the next client.
     await session.query(`UNLISTEN ${probe.channel}`).catch(() => undefined);
     await session.query('SELECT pg_advisory_unlock($1)', [probe.lock]).catch(() => undefined);
     await Promise.all([session, other].map((it) => it.end().catch(() => undefined)));
@@ -43,13 +44,13 @@ interface Probe {
   channel: string;
 }
 
-/** The other session asks while this one is idle: then a pooler has given its own to whoever asks. */
+/** Probes with a second session while the first is idle: a transaction pooler would lend the first one's backend. */
 async function probeSession(session: pg.Client, other: pg.Client, { lock, channel }: Probe): Promise<void> {
   const received = new Promise<boolean>((resolve, reject) => {
     session.once('notification', () => resolve(true));
     session.once('end', () => reject(new Error('the database has ended the connection')));
   });
-  // It may end before anything is waited for.
+  // The session may end before its notification is awaited.
   received.catch(() => undefined);
   await session.query(`LISTEN ${channel}`);
   const before = await lockedBy(session, lock);
@@ -69,7 +70,7 @@ async function probePool(poolUrl: string, lock: number): Promise<void> {
     await session.query('BEGIN');
     const { rows } = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS locked', [lock]);
     await session.query('COMMIT');
-    // Advisory locks are those of one database.
+    // Advisory locks are scoped to one database.
     if (rows[0]?.locked !== false) throw new ConfigError([ANOTHER_DATABASE]);
   } catch (error) {
     if (/statement pooling/.test((error as Error).message)) throw new ConfigError([NO_TRANSACTIONS]);

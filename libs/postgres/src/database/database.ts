@@ -16,32 +16,32 @@ import { SESSION_SETTINGS } from './session-settings.js';
 import { SESSIONS_OF_PROCESS } from './watched-client.js';
 
 export interface DatabaseOptions {
-  /** Direct, or pooled by session. */
+  /** URL of direct or session-pooled connections. */
   url: string;
-  /** The same database for plain queries, also through a pooler of transactions; `url` where absent. */
+  /** URL of the same database for plain queries, also through a transaction pooler; defaults to `url`. */
   poolUrl?: string;
-  /** In the order of their timestamps, as TypeORM runs them. */
+  /** Migrations in the order of their timestamps, as TypeORM executes them. */
   migrations: readonly MigrationClass[];
-  /** Told of sessions that broke while nobody used them; the pool replaces them by itself. */
+  /** Receives errors of idle sessions; the pool replaces such sessions by itself. */
   onError?: (error: Error) => void;
 }
 
 const POOL_SIZE = 16;
 const MIGRATION_POOL_SIZE = 2;
-/** Sessions that nobody uses end after so long. */
+/** Milliseconds after which idle sessions end. */
 const READS_IDLE_MS = 60_000;
 const TUNED_IDLE_MS = 10_000;
 const SLOW_ANSWER_MS = 1_000;
 
 /**
- * PostgreSQL as this process sees it. A restart of the server fails the statements in flight and nothing else; while
- * another one takes its place, statements that write wait for up to ten seconds, and after that all sessions are its.
+ * PostgreSQL as this process uses it. A restart of the server fails only the statements in flight. During a failover,
+ * writing statements wait up to ten seconds; afterwards all sessions are replaced.
  */
 export class Database {
   private constructor(
-    /** For statements and transactions that keep nothing of their session, neither settings nor locks. */
+    /** Pool for statements and transactions that rely on no session state, neither settings nor locks. */
     readonly pool: pg.Pool,
-    /** The repositories, over the same pool. */
+    /** Repositories over the same pool. */
     readonly dataSource: DataSource,
     private readonly options: DatabaseOptions,
     private readonly sessions: ReadOnlySessions,
@@ -52,8 +52,8 @@ export class Database {
   private lead = 0;
 
   /**
-   * Connects and brings the schema up to date, however many processes do so at once.
-   * @throws ConfigError where the database is not one of UTF8, before anything is changed there
+   * Connects and migrates the schema; any number of processes may do so concurrently.
+   * @throws ConfigError if the encoding is not UTF8, before anything is changed
    */
   static async open(options: DatabaseOptions): Promise<Database> {
     const sessions = new ReadOnlySessions();
@@ -71,8 +71,8 @@ export class Database {
   }
 
   /**
-   * A session of its own, not yet connected, for LISTEN or session-level locks. Its errors are swallowed (a broken
-   * session raises `error` more than once): watch its `end`.
+   * Creates a separate session, not yet connected, for LISTEN or session-level locks. Its errors are swallowed (a
+   * broken session emits `error` more than once): watch its `end`.
    */
   session(purpose: string): pg.Client {
     const Client = clientOf(this.options.url);
@@ -85,7 +85,7 @@ export class Database {
   }
 
   /**
-   * Sessions apart from the others, for statements that need settings of their own; closed with the database.
+   * Creates a separate pool for statements that need their own settings; it is closed with the database.
    * @param settings PostgreSQL parameters by name, set at the start of each session
    */
   tunedPool(
@@ -110,40 +110,40 @@ export class Database {
   }
 
   /**
-   * Sessions for plain queries that are planned better with settings of their own, and are as right without. Where plain
-   * queries go through a pooler, which keeps no settings, these do as well: in sessions without.
+   * Returns a pool for plain queries that are planned better with their own settings, but are correct without. If plain
+   * queries use a pooler, which keeps no settings, these share it without the settings.
    */
   readPool(purpose: string, size: number, settings: Readonly<Record<string, string>>): pg.Pool {
     if (this.options.poolUrl !== undefined) return this.pool;
     return this.tunedPool(purpose, size, settings, READS_IDLE_MS);
   }
 
-  /** Lists and searches of callers: sessions of their own, in which callers take turns. */
+  /** Sessions for lists and searches of callers, in which callers take turns. */
   get reads(): SharedReads {
     const limits = { statement_timeout: String(STATEMENT_MS), plan_cache_mode: 'force_custom_plan' };
     this.shared ??= new SharedReads(this.tunedPool('lists', SHARED_READS, limits, READS_IDLE_MS), this.pool);
     return this.shared;
   }
 
-  /** Ends the sessions of all pools as soon as nobody uses them: they may be those of a server that was replaced. */
+  /** Ends the sessions of all pools as soon as they are idle: they may lead to a replaced server. */
   renewSessions(): void {
     this.sessions.renew();
   }
 
-  /** Calls the listener when all sessions are replaced: whoever has one of his own does the same with it. */
+  /** Calls the listener when all sessions are replaced: owners of separate sessions replace theirs as well. */
   onSessionsRenewed(listener: () => void): void {
     this.sessions.onRenewal(listener);
   }
 
   /**
-   * A time of this process's clock as the database's will show it: what it is to compare with its own is told so. Rather
-   * a moment later: when it has come there it has come here.
+   * Converts a time of this process's clock to the database's clock, for comparisons in statements. It errs towards a
+   * later time: once it has passed there, it has passed here.
    */
   timeThere(at: Date): Date {
     return new Date(at.getTime() + this.lead);
   }
 
-  /** Learns how far the clocks are apart. One answer that took long says little: the next one will. */
+  /** Measures the difference between the clocks. Slow answers are ignored, since they are imprecise. */
   learnTime(there: Date, askedAt: number): void {
     if (Date.now() - askedAt < SLOW_ANSWER_MS) this.lead = there.getTime() + 1 - askedAt;
   }
@@ -152,7 +152,7 @@ export class Database {
     await this.pool.query('SELECT 1');
   }
 
-  /** Waits for the statements in flight. */
+  /** Closes all pools after the statements in flight. */
   async close(): Promise<void> {
     const pools = [this.pool, ...this.tuned];
     await Promise.allSettled(pools.map((pool) => pool.end()));
@@ -181,19 +181,25 @@ function plainQueryOptions({ url, poolUrl }: DatabaseOptions): pg.PoolConfig {
   return { ...connectionOptions(poolUrl), Client: withoutNames(clientOf(poolUrl)) };
 }
 
-/** Without listeners the loss of a session ends the process: an idle one is the pool's, a borrowed one raises its own. */
+/**
+ * Keeps the loss of a session from ending the process. The pool reports idle sessions; users of borrowed sessions get
+ * errors of their own.
+ */
 function surviveErrors(pool: pg.Pool, onError: (error: Error) => void = () => undefined): void {
   pool.on('error', (error) => onError(withoutSession(error)));
   pool.on('connect', (client) => client.on('error', () => undefined));
 }
 
-/** The pool hangs the session on its error, with its statements and the key that cancels them: whoever logs it writes all that. */
+/**
+ * Detaches the session that the pool adds to its errors. A logged session would expose its statements and its cancel
+ * key.
+ */
 function withoutSession(error: Error & { client?: unknown }): Error {
   delete error.client;
   return error;
 }
 
-/** Settings of a session and locks are theirs, so their sessions are direct ones. */
+/** Returns options for migrations. They need settings of a session and locks, so their sessions are direct. */
 function migrationOptions(options: DatabaseOptions, Pool: typeof pg.Pool): DataSourceOptions {
   return {
     type: 'postgres',

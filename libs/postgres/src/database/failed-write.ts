@@ -1,23 +1,23 @@
 import { endsSession, sqlState } from './outage.js';
 
 /**
- * What a failed write says of its cause:
- * - `server`: the server takes no writes at the moment, whatever is written. Wait.
+ * Cause of a failed write:
+ * - `server`: the server currently accepts no writes at all. Retry later.
  * - `refused`: the content was refused. The same write never succeeds.
- * - `unknown`: either may be the cause. Where other writes succeed meanwhile, it is what was written.
+ * - `unknown`: either may be the cause. If other writes succeed meanwhile, the content is.
  */
 export type WriteFailure = 'server' | 'refused' | 'unknown';
 
-/** Read-only, disk full, too many connections, shutdown, crash, start. */
+/** SQLSTATEs of the server: read-only, disk full, too many connections, shutdown, crash, start. */
 const OF_SERVER = /^(25006|53100|53300|57P..)$/;
-/** Cardinality, data, constraints, check options, and what a trigger raises on purpose. */
+/** SQLSTATEs of the content: cardinality, data, constraints, check options, and exceptions raised by triggers. */
 const OF_CONTENT = /^(21|22|23|44|P0)...$/;
-/** Connection, internal error: what a statement can do to the session or the server that executes it. */
+/** SQLSTATEs of the session: connection, internal error. A statement can break its session or server with these. */
 const OF_SESSION = /^(08...|XX000)$/;
-/** Errors that may come although the transaction was committed. */
+/** SQLSTATEs that may follow a committed transaction. */
 const AFTER_COMMIT = /^(08...|57P..|40003)$/;
 
-/** A statement was not sent, because one before it on its session failed. It may be sent again. */
+/** Reports a statement that was not sent, because an earlier one on its session failed. It may be sent again. */
 export class StatementNotSent extends Error {
   override readonly name = 'StatementNotSent';
 
@@ -26,7 +26,7 @@ export class StatementNotSent extends Error {
   }
 }
 
-/** Classifies the error of a statement that writes. */
+/** Classifies the error of a writing statement. */
 export function classifyWriteFailure(error: unknown): WriteFailure {
   if (error instanceof StatementNotSent) return 'server';
   if (error instanceof TypeError || error instanceof RangeError) return 'refused';
@@ -37,14 +37,14 @@ export function classifyWriteFailure(error: unknown): WriteFailure {
   return OF_CONTENT.test(state) ? 'refused' : 'unknown';
 }
 
-/** True if the statement may have ended its session, or the server: no answer, class 08, an internal error. */
+/** True if the statement may have ended its session or the server: no answer, class 08, an internal error. */
 export function mayBreakSession(error: unknown): boolean {
   if (error instanceof StatementNotSent) return false;
   const state = sqlState(error);
   return state === undefined || OF_SESSION.test(state);
 }
 
-/** True if the transaction may be committed all the same: its answer was lost. */
+/** True if the transaction may be committed although it failed: its answer was lost. */
 export function mayBeCommitted(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof StatementNotSent) return false;
   const state = sqlState(error);

@@ -6,32 +6,34 @@ import { clientOf, connectionOptions } from './connection-options.js';
 import { sqlState } from './outage.js';
 import { lifted, SESSION_SETTINGS } from './session-settings.js';
 
-/** Any number that nobody else uses for an advisory lock: the ASCII codes of "parley". */
+/** Advisory lock of migrations: an otherwise unused number, the ASCII codes of "parley". */
 export const MIGRATION_LOCK = '123563833845113';
 /**
- * The same for what runs without a transaction, apart from the first. Earlier versions wait for that one in a statement,
- * whose snapshot an index that is made concurrently waits for: whoever makes one must not hold what they wait for.
+ * Advisory lock of migrations without a transaction. Earlier versions wait for the first lock in a statement with a
+ * snapshot, and a concurrent index build waits for all snapshots. The builder must therefore not hold the first lock.
  */
 const SLOW_MIGRATION_LOCK = '123563833845114';
-/** The table in which they are recorded. */
+/** Table that records the executed migrations. */
 export const MIGRATIONS = 'schema_migration';
 const OLDEST_VERSION = 150_000;
 const LOCK_LOOK_MS = 50;
-/** Whoever waits for a table has everyone queue up behind him, so nobody waits longer; and how long they are let by then. */
+/**
+ * Maximum wait of a migration for a table, since later statements queue behind it; and the pause that lets them pass.
+ */
 const TABLE_LOCK_TIMEOUT = '3s';
 const LET_BY_MS = 1_000;
 
-/** A role's or a database's limits are for statements that somebody would ask again. */
+/** Migrations lift limits of a role or a database, which are meant for statements that are repeated. */
 const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].map(lifted).join('; ');
 
-/** A lock was not to be had in time, and a deadlock. */
+/** SQLSTATEs of a lock timeout and of a deadlock. */
 const BEHIND_OTHERS = new Set(['55P03', '40P01']);
 
 const LOGGER = new Logger('Migration');
 
 export type MigrationClass = new () => MigrationInterface;
 
-/** Whether every migration has been run. Needs no lock: one is recorded when it is done. */
+/** True if every migration has been executed. Needs no lock: a migration is recorded when it is done. */
 export async function isUpToDate(pool: pg.Pool, migrations: readonly MigrationClass[]): Promise<boolean> {
   const { rows } = await pool.query<{ number: number; known: boolean }>(
     `SELECT current_setting('server_version_num')::int AS number, to_regclass('${MIGRATIONS}') IS NOT NULL AS known`,
@@ -43,9 +45,9 @@ export async function isUpToDate(pool: pg.Pool, migrations: readonly MigrationCl
 }
 
 /**
- * Connects the data source and runs its missing migrations, each in a transaction of its own, then those that must not
- * be in one. Advisory locks let one process at a time do so; the others wait and find nothing left to do. A migration
- * that others keep from a table lets them by and is run again.
+ * Connects the data source and executes its missing migrations: first those in transactions of their own, then those
+ * without. Advisory locks admit one process at a time; the others wait and find nothing left to do. A migration that
+ * cannot lock a table lets other statements pass, and is retried.
  */
 export async function migrate(url: string, dataSource: DataSource): Promise<void> {
   const Client = clientOf(url);
@@ -69,20 +71,20 @@ export async function migrate(url: string, dataSource: DataSource): Promise<void
 }
 
 /**
- * Resolves when this session alone may migrate. It looks again and again: a statement that waited would keep a snapshot,
- * and an index that is made concurrently waits for the end of all of those.
+ * Resolves once this session alone may migrate. It polls: a waiting statement would keep a snapshot, and a concurrent
+ * index build waits for the end of all snapshots.
  */
 export async function takeMigrationLock(session: pg.Client): Promise<void> {
   await takeLock(session, MIGRATION_LOCK);
 }
 
-/** Whether this session alone may migrate from now on, until it ends; at once. */
+/** Tries to become the only session that may migrate, until the session ends. Does not wait. */
 export function tryMigrationLock(session: pg.Client): Promise<boolean> {
   return tryLock(session, MIGRATION_LOCK);
 }
 
 async function takeLock(session: pg.Client, lock: string): Promise<void> {
-  // It is idle while others run the migrations.
+  // This session is idle while other processes migrate.
   await session.query(SESSION_SETTINGS);
   while (!(await tryLock(session, lock))) await delay(LOCK_LOOK_MS);
 }

@@ -7,7 +7,7 @@ import type { MigrationClass } from './migrate.js';
 import { recognizeInstallation } from '../installation/recognize-installation.js';
 import { EmbeddedPostgres } from '../embedded/embedded-postgres.js';
 
-/** Content that a database is to hold. */
+/** Content and pending work of a database. */
 export interface DatabaseContent {
   migrations: readonly MigrationClass[];
   /** See PostgresOptions. */
@@ -15,9 +15,10 @@ export interface DatabaseContent {
 }
 
 /**
- * The database that the configuration names, migrated and watched: `DATABASE_URL`, else the embedded PostgreSQL. What
- * cannot serve is refused before anything is changed there. A copy of another database is refused where work is under way.
- * @param startLog where Nest's own logger, which is silent until the application stands, would say nothing
+ * Opens the configured database, migrated and watched: `DATABASE_URL`, else the embedded PostgreSQL.
+ * - An unusable database is refused before anything is changed in it.
+ * - A copy of another database is refused if work is under way in it.
+ * @param startLog logger for startup, while Nest's own logger is still silent
  */
 export async function openDatabase(
   config: AppConfig,
@@ -37,7 +38,7 @@ export async function openDatabase(
     await recognize(database, config, underWay, startLog);
     return database;
   })();
-  // Before they are there: the start may fail elsewhere meanwhile.
+  // Register the steps before the servers have started: the startup may fail elsewhere meanwhile.
   shutdown.register('database', async () => (await begun(opening))?.close());
   if (server) shutdown.register('server', async () => (await begun(server))?.stop());
   const database = await opening.catch(async (error: unknown) => {
@@ -63,7 +64,7 @@ async function recognize(
   }
 }
 
-/** `undefined` where it could not be begun, which whoever began it is told. */
+/** Returns the result, or `undefined` after a failure, which its creator reports. */
 async function begun<T>(beginning: Promise<T> | undefined): Promise<T | undefined> {
   return beginning?.catch(() => undefined);
 }

@@ -5,19 +5,19 @@ const LONGEST_PAUSE_MS = 1_000;
 const LONGEST_READ_ONLY_MS = 10_000;
 
 /**
- * SQLSTATEs of what passes:
- * - classes 08 (connection), 40 (rolled back for another transaction's sake), 53 (resources), 58 (the server's system) and
- *   57P (shutdown, crash, start);
- * - 25006: a server that only reads, as a standby does and a primary that was replaced;
- * - 57014 and 55P03: statements canceled, by somebody or by a limit on their time, and locks not to be had in time;
- * - 54000, 42501 and 0A000: a server that stops before its transaction ids wrap around, grants that are missing at the
- *   moment, and plans made before a table changed. An operator mends them; no Task is at fault;
- * - XX000: what a server says that dies.
+ * SQLSTATEs of transient failures:
+ * - classes 08 (connection), 40 (rolled back for another transaction), 53 (resources), 58 (the server's system) and 57P
+ *   (shutdown, crash, start);
+ * - 25006: a read-only server, such as a standby or a replaced primary;
+ * - 57014 and 55P03: canceled statements, statement timeouts, and lock timeouts;
+ * - 54000, 42501 and 0A000: a server that stops before its transaction ids wrap around, missing grants, and plans made
+ *   before a table changed. An operator mends these; no Task is at fault;
+ * - XX000: a message of a crashing server.
  */
 const PASSING = /^(08...|40...|53...|58...|57P..|25006|57014|55P03|54000|42501|0A000|XX000)$/;
 
 /**
- * What may succeed when it is done again: what passes at the server (see above), whatever it ends the session with, and
+ * True if a retry may succeed: transient failures of the server (see above), errors that ended the session, and
  * failures of the socket or the pool.
  */
 export function isOutage(error: unknown): boolean {
@@ -26,10 +26,10 @@ export function isOutage(error: unknown): boolean {
   return state === undefined || PASSING.test(state) || endsSession(error);
 }
 
-/** Errors of sessions that no server said anything about: connections refused, broken or not to be had in time. */
+/** Session errors that no server reported: connections refused, broken or not available in time. */
 const OF_SESSIONS = new WeakSet<object>();
 
-/** Notes that an error came from a session with the database, so that it can be told from those of other connections. */
+/** Marks an error as one of a database session, to distinguish it from errors of other connections. */
 export function ofSession<T>(error: T): T {
   if (typeof error === 'object' && error !== null && sqlState(error) === undefined && isOutage(error))
     OF_SESSIONS.add(error);
@@ -37,8 +37,8 @@ export function ofSession<T>(error: T): T {
 }
 
 /**
- * Whether an error says that the database is out of reach, or takes nothing, at the moment: whoever asked may come back.
- * Also where TypeORM wrapped it. Never true for what another server or a caller did.
+ * True if the database is unreachable, or accepts no statements, at the moment: the caller may retry. Recognizes errors
+ * wrapped by TypeORM. Never true for errors of other servers or of callers.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
@@ -50,17 +50,17 @@ export function isDatabaseAway(error: unknown): boolean {
   return error instanceof Error && BROKEN_SESSION.test(error.message);
 }
 
-/** What node-postgres says of sessions that broke, and of those that were not to be had in time; it has no codes. */
+/** Messages of node-postgres for sessions that broke or were not available in time; it has no codes for them. */
 const BROKEN_SESSION =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable)/;
 
-/** What the server said an error is; `undefined` where no server said it. */
+/** Returns the SQLSTATE of an error; `undefined` if no server reported it. */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && code.length === 5 && !code.startsWith('E') ? code : undefined;
 }
 
-/** Whether the server refused to write at all. Then the statement, and the transaction that it is part of, did nothing. */
+/** True if the server refused to write at all. The statement, and its transaction, had no effect. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
@@ -70,15 +70,18 @@ export function endsSession(error: unknown): boolean {
   return ['FATAL', 'PANIC'].includes((error as { severity?: string }).severity ?? '');
 }
 
-/** Whether PostgreSQL rolled a transaction back so that another one could go on: class 40 (deadlocks), or it stood still. */
+/**
+ * True if PostgreSQL rolled the transaction back so that another one could proceed: class 40 (deadlocks), or an idle
+ * timeout.
+ */
 export function isRolledBack(error: unknown): boolean {
   const state = sqlState(error) ?? '';
   return state.startsWith('40') || state === '25P03';
 }
 
 /**
- * Does again what failed because the database was out of reach, until it is back. For statements that may run twice.
- * @throws the signal's reason once it is aborted; any other error as it is
+ * Retries a statement while the database is unreachable. For statements that may run twice.
+ * @throws the signal's reason once it is aborted; any other error unchanged
  */
 export async function throughOutage<T>(statement: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -93,8 +96,8 @@ export async function throughOutage<T>(statement: () => Promise<T>, signal: Abor
 }
 
 /**
- * Asks again while the database is out of reach. For what may be asked twice, and does more than one statement.
- * @throws the signal's reason once it is aborted; at once whatever is no word of the database
+ * Retries an operation while the database is unreachable. For repeatable operations of several statements.
+ * @throws the signal's reason once it is aborted; errors of other origin at once
  */
 export async function untilReached<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const answer = await throughOutage(async () => {
@@ -110,8 +113,8 @@ export async function untilReached<T>(ask: () => Promise<T>, signal: AbortSignal
 }
 
 /**
- * Does again what a server refused because it only reads, for ten seconds: so long a replacement of the primary may take.
- * For whole transactions; the sessions they come to after that are new ones (see ReadOnlySessions).
+ * Retries a transaction that a read-only server refused, for ten seconds: the duration of a failover. For whole
+ * transactions; later attempts run in new sessions (see ReadOnlySessions).
  */
 export async function onceWritable<T>(transaction: () => Promise<T>, cause?: unknown): Promise<T> {
   const deadline = performance.now() + LONGEST_READ_ONLY_MS;

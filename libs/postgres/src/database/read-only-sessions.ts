@@ -1,24 +1,28 @@
 import pg from 'pg';
 import { isReadOnly, ofSession, onceWritable } from './outage.js';
 
-/** While the server only reads, new sessions do so as well: there is no use in replacing all of them all the time. */
+/** Pause between two replacements: while the server only reads, new sessions are read-only as well. */
 const LEAST_PAUSE_MS = 5_000;
 
-/** What pg hears of the server, message by message. */
+/** Server messages that pg emits. */
 interface ServerWords {
   on(event: 'errorMessage', listener: (error: unknown) => void): void;
   on(event: 'parameterStatus', listener: (status: { parameterName: string; parameterValue: string }) => void): void;
 }
 
-/** What PostgreSQL says of a session at its start, and whenever it changes (from version 14 on). */
+/** Parameters that PostgreSQL reports at the start of a session, and at each change (from version 14 on). */
 const SAYS_READ_ONLY = new Set(['default_transaction_read_only', 'in_hot_standby']);
 
 /**
- * Replaces the sessions of a process that turned out to be read-only. A standby, a primary that was replaced, and a
- * session that began while the database only read (`default_transaction_read_only`) stay so, and give old answers or
- * refuse every write, while the service behind the same address may write long since. So a refusal ends all sessions
- * of all pools: idle ones at once, others once they are given back. Sessions that begin while the server only reads are
- * replaced again until they do not. Costs nothing while nothing is refused.
+ * Replaces the sessions of a process that turned out to be read-only.
+ *
+ * Sessions with a standby, with a replaced primary, or begun while the database was read-only
+ * (`default_transaction_read_only`) stay read-only. They return stale data or refuse writes, although the server at the
+ * same address may accept writes again.
+ *
+ * - A refused write ends all sessions of all pools: idle ones at once, others when they are released.
+ * - Sessions that begin while the server only reads are replaced until they accept writes.
+ * - Without a refused write there is no cost.
  */
 export class ReadOnlySessions {
   private readonly pools = new Set<pg.Pool>();
@@ -28,11 +32,11 @@ export class ReadOnlySessions {
   private readonly listeners: (() => void)[] = [];
   private again?: NodeJS.Timeout;
 
-  /** To be called before the pool has sessions. */
+  /** Watches a pool. Call it before the pool has sessions. */
   watch(pool: pg.Pool): void {
     this.pools.add(pool);
     pool.on('connect', (client) => client.on('error', ofSession));
-    // The pool takes no session back that is being ended.
+    // The pool does not take back a session that is being ended.
     pool.on('release', (_error, client) => {
       if (this.isOld(client)) void (client as pg.PoolClient & Pick<pg.Client, 'end'>).end();
     });
@@ -43,7 +47,7 @@ export class ReadOnlySessions {
     this.listeners.push(listener);
   }
 
-  /** Ends every session that was begun until now. */
+  /** Ends every session that began before this call. */
   renew(): void {
     this.generation += 1;
     this.renewedAt = performance.now();
@@ -55,7 +59,7 @@ export class ReadOnlySessions {
     for (const listener of this.listeners) listener();
   }
 
-  /** To be called before the session is begun. */
+  /** Watches a session. Call it before the session connects. */
   watchSession(client: pg.ClientBase): void {
     this.generations.set(client, this.generation);
     const { connection } = client as unknown as { connection: ServerWords };
@@ -85,8 +89,8 @@ export class ReadOnlySessions {
 }
 
 /**
- * A pool class whose sessions are watched. Its own `query` does a statement again, for ten seconds, that was refused
- * because the server only reads: nothing was done by it.
+ * Returns a pool class whose sessions are watched. Its `query` retries, for ten seconds, statements that a read-only
+ * server refused: such statements had no effect.
  */
 export function watchedPools(sessions: ReadOnlySessions): typeof pg.Pool {
   return class WatchedPool extends pg.Pool {
@@ -99,7 +103,9 @@ export function watchedPools(sessions: ReadOnlySessions): typeof pg.Pool {
   };
 }
 
-/** What a session is says its very start. */
+/**
+ * Derives a client class that watches a session from its construction, since the server reports its state at the start.
+ */
 function watchedSessions(sessions: ReadOnlySessions, Client: new () => pg.ClientBase): new () => pg.ClientBase {
   const Session = Client as typeof pg.Client;
   return class WatchedSession extends Session {
@@ -130,7 +136,7 @@ function onceWritableOf(query: Statement): Statement {
 type Connected = (error?: Error, client?: pg.PoolClient, release?: (error?: Error | boolean) => void) => void;
 type Connect = (callback: Connected) => void;
 
-/** Errors of connecting are noted before anybody hears of them. */
+/** Marks errors of connecting before they are passed on. */
 function notedConnect(connect: Connect): (callback?: Connected) => Promise<pg.PoolClient> | void {
   return (callback) => {
     if (callback !== undefined) return connect((error, ...connected) => callback(ofSession(error), ...connected));

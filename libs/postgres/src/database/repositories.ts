@@ -2,10 +2,11 @@ import pg from 'pg';
 import { DataSource, getMetadataArgsStorage, type Logger } from 'typeorm';
 
 /**
- * The repositories of every entity that was imported; none of them makes or changes a table. Each statement goes to the
- * pool as any other does: one that writes waits while the server only reads, and a pooler may give it any session. So
- * `save` and `remove`, which begin a transaction, reject: what belongs together is one statement. So does whatever writes
- * to a table whose entity says `static readonly readOnly = true`.
+ * Opens the repositories of every imported entity; none of them creates or changes a table.
+ * - Each statement goes to the shared pool: writes wait while the server only reads, and a pooler may choose any
+ *   session.
+ * - `save` and `remove`, which begin a transaction, reject: dependent writes must be one statement.
+ * - Writes to a table whose entity declares `static readonly readOnly = true` reject as well.
  */
 export function openRepositories(pool: pg.Pool): Promise<DataSource> {
   const { tables } = getMetadataArgsStorage();
@@ -22,10 +23,10 @@ export function openRepositories(pool: pg.Pool): Promise<DataSource> {
 
 const nothing = (): void => undefined;
 
-/** What a statement of TypeORM's that writes begins with. */
+/** Beginning of TypeORM's writing statements. */
 const WRITE = /^(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE TABLE) "([^"]+)"/;
 
-/** What TypeORM takes for a class of pools, and for the sessions in them. */
+/** Returns a pool class, with its sessions, in the form that TypeORM expects. */
 function sharing(pool: pg.Pool, readOnly: ReadonlySet<string | undefined>): () => object {
   const query = (text: string, values?: unknown[]): Promise<unknown> => {
     const [, written] = WRITE.exec(text) ?? [];
@@ -42,8 +43,8 @@ function sharing(pool: pg.Pool, readOnly: ReadonlySet<string | undefined>): () =
 }
 
 /**
- * Writes nothing: TypeORM's own logger writes to standard output whatever it is told. An error goes on as the database
- * gave it: TypeORM's carries the statement's values, secrets among them, to wherever it is logged.
+ * Logs nothing: TypeORM's own logger always writes to standard output. Errors are rethrown as the database reported
+ * them: TypeORM's errors carry the statement's values, including secrets, into logs.
  */
 export const PLAIN_ERRORS: Logger = {
   logQuery: nothing,

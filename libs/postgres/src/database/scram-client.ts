@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Until the server has proved itself, it may say these. */
+/** Messages that the server may send before it has proved itself. */
 const BEFORE_PROOF: ReadonlySet<string | symbol> = new Set([
   'newListener',
   'removeListener',
@@ -16,7 +16,10 @@ const BEFORE_PROOF: ReadonlySet<string | symbol> = new Set([
   'end',
 ]);
 
-/** What pg answers whenever it is said: also a server that proved itself may not ask again, since it may be two. */
+/**
+ * Messages that pg always answers: a server that has proved itself may not send them again, since an attacker may
+ * relay.
+ */
 const QUESTIONS: ReadonlySet<string | symbol> = new Set([
   'authenticationCleartextPassword',
   'authenticationMD5Password',
@@ -25,16 +28,17 @@ const QUESTIONS: ReadonlySet<string | symbol> = new Set([
   'authenticationSASLFinal',
 ]);
 
-/** What pg tells its client of the server, message by message. */
+/** Connection of pg that emits the server's messages. */
 interface ServerWords {
   emit: (event: string | symbol, ...values: unknown[]) => boolean;
   stream: { destroy(): unknown };
 }
 
 /**
- * A session that is begun with SCRAM-SHA-256 or not at all. Of itself pg gives whatever the server asks for: whoever
- * listens in a server's place is told the password in clear, or believed when he asks for none. Here both sides prove
- * that they know it: a server that asks for anything else, or cannot prove it, is told nothing, and `connect` rejects.
+ * Session that authenticates with SCRAM-SHA-256 or not at all. By default pg answers any method that the server
+ * requests: an impostor could request the password in clear text, or skip authentication. Here both sides prove that
+ * they know the password. A server that requests another method, or cannot prove itself, receives nothing, and
+ * `connect` rejects.
  */
 export class ScramClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
@@ -44,8 +48,8 @@ export class ScramClient extends pg.Client {
 }
 
 /**
- * Costs nothing once the session has begun: then pg hears the server directly again. Until then somebody who stands
- * between may pass the proof of the real server on and ask for the password after it.
+ * Filters the server's messages until the session has begun; afterwards there is no cost. Until then, an attacker in
+ * between could relay the proof of the real server and request the password after it.
  */
 function demandProof(connection: ServerWords): void {
   const { emit } = connection;
@@ -61,7 +65,7 @@ function demandProof(connection: ServerWords): void {
     }
     if (proved && event === 'readyForQuery') connection.emit = emit;
     const received = say(event, ...values);
-    // What is wrong with the proof has been told as an `error` by now.
+    // A wrong proof has been reported as an `error` by now.
     if (event === 'authenticationSASLFinal' && !over) proved = true;
     return received;
   };

@@ -1,11 +1,11 @@
 import pg from 'pg';
 
-/** As pg reads times, and as most servers write them by themselves: then a pooler has nothing to set. */
+/** Date style that pg parses. Most servers use it by default, so a pooler has nothing to set. */
 const DATE_STYLE = 'ISO, MDY';
 
 /**
- * A client class whose sessions write times as pg reads them, whatever the role or the database would have. It is said
- * with the connection: poolers know this setting, and keep it for whoever gets their session.
+ * Derives a client class whose sessions write times in the style that pg parses, whatever the role or the database
+ * sets. The setting is a startup parameter: poolers track it for each client.
  */
 export function withIsoTimes(Client: typeof pg.Client): typeof pg.Client {
   return class IsoTimesClient extends (Client as typeof StartingClient) {
@@ -15,17 +15,17 @@ export function withIsoTimes(Client: typeof pg.Client): typeof pg.Client {
   };
 }
 
-/** What pg calls for what it says of a session when it connects. */
+/** Hook of pg that returns the startup parameters of a session. */
 declare class StartingClient extends pg.Client {
   getStartupConf(): Record<string, string>;
 }
 
-/** For what somebody holds on to a session that does nothing, or to a transaction: nobody here does without a limit of his own. */
+/** Server limits on idle sessions and on transactions. They are lifted, since all code here sets its own limits. */
 const LIMITS = ['idle_session_timeout', 'transaction_timeout'];
 
 /**
- * A host that is gone sends no FIN: the server ends a session that nobody answers in about ten seconds, and what it locks
- * with it. Nothing of that counts for a session over a socket of this machine.
+ * Ends sessions of vanished hosts, which send no FIN. The server drops an unanswered session, and its locks, after
+ * about ten seconds. Sessions over a local socket ignore these settings.
  */
 const VANISHED_CLIENTS = [
   'tcp_keepalives_idle = 4',
@@ -35,8 +35,8 @@ const VANISHED_CLIENTS = [
 ].map((setting) => `SET ${setting}`);
 
 /**
- * What direct sessions begin with. A role or a database may end sessions that do nothing for a while, LISTEN among them,
- * and whose transaction takes long, a batch of the journal among them; or have what a statement does not see fail.
+ * Settings of direct sessions. They override limits of a role or a database on idle sessions, such as LISTEN, and on
+ * long transactions, such as a batch of the journal. They also fix the isolation level.
  */
 export const SESSION_SETTINGS = [
   ...LIMITS.map(lifted),
@@ -44,7 +44,7 @@ export const SESSION_SETTINGS = [
   ...VANISHED_CLIENTS,
 ].join('; ');
 
-/** Does nothing at a server that does not know the limit yet. */
+/** Returns the statement that lifts a limit; it has no effect on a server that does not know the limit. */
 export function lifted(limit: string): string {
   return `SELECT set_config('${limit}', '0', false) WHERE current_setting('${limit}', true) IS NOT NULL`;
 }

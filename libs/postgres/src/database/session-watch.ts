@@ -1,26 +1,26 @@
 /** Milliseconds without a byte after which the server is asked about a session that waits for an answer. */
 const SILENCE_MS = 4_000;
-/** Milliseconds between the two answers that a session needs to count as lost. */
+/** Milliseconds between the two answers that confirm the loss of a session. */
 const CONFIRM_MS = 1_500;
-/** A statement that executes is asked about again after as long as it has been silent, at most this many milliseconds. */
+/** Maximum milliseconds between two questions about an executing statement. The pause grows with its silence. */
 const LONGEST_PAUSE_MS = 10_000;
 const ROUND_MS = 500;
 /**
- * Bytes that a slow network carries in a millisecond. A server shows a session as idle while it receives a statement, of which
- * the sockets on the way hold a part that nobody sees.
+ * Throughput of a slow network, in bytes per millisecond. A server reports a session as idle while it receives a
+ * statement, part of which is hidden in socket buffers on the way.
  */
 const SLOW_BYTES_PER_MS = 256;
 const MOST_HIDDEN_BYTES = 8 * 1024 ** 2;
 
-/** A session, as far as its watch needs to know it. */
+/** Session as its watch needs it. */
 export interface WatchedSession {
-  /** The part of its name that no other session has. */
+  /** Unique part of the session's name. */
   readonly tag: string;
-  /** Returns how far it has come; `undefined` if it waits for no answer. */
+  /** Returns the progress of the session; `undefined` if it waits for no answer. */
   progress(): SessionProgress | undefined;
-  /** Has a session that waits for no answer wait for one: it sends a statement that does nothing. */
+  /** Sends an empty statement on an idle session, so that it waits for an answer. */
   talk(): void;
-  /** Ends the session at this side, with all statements that wait for it. Their outcome is unknown. */
+  /** Destroys the connection locally. All waiting statements fail, and their outcome is unknown. */
   cut(): void;
 }
 
@@ -28,15 +28,15 @@ export interface SessionProgress {
   bytesRead: number;
   /** Bytes of the statements that are not answered yet. */
   bytesSent: number;
-  /** Bytes that the operating system has not taken yet. */
+  /** Bytes that the operating system has not accepted yet. */
   bytesQueued: number;
 }
 
 /**
- * The answer of the server to the question which sessions it works for:
- * - `answered`: the tags of the sessions that it has, and that are not idle.
+ * Answer of the server to the question which sessions it works for:
+ * - `answered`: the tags of its sessions that are not idle.
  * - `unreachable`: no connection could be made.
- * - `unknown`: a connection was made, but brought no answer, as at a server that has no session left or stands still.
+ * - `unknown`: a connection was made, but brought no answer: the server has no free session, or stands still.
  */
 export type ServerAnswer = { kind: 'answered'; working: ReadonlySet<string> } | { kind: 'unreachable' | 'unknown' };
 
@@ -46,34 +46,35 @@ export type AskServer = (tags: readonly string[]) => Promise<ServerAnswer>;
 interface Silence {
   progress: SessionProgress;
   since: number;
-  /** When the server is asked next. */
+  /** Time of the next question to the server. */
   askAt: number;
-  /** Answers in a row, without progress between them, that say that the server does not work for this session. */
+  /** Consecutive answers, without progress between them, that deny the session. */
   losses: number;
 }
 
 /**
- * Cuts sessions whose connection is lost. A host that vanished, or a network that forgot a connection, tells nobody: TCP sends
- * a statement again for a quarter of an hour.
+ * Cuts sessions whose connection is lost. A vanished host, or a network that dropped a connection, sends no notice, and
+ * TCP retransmits a statement for a quarter of an hour.
  *
- * - A session is asked about after four seconds in which it waited for an answer and received nothing.
- * - It is cut when two answers say, 1.5 seconds apart, that the server has no such session, that the session is idle there, or
- *   that no new connection can be made.
- * - As soon as one seems to be lost, those that wait for nothing are tried as well: the next to use them would find out.
- * - A statement that the server executes is never cut, however long it takes. Nor is any while the server does not answer.
+ * - The server is asked about a session after four seconds without data while the session waits for an answer.
+ * - The session is cut when two answers, 1.5 seconds apart, say that the server has no such session, that it is idle
+ *   there, or that no new connection can be made.
+ * - After the first such answer, idle sessions are probed as well, since the next statement would use them.
+ * - A statement that the server executes is never cut, however long it takes. No session is cut while the server does
+ *   not answer.
  */
 export class SessionWatch {
   private readonly silences = new Map<WatchedSession, Silence | undefined>();
   private asking = false;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param now milliseconds of a clock that is never set */
+  /** @param now milliseconds of a monotonic clock */
   constructor(
     private readonly ask: AskServer,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Number of sessions that are watched. */
+  /** Number of watched sessions. */
   get size(): number {
     return this.silences.size;
   }
@@ -90,7 +91,7 @@ export class SessionWatch {
     this.timer = undefined;
   }
 
-  /** Looks at all sessions, and asks the server about those that have been silent for too long. Never rejects. */
+  /** Checks all sessions, and asks the server about those that have been silent for too long. Never rejects. */
   async look(): Promise<void> {
     const silent = [...this.silences.keys()].filter((session) => this.isDue(session));
     if (silent.length === 0 || this.asking) return;
@@ -108,7 +109,7 @@ export class SessionWatch {
     return silence !== undefined && silence.askAt <= this.now();
   }
 
-  /** Notes whether the session has come any further; `undefined` if it waits for nothing, or is not watched any more. */
+  /** Records the progress of a session; returns `undefined` if it waits for nothing, or is no longer watched. */
   private observe(session: WatchedSession): Silence | undefined {
     if (!this.silences.has(session)) return undefined;
     const progress = session.progress();

@@ -4,30 +4,30 @@ import { type Caller, CallerTurns, NoTurnInTime, type TurnLimits } from '#libs/s
 import { clientGone, ReadEnded } from './client-presence.js';
 import { sqlState } from './outage.js';
 
-/** Sessions for lists and searches, apart from those that Messages, cancels and claims need. */
+/** Number of sessions for lists and searches, separate from those for Messages, cancels and claims. */
 export const SHARED_READS = 4;
-/** Longest statement, and longest wait for its turn, in milliseconds. */
+/** Maximum duration of a statement, and maximum wait for its turn, in milliseconds. */
 export const STATEMENT_MS = 60_000;
 const LISTS: TurnLimits = { places: SHARED_READS, placesOfACaller: 2, placesOfATenant: 3, waitMs: 30_000 };
-/** For what is read page by page in the sessions of plain queries, such as long logs. */
+/** Limits of page-by-page reads, such as long logs, in the sessions of plain queries. */
 const LOGS: TurnLimits = { places: 8, placesOfACaller: 4, placesOfATenant: 6, waitMs: 30_000 };
 
 const TOO_SLOW = `The query took longer than ${STATEMENT_MS / 1000} seconds; narrow it down, or try again later`;
 const TOO_MANY = 'Too many lists and searches are under way; try again later';
 
 /**
- * Lists, searches and counts: statements that read as many rows as a caller has.
- * - They have sessions of their own; nothing else waits behind them.
+ * Executes lists, searches and counts: statements that read as many rows as a caller has.
+ * - They have separate sessions, so no other statement waits behind them.
  * - Callers take turns; a caller has at most two at a time, a tenant three.
- * - One ends after a minute, and as soon as its client has gone.
+ * - A statement ends after a minute, and as soon as its client leaves.
  */
 export class SharedReads {
   private readonly lists: CallerTurns;
   private readonly logs = new CallerTurns(LOGS);
 
   /**
-   * @param pool `SHARED_READS` sessions with a limit on their statements
-   * @param others sessions in which a statement of those is canceled
+   * @param pool `SHARED_READS` sessions with a statement timeout
+   * @param others sessions in which statements of the pool are canceled
    */
   constructor(
     private readonly pool: pg.Pool,
@@ -38,8 +38,8 @@ export class SharedReads {
   }
 
   /**
-   * Runs a statement in the caller's turn.
-   * @throws ReadEnded where it took too long, had no turn in time, or its client left
+   * Executes a statement in the caller's turn.
+   * @throws ReadEnded if it took too long, had no turn in time, or its client left
    */
   async query<R extends QueryResultRow>(caller: Caller, statement: QueryConfig): Promise<QueryResult<R>> {
     const gone = clientGone();
@@ -54,8 +54,8 @@ export class SharedReads {
   }
 
   /**
-   * Reads a caller's long logs in its turn: at most eight at a time in all, four of a caller.
-   * @throws ReadEnded where it took too long, had no turn in time, or its client left
+   * Reads long logs in the caller's turn: at most eight at a time in total, four of a caller.
+   * @throws ReadEnded if it had no turn in time, or its client left
    */
   async inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
     try {
@@ -80,7 +80,7 @@ export class SharedReads {
     } finally {
       gone?.removeEventListener('abort', cancel);
       await canceling;
-      // The cancel may come late: it must not meet the next statement.
+      // A late cancel must not reach the next statement of the session.
       session.release(canceling !== undefined);
     }
   }

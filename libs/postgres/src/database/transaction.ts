@@ -2,15 +2,16 @@ import type { PoolClient } from 'pg';
 import type { Database } from './database.js';
 import { isRolledBack, onceWritable } from './outage.js';
 
-/** Deadlocks are rare: two in a row are rarer. */
+/** Maximum attempts: deadlocks are rare, and consecutive ones rarer. */
 const TRIES = 5;
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = '2s'`;
 
 /**
- * Does some work in one transaction; what it throws rolls back. Others may wait for what it locks, so a process that
- * stands still in the middle of it loses the session: PostgreSQL rolls back two seconds later. After that, and where
- * PostgreSQL sacrifices it to end a deadlock, or only reads at the moment, the work is done again; so it changes nothing but
- * the database.
+ * Executes work in one transaction; an exception rolls it back.
+ * - A process that stalls in the transaction loses its session: PostgreSQL rolls back after two idle seconds, since
+ *   others may wait for the locks.
+ * - The work is repeated after such a rollback, after a deadlock, and while the server only reads. It must therefore
+ *   change nothing but the database.
  */
 export async function inTransaction<T>(
   database: Pick<Database, 'pool'>,
@@ -43,7 +44,7 @@ async function once<T>({ pool }: Pick<Database, 'pool'>, work: (client: PoolClie
     broken = false;
     return result;
   } catch (error) {
-    // What is said to a session that has ended fails with less than why it did.
+    // A statement on an ended session fails with less information than the reason of its end.
     throw isRolledBack(reason) ? reason : error;
   } finally {
     client.off('error', heed);

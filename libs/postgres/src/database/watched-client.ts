@@ -6,24 +6,24 @@ import { type AskServer, type SessionProgress, SessionWatch } from './session-wa
 /** Name of the sessions of this process; a colon and their purpose may follow. */
 export const SESSIONS_OF_PROCESS = `parley:${process.pid}`;
 
-/** Milliseconds for a new connection and its answer. */
+/** Maximum milliseconds for a new connection and its answer. */
 const ANSWER_MS = 5_000;
-/** Milliseconds for the server to end a session that says goodbye. */
+/** Maximum milliseconds for the server to end a session after its goodbye. */
 const GOODBYE_MS = 5_000;
-/** Milliseconds between two statements of a session that listens. */
+/** Milliseconds between two statements of a listening session. */
 const TALK_MS = 5_000;
-/** PostgreSQL truncates names of sessions there. */
+/** Maximum length of session names in PostgreSQL, which truncates longer ones. */
 const LONGEST_NAME = 63;
 
-/** Errors of connections that say that nobody is at the address. */
+/** Connection errors that prove that no server is at the address. */
 const NOBODY_THERE = new Set(['ECONNREFUSED', 'EHOSTDOWN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
-/** Watches by address, for as long as there are sessions. */
+/** Watches by address; removed with their last session. */
 const watches = new Map<string, SessionWatch>();
 
 /**
- * Returns a client class whose sessions are cut when their connection is lost (see SessionWatch): statements that wait for an
- * answer fail, and the session emits `end`. Each session has a name of its own, which poolers pass on.
+ * Returns a client class whose sessions are cut when their connection is lost (see SessionWatch): waiting statements
+ * fail, and the session emits `end`. Each session has a unique name, which poolers pass on.
  */
 export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.Client {
   const WatchedClient = class extends openClass(Client) {
@@ -44,7 +44,7 @@ export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.
       return { ...conf, application_name: taggedName(conf.application_name ?? SESSIONS_OF_PROCESS, this.tag) };
     }
 
-    /** A connection that is lost has no end: it gets five seconds. */
+    /** Ends the session. A lost connection never ends by itself, so it is destroyed after five seconds. */
     override end(callback?: (error: Error) => void): Promise<void> {
       const timer = setTimeout(() => this.connection.stream.destroy(), GOODBYE_MS).unref();
       this.connection.once('end', () => clearTimeout(timer));
@@ -62,7 +62,7 @@ export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.
       });
     }
 
-    /** A session that only listens waits for no answer, so it would never learn that its connection was lost. */
+    /** Sends statements on a listening session, which otherwise waits for no answer and would not detect the loss. */
     private keepTalking(): void {
       const timer = setInterval(() => {
         if (this.listenerCount('notification') > 0) this.talk();
@@ -71,7 +71,7 @@ export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.
     }
 
     private talk(): void {
-      // Where it fails the session has ended.
+      // A failed statement means that the session has ended.
       if (this.readyForQuery) this.query('').catch(() => undefined);
     }
 
@@ -88,10 +88,10 @@ export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.
   return WatchedClient as unknown as typeof pg.Client;
 }
 
-/** Fails statements whose connection was lost: they may have been executed. */
+/** Reports statements whose connection was lost: they may have been executed. */
 class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
-  /** The code that the operating system gives some minutes later. */
+  /** Code that the operating system reports some minutes later. */
   readonly code = 'ETIMEDOUT';
 
   constructor() {
@@ -99,10 +99,10 @@ class ConnectionLost extends Error {
   }
 }
 
-/** What `pg` knows of a session, beside what its types tell. */
+/** Members of a `pg` session that its types omit. */
 interface OpenParts {
   readonly connection: NodeJS.EventEmitter & { readonly stream: Socket };
-  /** False while a statement waits for its answer; undefined before the first one. */
+  /** False while a statement waits for its answer; `undefined` before the first statement. */
   readonly readyForQuery?: boolean;
   getStartupConf(): Record<string, string>;
   end(callback?: (error: Error) => void): Promise<void>;
@@ -131,8 +131,8 @@ function watchOf(url: string, Client: typeof pg.Client): SessionWatch {
 }
 
 /**
- * The question is asked where the sessions are, so behind a pooler it queues up behind their statements: one that waits for its
- * turn there has it before the question has.
+ * Creates a function that asks the server about sessions. It uses the address of the sessions. Behind a pooler the
+ * question queues behind their statements, so a waiting statement gets its turn before the question.
  */
 function asking(url: string, Client: typeof pg.Client): AskServer {
   return async (tags) => {
@@ -145,7 +145,7 @@ function asking(url: string, Client: typeof pg.Client): AskServer {
       await client.connect();
       const { rows } = await client.query<{ isNamed: boolean; working: string[] }>(WORKING, [name, tags]);
       void client.end();
-      // A pooler that passes no names on hides whom the server works for.
+      // A pooler that does not pass names on hides which sessions the server works for.
       return rows[0]!.isNamed ? { kind: 'answered', working: new Set(rows[0]!.working) } : { kind: 'unknown' };
     } catch (error) {
       client.connection.stream.destroy();
@@ -167,13 +167,13 @@ function askingClient(url: string, name: string, Client: typeof pg.Client): Open
   return client;
 }
 
-/** Where a name has several addresses, nobody is at any of them. */
+/** True if no server is at any address of a host name. */
 function isNobodyThere(error: unknown): boolean {
   const { errors = [error] } = error as Partial<AggregateError>;
   return errors.every((it) => NOBODY_THERE.has(String((it as NodeJS.ErrnoException).code)));
 }
 
-// Where the server does not tell the state of a session, it may work for it.
+// If the server hides the state of a session, the session counts as busy.
 const WORKING = `
   WITH busy AS MATERIALIZED (
     SELECT application_name AS name FROM pg_stat_activity WHERE coalesce(state, '') NOT LIKE 'idle%'

@@ -5,15 +5,15 @@ import { PostgresRefusal } from './postgres-refusal.js';
 import { closeToOthers, writePrivate } from './private-file.js';
 import { accountMay, type ServerAccount, serverAccount, withPrivateGroup } from './server-account.js';
 
-/** Where the files of the embedded PostgreSQL lie. */
+/** Paths of the embedded PostgreSQL's files. */
 export interface ClusterHome {
-  /** The directory of everything below. Nobody but Parley's user and PostgreSQL's account passes it. */
+  /** Directory of all files below. Only Parley's user and PostgreSQL's account may pass it. */
   directory: string;
-  /** PostgreSQL's own data directory. */
+  /** PostgreSQL's data directory. */
   cluster: string;
-  /** The folder of the server's socket, where a socket's path may be that long. */
+  /** Folder of the server's socket, if the path of a socket may be that long. */
   socketFolder: string;
-  /** Else this names it. */
+  /** File that names the folder of the socket otherwise. */
   socketFile: string;
   portFile: string;
   passwordFile: string;
@@ -21,23 +21,24 @@ export interface ClusterHome {
   logFile: string;
 }
 
-/** Whose the files are: `undefined` where PostgreSQL runs as whoever runs Parley. */
+/** Files of the server and their account; `undefined` if PostgreSQL runs as Parley's own user. */
 export interface ClusterPlacement {
   home: ClusterHome;
   account: ServerAccount | undefined;
 }
 
-/** Where root keeps data and programs that an unprivileged account must reach. */
+/** Directory in which root keeps data and programs that an unprivileged account must reach. */
 export const ROOT_STATE_DIRECTORY = '/var/lib/parley';
 
 /**
- * Prepares `<dataDir>/postgres`, and closes it and what earlier versions left open in it to everybody else. When root
- * lends PostgreSQL another account that cannot pass a directory above `dataDir` (a home with mode 0700), nothing of the
- * user's is opened up: the files lie in `/var/lib/parley/<name made from dataDir>` instead, and
- * `<dataDir>/postgres/LOCATION` says so. Only `dataDir` itself becomes passable (not readable) to others.
+ * Prepares `<dataDir>/postgres`, and closes it, and files that earlier versions left open in it, to other users.
+ *
+ * If root lends PostgreSQL an account that cannot pass a directory above `dataDir` (a home with mode 0700), no user
+ * directory is opened. The files lie in `/var/lib/parley/<name made from dataDir>` instead, and
+ * `<dataDir>/postgres/LOCATION` names that place. Only `dataDir` itself becomes passable (not readable) to others.
  */
 export function prepareCluster(dataDir: string): ClusterPlacement {
-  // New directories above it are made as usual: the server's account has to pass them.
+  // New parent directories get the usual mode: the server's account must pass them.
   makeDirectory(dataDir, 0o700);
   const real = realpathSync(dataDir);
   const own = join(real, 'postgres');
@@ -57,7 +58,10 @@ export function prepareCluster(dataDir: string): ClusterPlacement {
   return { home: filesIn(closed(elsewhere, account)), account };
 }
 
-/** Node's own way to make those above it as well tries for ever where nobody can make any, as in `/proc`. */
+/**
+ * Creates a directory and its parents. Node's own recursive option loops forever where none can be created, as in
+ * `/proc`.
+ */
 function makeDirectory(directory: string, mode = 0o777): void {
   if (existsSync(directory)) return;
   makeDirectory(dirname(directory));
@@ -68,7 +72,7 @@ function makeDirectory(directory: string, mode = 0o777): void {
   }
 }
 
-/** Whether the account can reach things in the directory through every directory above it. */
+/** True if the account can reach files in the directory through every parent directory. */
 export function canPass(account: ServerAccount, directory: string): boolean {
   for (let current = directory; ; current = dirname(current)) {
     if (!accountMay(account, statSync(current), 1)) return false;
@@ -98,8 +102,8 @@ function makePassable(directory: string): void {
 }
 
 /**
- * The owner's alone; the group of the account that must reach its files may pass it, and no more. One that is so is left
- * as it is: a server of another process may be at work in it, and must not be shut out for a moment.
+ * Closes a directory to all but its owner; the group of the server's account may pass it. A directory with the right
+ * mode is left unchanged: a server of another process may use it, and must not be shut out even briefly.
  */
 function closed(directory: string, account?: ServerAccount): string {
   if (!account) closeToOthers(directory);

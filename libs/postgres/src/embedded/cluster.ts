@@ -22,8 +22,9 @@ import type { ServerAccount } from './server-account.js';
 export const SUPERUSER = 'parley';
 
 /**
- * Makes the data directory where there is none yet, and gives its superuser's password. A directory that is half made
- * never has the final name. Throws `PostgresRefusal` for a data directory of another major version.
+ * Creates the data directory if it is missing, and returns its superuser's password. An incomplete directory never has
+ * the final name.
+ * @throws PostgresRefusal for a data directory of another major version
  */
 export async function ensureCluster(
   home: ClusterHome,
@@ -36,14 +37,14 @@ export async function ensureCluster(
   return readFileSync(home.passwordFile, 'utf8').trim();
 }
 
-/** Who may connect, and how: `pg_hba.conf` in the server's own words. Nobody without the password, whichever way he comes. */
+/** Access rules for `pg_hba.conf`: every connection needs the password. */
 const ACCESS_RULES = `# Written by Parley at every start of the server: what is changed here is lost.
 # TYPE  DATABASE  USER  ADDRESS       METHOD
 local   all       all                 scram-sha-256
 host    all       all   127.0.0.1/32  scram-sha-256
 `;
 
-/** Puts the rules of access into the data directory. @returns whether there were others, which a running server still has */
+/** Writes the access rules into the data directory. @returns true if they changed; a running server must reload them */
 export function ensureAccessRules(home: ClusterHome, account: ServerAccount | undefined): boolean {
   const path = join(home.cluster, 'pg_hba.conf');
   if (existsSync(path) && readFileSync(path, 'utf8') === ACCESS_RULES) return false;
@@ -81,7 +82,7 @@ async function createCluster(
   rmSync(draft, { recursive: true, force: true });
 }
 
-/** What a starter that was killed left behind; the caller holds the lock, so nobody is at work on them. */
+/** Removes drafts of a killed starter. The caller holds the lock, so no process uses them. */
 function removeDrafts(home: ClusterHome): void {
   for (const name of readdirSync(home.directory)) {
     if (name.startsWith('draft-')) rmSync(join(home.directory, name), { recursive: true, force: true });

@@ -19,13 +19,13 @@ import { runningServer, type ServerSetup, stopServer, SUPERVISOR } from './runni
 import { removeShortFolder } from './socket-folder.js';
 
 export interface EmbeddedPostgresOptions {
-  /** The service's data directory; PostgreSQL's files lie in `postgres/` below it. */
+  /** Data directory of the service; PostgreSQL's files lie in `postgres/` below it. */
   dataDir: string;
-  /** What a server that is started here listens on; a Unix socket unless the system has none (Windows). */
+  /** Kind of address for a server started here; a Unix socket unless the system has none (Windows). */
   listening?: Listening;
-  /** Told when the server has died and is being started again. */
+  /** Called when the server has died and is being restarted. */
   onRevival?: (problem?: Error) => void;
-  /** Told what the operator had better change. */
+  /** Called with advice for the operator. */
   onWarning?: (warning: string) => void;
 }
 
@@ -37,13 +37,14 @@ const POLL_MS = 25;
 const REVIVAL_PAUSE_MS = 1_000;
 
 /**
- * A PostgreSQL server of our own, from the programs that npm installed, for as long as some local process uses it.
+ * PostgreSQL server from the programs that npm installed; it runs while at least one local process uses it.
  *
- * Starting is adopting: a server that runs on the data directory already (another process started it, or its starter
- * was killed) is used as it is. Any number of local processes may start and stop at once. The address survives
- * restarts. A server that dies while in use is started again at the same address. As root it runs under another
- * account (`serverAccount`). It listens on a Unix socket that no other user reaches, or where there are none on
- * loopback; with a password that only this account can read and that no server is told (`ScramClient`).
+ * - A server that already runs on the data directory is adopted, even if another process started it.
+ * - Any number of local processes may start and stop concurrently.
+ * - The address survives restarts. A server that dies while in use is restarted at the same address.
+ * - As root it runs under another account (`serverAccount`).
+ * - It listens on a Unix socket that no other user reaches, or on loopback. It requires a password that only this
+ *   account can read, and that is never sent to a server (`ScramClient`).
  */
 export class EmbeddedPostgres {
   private stopping = false;
@@ -58,12 +59,15 @@ export class EmbeddedPostgres {
     private readonly onRevival: (problem?: Error) => void,
   ) {}
 
-  /** Of the server that npm installed here. Throws `PostgresRefusal` where there is none. */
+  /** Returns the major version of the server that npm installed. @throws PostgresRefusal if there is none */
   static majorVersion(): number {
     return Number(installedMajorVersion());
   }
 
-  /** Throws `PostgresRefusal` where the operator must change something first. Leaves no server behind when it throws. */
+  /**
+   * Starts or adopts the server. Leaves no server behind when it throws.
+   * @throws PostgresRefusal if the operator must change something first
+   */
   static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
     const placement = prepareCluster(options.dataDir);
     const { home, account } = placement;
@@ -83,14 +87,14 @@ export class EmbeddedPostgres {
     });
   }
 
-  /** The connection string of the service's database, with a superuser who may create others. */
+  /** Connection string of the service's database, with a superuser who may create other databases. */
   get url(): string {
     return databaseUrl(this.address!, SUPERUSER, this.setup.password, DATABASE);
   }
 
   /**
-   * Gives the server up; stops it if nobody else has a session. Those of this process count only where another one of
-   * these holds the server: what is left of them ends with it. Idempotent.
+   * Releases the server, and stops it if no other session uses it. Sessions of this process count only if another
+   * instance in it holds the server; all others end with it. Idempotent.
    */
   stop(): Promise<void> {
     return (this.stopped ??= this.giveUp());
@@ -102,7 +106,7 @@ export class EmbeddedPostgres {
     await withHomeLock(this.setup.home.lockFile, STOP_LOCK_WAIT_MS, () => this.leave());
   }
 
-  /** Connects to the server of the data directory, starting it where there is none. The caller holds the lock. */
+  /** Connects to the server of the data directory, and starts it if necessary. The caller holds the lock. */
   private async join(): Promise<void> {
     let server = await runningServer(this.setup, () => this.wantedAddress());
     if (await this.isOutdated(server)) {
@@ -121,13 +125,16 @@ export class EmbeddedPostgres {
     return newAddress(home, account, this.listening);
   }
 
-  /** A server that an earlier version left behind on a port moves to the socket, once nobody else uses it. */
+  /** True if an earlier version started the server on a port, and no other session uses it: it moves to the socket. */
   private async isOutdated({ address, session }: { address: ServerAddress; session: pg.Client }): Promise<boolean> {
     if (this.address || this.listening !== 'socket' || isSocket(address)) return false;
     return isOnlySession(session);
   }
 
-  /** This session is how other processes see that the server is in use, and how this one sees that it died. */
+  /**
+   * Restarts the server after the end of this session. The session shows other processes that the server is in use, and
+   * shows this process that it died.
+   */
   private revive(): void {
     if (this.stopping) return;
     this.onRevival();
@@ -156,7 +163,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** The caller holds the lock. */
+  /** Ends the session, and the server after its last session. The caller holds the lock. */
   private async leave(): Promise<void> {
     const last = await isOnlySession(this.session);
     await this.session.end().catch(() => undefined);
@@ -166,7 +173,7 @@ export class EmbeddedPostgres {
   }
 }
 
-/** A start that fails leaves sessions that nobody can close any more: only whoever holds the server counts there. */
+/** A failed start leaves sessions that cannot be closed; of this process only sessions that hold the server count. */
 const OTHER_SESSIONS = `
   SELECT FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
@@ -174,8 +181,8 @@ const OTHER_SESSIONS = `
   LIMIT 1`;
 
 /**
- * Whether nobody else uses the server. A backend outlives its client by a few milliseconds, so sessions that have just
- * been closed get a moment to go.
+ * True if no other session uses the server. A backend outlives its client by a few milliseconds, so recently closed
+ * sessions get a moment to end.
  */
 async function isOnlySession(session: pg.Client): Promise<boolean> {
   const deadline = Date.now() + LAST_SESSIONS_WAIT_MS;

@@ -7,13 +7,14 @@ const RETRY_MS = 40;
 const SQLITE_BUSY = 5;
 
 /**
- * Runs `work` while no other process (nor other caller in this one) does so with the same lock file. The lock is that
- * of a writer to an empty SQLite file: Node has no flock, and this one too is the kernel's, so it falls the moment its
- * holder dies and can never be stale. Whoever only reads the file (a backup, a curious mind) holds nobody up. Rejects
- * after `waitMs` without it, and says who holds it where the system tells.
+ * Executes `work` while no other process, and no other caller in this one, holds the same lock file. The lock is that
+ * of a writer to an empty SQLite file, since Node has no flock.
+ * - It is a lock of the kernel, so it falls when its holder dies and can never be stale.
+ * - Readers of the file, such as a backup, do not block the lock.
+ * - It rejects after `waitMs` without the lock, and names the holder if the system reports it.
  */
 export async function withHomeLock<T>(lockFile: string, waitMs: number, work: () => Promise<T>): Promise<T> {
-  // Never opened besides: this process would lose a lock that it holds with the first descriptor that it closes.
+  // The file is never opened otherwise: closing any descriptor of it would release this process's lock.
   ensurePrivate(lockFile);
   const lock = new DatabaseSync(lockFile);
   try {
@@ -38,7 +39,7 @@ function tryLock(lock: DatabaseSync): boolean {
   }
 }
 
-/** As Linux lists them: `1: POSIX  ADVISORY  WRITE 4711 08:01:131 0 EOF`. */
+/** Reads the holders from Linux's list of locks, such as `1: POSIX  ADVISORY  WRITE 4711 08:01:131 0 EOF`. */
 function holders(lockFile: string): string {
   try {
     const { ino } = statSync(lockFile);
@@ -47,7 +48,7 @@ function holders(lockFile: string): string {
     const pids = [...new Set(held.map((words) => words[4]))];
     if (pids.length > 0) return `Another process (pid ${pids.join(', ')}) has`;
   } catch {
-    // Only Linux has such a list.
+    // Other systems have no such list.
   }
   return 'Another process has';
 }

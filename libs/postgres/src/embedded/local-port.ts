@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { writePrivate } from './private-file.js';
 
-/** Below the ranges from which systems take the local ports of outgoing connections, so that nobody takes it by chance. */
+/** Lowest port, below the ranges of local ports for outgoing connections, so that no connection takes it by chance. */
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
 const ATTEMPTS = 200;
 
-/** The port that the file keeps, if it is free now; else a free one, which the file keeps from now on. */
+/** Returns the port stored in the file if it is free, else a free port, which is stored. */
 export async function keptPort(file: string): Promise<number> {
   const kept = readPort(file);
   if (kept !== undefined && (await isFree(kept))) return kept;

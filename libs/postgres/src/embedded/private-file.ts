@@ -1,12 +1,12 @@
 import { chmodSync, closeSync, openSync, statSync, writeFileSync } from 'node:fs';
 
-/** Writes a file that only its owner reads, whatever the umask and whatever mode an earlier version gave it. */
+/** Writes a file that only its owner can read, whatever the umask and the mode of an existing file. */
 export function writePrivate(path: string, text: string): void {
   closeToOthers(path);
   writeFileSync(path, text, { mode: 0o600 });
 }
 
-/** An empty file that was there for nobody else at any time. One that exists is closed to others, and never opened. */
+/** Creates an empty file that is private from the start. An existing file is closed to others, and never opened. */
 export function ensurePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
@@ -16,7 +16,7 @@ export function ensurePrivate(path: string): void {
   }
 }
 
-/** Takes every right of group and others away, where there is something. */
+/** Removes all rights of group and others from an existing file. */
 export function closeToOthers(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode !== undefined && (mode & 0o077) !== 0) chmodSync(path, mode & 0o7700);

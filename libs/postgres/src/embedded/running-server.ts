@@ -10,34 +10,36 @@ import { disownPostmasterFile, type PostmasterFile, postmasterState, readPostmas
 import { databaseUrl, keepAddress, type ServerAddress } from './server-address.js';
 import { logTail, requestReload, requestStop, spawnServer } from './server-process.js';
 
-/** Crash recovery replays at most a gigabyte of log (`max_wal_size`): well within this. */
+/** Maximum wait for readiness. Crash recovery replays at most a gigabyte of log (`max_wal_size`), which takes less. */
 const READY_WAIT_MS = 120_000;
-/** A server that was killed keeps its shared memory in use until its last process has noticed. */
+/**
+ * Maximum wait after a refusal: the shared memory of a killed server stays in use until its last process has noticed.
+ */
 const REFUSAL_WAIT_MS = 10_000;
 const STOP_WAIT_MS = 15_000;
 const POLL_MS = 25;
 const RETRY_MS = 250;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** What the sessions are called that hold a server of this process. */
+/** Name of the sessions that hold a server of this process. */
 export const SUPERVISOR = `${SESSIONS_OF_PROCESS}:supervisor`;
 
-/** Everything that a server is started from. */
+/** Files, account, programs and password that a server is started with. */
 export interface ServerSetup extends ClusterPlacement {
   programs: PostgresPrograms;
-  /** The superuser's. */
+  /** Password of the superuser. */
   password: string;
 }
 
 export interface RunningServer {
   address: ServerAddress;
-  /** A superuser's session on the maintenance database. Its errors are swallowed: watch its `end`. */
+  /** Superuser's session on the maintenance database. Its errors are swallowed: watch its `end`. */
   session: pg.Client;
 }
 
 /**
- * The server of the data directory: the one that runs, wherever it listens, or a new one at the address that is asked
- * for then. The caller holds the home's lock.
+ * Returns the running server of the data directory, wherever it listens, or starts one at the given address. The caller
+ * holds the home's lock.
  */
 export async function runningServer(
   setup: ServerSetup,
@@ -60,13 +62,13 @@ export async function runningServer(
   }
 }
 
-/** Stops the server in order, and waits a while for its end. The caller holds the home's lock. */
+/** Stops the server in order, and waits a limited time for its end. The caller holds the home's lock. */
 export async function stopServer({ home, programs }: ServerSetup): Promise<void> {
   const postmaster = readPostmasterFile(home.cluster);
   if (!postmaster) return;
   await requestStop(postmaster.pid, home, programs);
   const deadline = Date.now() + STOP_WAIT_MS;
-  // Its own files, this one among them, are gone a moment before the process is.
+  // The server's files, including this one, disappear a moment before the process.
   while (Date.now() < deadline && postmasterState(postmaster.pid, home.cluster) === 'running') await delay(POLL_MS);
 }
 
@@ -78,7 +80,7 @@ function runningPostmaster(cluster: string): PostmasterFile | undefined {
   return state === 'running' ? file : undefined;
 }
 
-/** A server that is still starting has no other user yet: it ends with the process, where that does not wait for it. */
+/** Stops a server that is still starting if this process exits: it has no other user yet. */
 async function orEndedWithProcess<T>(child: ChildProcess | undefined, ready: Promise<T>): Promise<T> {
   const end = (): void => void child?.kill('SIGINT');
   process.once('exit', end);
@@ -89,7 +91,7 @@ async function orEndedWithProcess<T>(child: ChildProcess | undefined, ready: Pro
   }
 }
 
-/** `undefined` once the server has ended. */
+/** Waits until the server accepts connections; returns `undefined` once it has ended. */
 async function whenReady(setup: ServerSetup, child: ChildProcess | undefined): Promise<RunningServer | undefined> {
   const { cluster } = setup.home;
   let ended = false;
@@ -120,7 +122,7 @@ async function tryConnect({ home, password }: ServerSetup, address: ServerAddres
     const { rows } = await session.query<{ data_directory: string }>('SHOW data_directory');
     if (rows[0]?.data_directory === home.cluster) return session;
   } catch {
-    // Not ready yet, or another server took the port: the caller looks again.
+    // The server is not ready, or another server took the port: the caller tries again.
   }
   await session.end().catch(() => undefined);
   return undefined;

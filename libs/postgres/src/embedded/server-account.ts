@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PostgresRefusal } from './postgres-refusal.js';
 
-/** An account of the operating system. */
+/** Account of the operating system. */
 export interface ServerAccount {
   name: string;
   uid: number;
@@ -10,14 +10,15 @@ export interface ServerAccount {
 
 const CANDIDATES = ['parley', 'postgres', 'nobody'];
 const SHARED_ACCOUNT = 'nobody';
-/** Of these numbers systemd's list of who gets which says that nobody has them. */
+/** Range of group ids that systemd's documented allocation leaves unassigned. */
 const PRIVATE_GROUPS = { first: 60_578, last: 61_183 };
 
 /**
- * The account to run PostgreSQL as. PostgreSQL refuses to run as root, so root lends it an unprivileged account: the
- * one that owns the data already, else `parley`, `postgres` or `nobody`; anyone else runs it as themselves
- * (`undefined`). Throws `PostgresRefusal` where root finds no such account.
- * @param owner who owns the data, where there is some
+ * Returns the account that runs PostgreSQL. PostgreSQL refuses to run as root, so root lends it an unprivileged
+ * account: the owner of existing data, else `parley`, `postgres` or `nobody`. Any other user runs it directly
+ * (`undefined`).
+ * @param owner uid of the owner of existing data
+ * @throws PostgresRefusal if root finds no such account
  */
 export function serverAccount(owner?: number): ServerAccount | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -32,10 +33,9 @@ export function serverAccount(owner?: number): ServerAccount | undefined {
 }
 
 /**
- * The account with a group that nobody else is in, where the system has one to give. The account may be another
- * program's as well; the server's files lie behind a folder that only this group passes, and a process of the same
- * account but another group can neither pass that nor look into the server. It can still end the server, which is then
- * started again.
+ * Returns the account with an unused group, if the system has one. Other programs may share the account. The server's
+ * files lie behind a folder that only this group passes. A process of the same account but another group can neither
+ * pass it nor inspect the server. It can still end the server, which is then restarted.
  */
 export function withPrivateGroup(account: ServerAccount): ServerAccount {
   const taken = new Set(readAccounts().map(({ gid }) => gid));
@@ -46,7 +46,7 @@ export function withPrivateGroup(account: ServerAccount): ServerAccount {
   return account;
 }
 
-/** What the operator should know of the account, in one sentence; nothing where there is nothing to tell. */
+/** Returns a warning about the account for the operator, in one sentence; `undefined` if there is none. */
 export function accountWarning(account: ServerAccount | undefined): string | undefined {
   if (account?.name !== SHARED_ACCOUNT) return undefined;
   return (
@@ -65,12 +65,12 @@ function readAccounts(): ServerAccount[] {
   return accounts;
 }
 
-/** Only making a data directory needs an account with a name. */
+/** Returns an account without a name if the uid has none. Only creating a data directory needs a name. */
 function accountOf(uid: number, accounts: readonly ServerAccount[]): ServerAccount {
   return accounts.find((it) => it.uid === uid) ?? { name: String(uid), uid, gid: uid };
 }
 
-/** In a user namespace (a container without privileges) only some numbers exist. */
+/** True if a group id exists in the user namespace (a container without privileges). */
 function isMapped(group: number): boolean {
   const ranges = linesOf('/proc/self/gid_map').map((line) => line.trim().split(/\s+/).map(Number));
   return ranges.length === 0 || ranges.some(([first = 0, , count = 0]) => group >= first && group - first < count);
@@ -84,7 +84,7 @@ function linesOf(path: string): string[] {
   }
 }
 
-/** Whether the account may do all of `wanted` (a sum of 4 read, 2 write, 1 search or execute) with the file. */
+/** True if the account has all `wanted` rights (a sum of 4 read, 2 write, 1 search or execute) on the file. */
 export function accountMay(
   account: ServerAccount,
   file: { uid: number; gid: number; mode: number },

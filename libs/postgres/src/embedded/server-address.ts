@@ -3,20 +3,20 @@ import type { ClusterHome } from './cluster-home.js';
 import type { ServerAccount } from './server-account.js';
 import { ensureSocketFolder, socketFolder } from './socket-folder.js';
 
-/** Where a server listens, in libpq's words: a host that begins with `/` is the folder of a Unix socket. */
+/** Address of a server as in libpq: a host that begins with `/` is the folder of a Unix socket. */
 export interface ServerAddress {
   host: string;
   port: number;
 }
 
-/** What a server listens on: a socket that other users do not reach, or a port of 127.0.0.1 where there are no such sockets. */
+/** Kind of address: a socket that other users cannot reach, or a port of 127.0.0.1 on systems without such sockets. */
 export type Listening = 'socket' | 'loopback';
 
 export const LOOPBACK = '127.0.0.1';
-/** A socket's file has it in its name; psql looks for this one. */
+/** Port in the name of a socket's file; psql expects this one. */
 const SOCKET_PORT = 5432;
 
-/** Node connects to Unix sockets everywhere but on Windows. */
+/** Returns the default kind of address. Node connects to Unix sockets everywhere except on Windows. */
 export function usualListening(): Listening {
   return process.platform === 'win32' ? 'loopback' : 'socket';
 }
@@ -25,7 +25,7 @@ export function isSocket({ host }: ServerAddress): boolean {
   return host.startsWith('/');
 }
 
-/** An address for a server that is about to start, the kept one where that is possible. */
+/** Returns an address for a server that is about to start, the stored one if possible. */
 export async function newAddress(
   home: ClusterHome,
   account: ServerAccount | undefined,
@@ -35,18 +35,20 @@ export async function newAddress(
   return { host: socketFolder(home, account), port: SOCKET_PORT };
 }
 
-/** Makes an address usable again that clients hold. Throws where somebody else has it by now. */
+/**
+ * Makes an address usable again that clients still hold. @throws PostgresRefusal if another user has taken its folder
+ */
 export function reclaimAddress(address: ServerAddress, account: ServerAccount | undefined): ServerAddress {
   if (isSocket(address)) ensureSocketFolder(address.host, account);
   return address;
 }
 
-/** What the next start shall find again. */
+/** Stores the address for the next start. */
 export function keepAddress(home: ClusterHome, address: ServerAddress): void {
   if (!isSocket(address)) keepPort(home.portFile, address.port);
 }
 
-/** The connection string of a database there; whoever uses it lets no server in that does not know the password. */
+/** Returns the connection string of a database. Its users accept no server that does not know the password. */
 export function databaseUrl(address: ServerAddress, user: string, password: string, database: string): string {
   const host = encodeURIComponent(address.host);
   return `postgres://${user}:${password}@${host}:${address.port}/${database}?require_auth=scram-sha-256`;

@@ -23,10 +23,10 @@ const SETTINGS: Record<string, string> = {
   log_line_prefix: '%m [%p] ',
 };
 
-/** In `/dev/shm` other processes of the account could open the server's segments; among its own files they cannot. */
+/** Shared memory as files of the server: in `/dev/shm` other processes of the account could open its segments. */
 const LENT_ACCOUNT_SETTINGS: Record<string, string> = { dynamic_shared_memory_type: 'mmap' };
 
-/** A socket, or a port of this machine; never both, and never another address. */
+/** Returns the settings for a socket, or for a port of this machine; never for both, and never for another address. */
 function listenOn(address: ServerAddress): Record<string, string> {
   if (!isSocket(address)) return { listen_addresses: LOOPBACK, unix_socket_directories: '' };
   return {
@@ -37,8 +37,8 @@ function listenOn(address: ServerAddress): Record<string, string> {
 }
 
 /**
- * Starts PostgreSQL in a session of its own: neither Ctrl-C nor the death of this process reaches it. Its output goes
- * to the home's log file.
+ * Starts PostgreSQL in a separate session, so that neither Ctrl-C nor the death of this process reaches it. Its output
+ * goes to the home's log file.
  */
 export function spawnServer(
   home: ClusterHome,
@@ -66,26 +66,26 @@ export function spawnServer(
   }
 }
 
-/** Asks the server to end its sessions and write everything down ("fast" shutdown). */
+/** Requests a "fast" shutdown: the server ends its sessions and writes all data. */
 export async function requestStop(pid: number, home: ClusterHome, programs: PostgresPrograms): Promise<void> {
   if (process.platform === 'win32')
     await promisify(execFile)(programs.pgCtl, ['stop', '-D', home.cluster, '-m', 'fast', '-W']);
   else process.kill(pid, 'SIGINT');
 }
 
-/** Asks the server to read its files of settings and rules again; sessions that have begun stay. */
+/** Requests a reload of settings and access rules; existing sessions stay. */
 export async function requestReload(pid: number, home: ClusterHome, programs: PostgresPrograms): Promise<void> {
   if (process.platform === 'win32') await promisify(execFile)(programs.pgCtl, ['reload', '-D', home.cluster]);
   else process.kill(pid, 'SIGHUP');
 }
 
-/** The environment of the caller could change the server's locale and settings, so it gets next to none of it. */
+/** Returns a minimal environment, since the caller's variables could change the server's locale and settings. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   const { PATH, SystemRoot, TEMP } = process.env;
   return process.platform === 'win32' ? { PATH, SystemRoot, TEMP } : { PATH, LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/** The last lines of the server's log, for an error message. */
+/** Returns the last lines of the server's log, for an error message. */
 export function logTail(home: ClusterHome): string {
   if (!existsSync(home.logFile)) return '';
   const file = openSync(home.logFile, 'r');

@@ -15,17 +15,17 @@ import { writePrivate } from './private-file.js';
 import { PostgresRefusal } from './postgres-refusal.js';
 import type { ServerAccount } from './server-account.js';
 
-/** What an address of a socket can hold, less the byte that ends it. */
+/** Maximum length of a socket's path, without the terminating byte. */
 const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
 const LONGEST_FILE = '/.s.PGSQL.65535';
 const STICKY = 0o1000;
-/** Below a short folder of root's, which only the server's own group passes: other processes of its account do not. */
+/** Folder below root's short folder, which only the server's group passes; other processes of the account cannot. */
 const INNER = 's';
 
 /**
- * The folder of the server's socket, which nobody but the server's account (and root) can enter: `socket` beside the
- * data where a socket's path may be that long; else one with a random name below the system's temporary directory,
- * whose name the home keeps. Never a folder that somebody else has made.
+ * Returns the folder of the server's socket, which only the server's account (and root) can enter. It is `socket`
+ * beside the data if a socket's path may be that long; else a folder with a random name below the system's temporary
+ * directory, whose name is stored in the home. A folder of another user is never used.
  */
 export function socketFolder(home: ClusterHome, account: ServerAccount | undefined): string {
   if (fits(home.socketFolder)) return ensured(home.socketFolder, account);
@@ -36,12 +36,12 @@ export function socketFolder(home: ClusterHome, account: ServerAccount | undefin
   return folder;
 }
 
-/** Makes the folder where it is gone. Throws `PostgresRefusal` where what lies there is not ours alone. */
+/** Creates the folder if it is missing. @throws PostgresRefusal if the existing folder is not private */
 export function ensureSocketFolder(folder: string, account: ServerAccount | undefined): void {
   ensured(folder, account);
 }
 
-/** Nothing stays below the temporary directory of a server that was stopped. */
+/** Removes the short folder of a stopped server from the temporary directory. */
 export function removeShortFolder(home: ClusterHome): void {
   const kept = readKept(home.socketFile);
   if (kept === undefined || fits(home.socketFolder)) return;
@@ -49,7 +49,7 @@ export function removeShortFolder(home: ClusterHome): void {
     rmdirSync(kept);
     if (basename(kept) === INNER) rmdirSync(dirname(kept));
   } catch {
-    // Gone already, or not empty: then it is not ours to remove.
+    // The folder is gone already, or not empty; a folder with other files must stay.
   }
 }
 
@@ -73,7 +73,7 @@ function ensureFolder(folder: string, account: ServerAccount | undefined): boole
   return lstatSync(folder).isDirectory() && uid === owner && (mode & 0o077) === 0;
 }
 
-/** The short folder itself is root's, so that nobody of the account puts another folder in the place of the inner one. */
+/** Creates the short folder as root's own, so that no process of the account can replace the inner folder. */
 function ensurePassage(folder: string, account: ServerAccount): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -112,7 +112,7 @@ function newShortFolder(account: ServerAccount | undefined): string {
   );
 }
 
-/** Whether the account gets there, and nobody but root and its owner can put something else in our folder's place. */
+/** True if the account can pass the parent, and only root and its owner could replace a folder in it. */
 function isSafeParent(parent: string, account: ServerAccount | undefined): boolean {
   try {
     const real = realpathSync(parent);

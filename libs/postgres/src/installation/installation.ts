@@ -2,23 +2,23 @@ import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { sqlState } from '../database/outage.js';
 
-/** A database as its server tells it from all others. A physical copy has the same. */
+/** Identity of a database at its server. A physical copy has the same identity. */
 export interface DatabasePlace {
-  /** `system_identifier` of the server; null where this role may not read it. */
+  /** Server's `system_identifier`; null if this role may not read it. */
   server: string | null;
-  /** The object id of the database at its server. */
+  /** Object id of the database at its server. */
   database: string;
 }
 
-/** The installation that keeps its data in a database, and where that was when a service started there last. */
+/** Installation that stores its data in a database, and the last known place of that database. */
 export interface Installation extends DatabasePlace {
-  /** New with every database that a service fills; a copy of the database has it as well. */
+  /** Created with each new database of a service; a copy of the database has the same id. */
   id: string;
 }
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
-/** Reads where the database of the session is. */
+/** Reads the place of the session's database. */
 export async function readPlace(session: Queryable): Promise<DatabasePlace> {
   const { rows } = await session.query<{ database: string }>(
     'SELECT oid::text AS database FROM pg_database WHERE datname = current_database()',
@@ -26,7 +26,7 @@ export async function readPlace(session: Queryable): Promise<DatabasePlace> {
   return { server: await readServer(session), database: rows[0]!.database };
 }
 
-/** Returns the installation of the database, which is made at this place where there is none. */
+/** Returns the installation of the database; creates it at this place if there is none. */
 export async function readInstallation(session: Queryable, place: DatabasePlace): Promise<Installation> {
   const known = await storedInstallation(session);
   if (known) return known;
@@ -42,7 +42,7 @@ async function storedInstallation(session: Queryable): Promise<Installation | un
   return (await session.query<Installation>('SELECT id, server, database FROM installation')).rows[0];
 }
 
-/** Notes that the installation is at this place from now on. Does nothing in a database of a version without. */
+/** Records this place as the installation's current one. Does nothing in a database of an earlier version. */
 export async function moveInstallation(session: Queryable): Promise<void> {
   const { rows } = await session.query<{ there: boolean }>(`SELECT to_regclass('installation') IS NOT NULL AS there`);
   if (!rows[0]!.there) return;
@@ -51,8 +51,8 @@ export async function moveInstallation(session: Queryable): Promise<void> {
 }
 
 /**
- * Returns eight hexadecimal digits that stand for the installation at its place: a copy of the database that a service has
- * adopted has others. A physical copy has the same.
+ * Returns eight hexadecimal digits that identify the installation at its place: an adopted copy has different ones, a
+ * physical copy the same.
  */
 export async function installationTag(session: Queryable): Promise<string> {
   const { id, server, database } = await readInstallation(session, await readPlace(session));
@@ -64,13 +64,13 @@ export async function installationTag(session: Queryable): Promise<string> {
 
 const TAG_DIGITS = 8;
 
-/** True if the places are two databases for certain: a server that cannot be read may be the same. */
+/** True if the places are certainly two databases: a server that cannot be identified may be the same. */
 export function isElsewhere(known: DatabasePlace, here: DatabasePlace): boolean {
   if (known.server !== null && here.server !== null && known.server !== here.server) return true;
   return known.database !== here.database;
 }
 
-/** Returns the value of ADOPT_DATABASE that lets this installation go on at this place, and at no other. */
+/** Returns the value of ADOPT_DATABASE that permits this installation at this place, and at no other. */
 export function adoptionCode({ id }: Pick<Installation, 'id'>, { server, database }: DatabasePlace): string {
   return createHash('sha256')
     .update(JSON.stringify([id, server, database]))
@@ -90,5 +90,5 @@ async function readServer(session: Queryable): Promise<string | null> {
   }
 }
 
-/** No such function, no right to call it, and a server that has no such thing. */
+/** SQLSTATEs of a missing function, a missing privilege, and an unsupported feature. */
 const NOT_REPORTED = new Set(['42883', '42501', '0A000']);

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The installations that services with one `DATA_DIR` found behind addresses of databases: a file for each address. A folder
- * that is not there, or cannot be written, knows none.
+ * Installations that services with one `DATA_DIR` found behind database addresses: one file per address. A missing or
+ * read-only folder contains none.
  */
 export class KnownInstallations {
   private readonly folder: string;
@@ -13,7 +13,7 @@ export class KnownInstallations {
     this.folder = join(dataDir, 'installations');
   }
 
-  /** Returns the id of the installation that was behind the address last; `undefined` if it is not known. */
+  /** Returns the id of the last known installation behind the address; `undefined` if there is none. */
   at(databaseUrl: string): string | undefined {
     try {
       return readFileSync(this.fileOf(databaseUrl), 'utf8').trim() || undefined;
@@ -22,7 +22,7 @@ export class KnownInstallations {
     }
   }
 
-  /** Notes the installation behind the address. Makes no `DATA_DIR`: the embedded database alone needs one. */
+  /** Stores the installation behind the address. Does not create `DATA_DIR`: only the embedded database needs one. */
   learn(databaseUrl: string, id: string): void {
     const file = this.fileOf(databaseUrl);
     const part = `${file}.${process.pid}`;
@@ -31,7 +31,7 @@ export class KnownInstallations {
       writeFileSync(part, `${id}\n`, { mode: 0o600 });
       renameSync(part, file);
     } catch {
-      // Containers have folders that only read, or none: the database itself still knows where it is.
+      // Containers may have a read-only folder, or none: the database itself still records its place.
     }
   }
 
@@ -40,7 +40,7 @@ export class KnownInstallations {
   }
 }
 
-/** Fails where `DATA_DIR` is not there. */
+/** Creates a folder; fails if `DATA_DIR` is missing. */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -49,7 +49,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** The host, the port and the database of a URL: neither who connects nor how. */
+/** Returns the host, the port and the database of a URL, without user and options. */
 function addressOf(databaseUrl: string): string {
   const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
   return JSON.stringify([hostname, port || '5432', pathname, searchParams.get('host'), searchParams.get('port')]);

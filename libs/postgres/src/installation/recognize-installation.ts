@@ -4,24 +4,25 @@ import { adoptionCode, isElsewhere, moveInstallation, readInstallation, readPlac
 import { KnownInstallations } from './known-installations.js';
 
 export interface RecognitionOptions {
-  /** `undefined` for the embedded database, which lies in `dataDir` itself. */
+  /** URL of the database; `undefined` for the embedded database, which lies in `dataDir` itself. */
   databaseUrl?: string;
   dataDir: string;
-  /** The value of ADOPT_DATABASE. */
+  /** Value of ADOPT_DATABASE. */
   adopted?: string;
-  /** Queries of which each has a row if the service would call others for what is under way. */
+  /** Queries that each return a row if the service would call others for work under way. */
   underWay: readonly string[];
-  /** Told that the database is another one than before where the service starts all the same. */
+  /** Called with a sentence if the database has changed and the service starts nevertheless. */
   onMoved: (sentence: string) => void;
 }
 
 /**
- * Finds out whether this database is the one that its installation was in, and whether the installation is the one that was
- * behind this address: two copies of one database would call the same agents with the same Messages.
+ * Checks that the database is still at its installation's place, and that the address still leads to the known
+ * installation. Two copies of one database would call the same agents with the same Messages.
  *
- * - A difference stops the start where work is under way. With nothing under way, nothing can be sent twice.
- * - `ADOPT_DATABASE` with the value that the refusal names adopts this one database; it means nothing to any other.
- * - A failover, another address and a renamed database are no difference. A physical copy shows none (see OPERATIONS).
+ * - A difference stops the start if work is under way. Otherwise nothing can be sent twice.
+ * - `ADOPT_DATABASE` with the value named in the refusal adopts this one database, and no other.
+ * - A failover, another address and a renamed database are no difference. A physical copy is not detected (see
+ *   OPERATIONS).
  *
  * @throws ConfigError with one sentence
  */

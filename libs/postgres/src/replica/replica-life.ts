@@ -8,31 +8,33 @@ import { SESSION_SETTINGS } from '../database/session-settings.js';
 import { DEAD_REPLICAS, FORGET_REPLICA, HEARTBEAT, LIVING_PEERS, UNKNOWN_REPLICAS } from './replica-liveness.js';
 
 const HEARTBEAT_MS = 2_000;
-/** How often a replica tries the locks of the others: a lock that is free is a session that was lost. */
+/** Milliseconds between two checks of the other replicas' locks: a free lock means a lost session. */
 const LOOK_MS = 100;
 const RECONNECT_MS = 100;
-/** A lock must be missing twice, this far apart: its holder may be reconnecting, at the second try perhaps. */
+/** Milliseconds between two checks that must both miss a lock: its holder may be reconnecting. */
 const CONFIRM_MS = 200;
 
-/** How long a new session waits for the locks of a lost one, at most. */
+/** Maximum wait of a new session for the locks of a lost one, in milliseconds. */
 const LOST_LOCKS_MS = 3_000;
-/** Age of the last heartbeat at which the next one may wait for nothing more: others count ten seconds as silence. */
+/** Maximum age of the last heartbeat, in milliseconds, for a wait: other replicas count ten seconds as silence. */
 const LATEST_HEARTBEAT_MS = 8_000;
-/** A shorter wait for locks is none. */
+/** Minimum wait for locks that is worthwhile, in milliseconds. */
 const SHORTEST_WAIT_MS = 50;
 
-/** The oldest lock keys that a session holds beside its own one: the one that was announced, and what was tried after it. */
+/** Number of earlier lock keys that a session also holds: the announced key, and keys tried after it. */
 const KEPT_KEYS = 3;
 
 /**
- * This process as others see it. A replica lives while its own session holds its advisory lock (PostgreSQL releases
- * it the moment the process dies) and while its heartbeat is not older than ten seconds (a frozen process keeps its
- * lock). Whoever takes over a replica's work must fence it: a frozen replica may wake up. And every statement that takes
- * something from a dead replica checks again that it is dead (`livenessCheckBy`): what this class reads says only where to look.
+ * Life of this process as other replicas see it.
+ * - A replica lives while its session holds its advisory lock, which PostgreSQL releases when the process dies, and
+ *   while its heartbeat is at most ten seconds old. A frozen process keeps its lock but sends no heartbeat.
+ * - Adopters of a replica's work must fence it: a frozen replica may wake up.
+ * - Every statement that takes something from a dead replica must check its death again (`livenessCheckBy`). Results of
+ *   this class are only hints.
  */
 @Injectable()
 export class ReplicaLife {
-  /** New with every start. */
+  /** Id of this replica, new with every start. */
   readonly replicaId = randomUUID();
   private session: pg.Client | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -40,41 +42,46 @@ export class ReplicaLife {
   private reconnecting: Promise<void> | undefined;
   private readonly successors: ((replicaId: string) => Promise<void>)[] = [];
   private others = 0;
-  /** Of the other replicas, as far as they are not known to be free. */
+  /** Locks of the other replicas, except those known to be free. */
   private peerLocks: string[] = [];
   private lossHandler: () => void = () => undefined;
-  /** When the newest heartbeat was sent, however long its answer took: after a slow one the next follows at once. */
+  /**
+   * Time at which the newest heartbeat was sent, not answered: after a slow answer the next heartbeat follows at once.
+   */
   private spokeAt = 0;
   private speaking = false;
   private hasJoined = false;
   /**
-   * The key of the session, and those before it that the row may still have: until a heartbeat with the new one is committed,
-   * the session holds them as well. Where commits are slow, this replica would seem dead for so long.
+   * Lock key of the session, and earlier keys that the row may still have. The session holds all of them until a
+   * heartbeat with the new key is committed; otherwise this replica would seem dead during slow commits.
    */
   private lockKeys: string[] = [];
 
   constructor(private readonly database: Database) {}
 
-  /** How many other replicas seem to live, as of the last heartbeat: up to two seconds old. */
+  /** Number of other living replicas as of the last heartbeat: up to two seconds old. */
   get peers(): number {
     return this.others;
   }
 
-  /** Returns how many other replicas live. Unlike `peers` it does not count those that ended seconds ago. */
+  /** Returns the number of other living replicas. Unlike `peers` it excludes those that ended seconds ago. */
   async livingPeers(): Promise<number> {
     if (this.others === 0) return 0;
     const { rows } = await this.database.pool.query<{ peers: number }>(LIVING_PEERS, [this.replicaId]);
     return rows[0]!.peers;
   }
 
-  /** Resolves once the replica is known to be alive. */
+  /** Joins the replicas; resolves once this replica counts as alive. */
   async begin(): Promise<void> {
     await this.join();
     this.timer = setInterval(() => void this.speak(), LOOK_MS);
     this.timer.unref();
   }
 
-  /** Leaves: from now on this replica counts as gone. Idempotent. Keeps its row, for whoever adopts its work. */
+  /**
+   * Leaves the replicas: from now on this replica counts as gone. Idempotent. Its row stays for the adopters of its
+   * work.
+   */
   async end(): Promise<void> {
     this.ended = true;
     clearInterval(this.timer);
@@ -83,46 +90,48 @@ export class ReplicaLife {
   }
 
   /**
-   * Returns the ids of replicas that have died or are frozen, never this one; 200 ms later where there are any. None while
-   * this replica cannot show that it lives itself (see `livenessCheckBy`).
+   * Returns the ids of dead or frozen replicas, never of this one; takes 200 ms if there are any. Returns none while
+   * this replica cannot prove that it lives itself (see `livenessCheckBy`).
    */
   async deadReplicas(): Promise<string[]> {
     return this.seenTwice(() => this.ids(DEAD_REPLICAS, [this.replicaId]));
   }
 
-  /** Returns those of these ids that no replica has, living or dead: what they claim belongs to nobody. Looks twice as well. */
+  /** Returns those of the ids that no replica has, living or dead: their claims have no owner. Checks twice as well. */
   async unknownReplicas(ids: readonly string[]): Promise<string[]> {
     return this.seenTwice((among = ids) => this.ids(UNKNOWN_REPLICAS, [this.replicaId, among]));
   }
 
-  /** Has somebody look for dead replicas, within a tenth of a second, whenever another one's session was lost. */
+  /**
+   * Calls the handler within a tenth of a second after another replica's session was lost, to search for dead replicas.
+   */
   onLoss(look: () => void): void {
     this.lossHandler = look;
   }
 
   /**
-   * Has the successor take over from every dead replica before its Tasks are. Its statement must check that again. Where
-   * it fails, the replica is not forgotten yet.
+   * Registers a successor that takes over from every dead replica before its Tasks are adopted. Its statement must
+   * check the death again. If it fails, the replica is not forgotten yet.
    */
   onDeath(takeOver: (replicaId: string) => Promise<void>): void {
     this.successors.push(takeOver);
   }
 
-  /** Has all successors take over from a dead replica, however often it is called. */
+  /** Runs all successors for a dead replica. May be repeated. */
   async succeed(replicaId: string): Promise<void> {
     for (const takeOver of this.successors) await takeOver(replicaId);
   }
 
   /**
-   * Removes what is left of a replica, once its work has been taken over: nothing where it lives again.
-   * @returns true if this replica removed it
+   * Removes the row of a replica whose work has been taken over; keeps it if the replica lives again.
+   * @returns true if this replica removed the row
    */
   async forget(replicaId: string): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(FORGET_REPLICA, [this.replicaId, replicaId]);
     return rowCount === 1;
   }
 
-  /** The session may be cut for all replicas at once: the server shows the loss of others first, perhaps. */
+  /** Checks twice: if all replicas lose their sessions at once, the server may show the loss of the others first. */
   private async seenTwice(look: (among?: readonly string[]) => Promise<string[]>): Promise<string[]> {
     if (this.reconnecting) return [];
     const suspects = await look();
@@ -157,10 +166,10 @@ export class ReplicaLife {
   }
 
   /**
-   * Locks the earlier keys as well. A lost session keeps them while its own last heartbeat commits: whoever did not wait for
-   * them would seem dead from the end of that commit to the end of the next one. Where nothing tells the server that a
-   * session is lost, it keeps the locks for ten seconds: the next heartbeat must not wait as long. A session that is
-   * replaced still lives, and ends later.
+   * Locks the earlier keys as well. A lost session keeps them while its last heartbeat commits; without the wait this
+   * replica would seem dead between that commit and the next one. If the server does not notice the loss, it keeps the
+   * locks for ten seconds, and the next heartbeat must not wait as long. A session that is being replaced still lives,
+   * and ends later.
    */
   private async lockEarlierKeys(session: pg.Client): Promise<void> {
     const { rows } = await session.query<{ key: string; held: boolean }>(TRY_LOCKS, [this.lockKeys]);
@@ -174,7 +183,7 @@ export class ReplicaLife {
     await session.query('RESET lock_timeout');
   }
 
-  /** A new session takes a new key, since the server may not have noticed yet that the old session is gone. */
+  /** Opens a new session with a new key, since the server may not have noticed the end of the old session yet. */
   private rejoin(lost: pg.Client): void {
     if (this.ended || this.session !== lost) return;
     this.session = undefined;
@@ -182,17 +191,17 @@ export class ReplicaLife {
   }
 
   /**
-   * The session's server only reads: another one may have taken its place. Until there is a session that may write this
-   * one is kept, with its lock: where it is the same server after all, this replica never seems dead.
+   * Replaces a session whose server only reads: another server may have taken its place. The old session keeps its lock
+   * until a writable session exists. If the server stays the same, this replica never seems dead.
    */
   private replace(old: pg.Client): void {
-    // A server that stands still keeps the end of the old session for long: nobody waits for it.
+    // A server that stands still delays the end of the old session, so it is not awaited.
     this.reconnecting ??= this.joinUntilDone(true)
       .then(() => void old.end().catch(() => undefined))
       .finally(() => (this.reconnecting = undefined));
   }
 
-  /** @param readOnly whether the server only read a moment ago: then its other sessions are replaced as well */
+  /** @param readOnly true if the server was read-only a moment ago: its other sessions are replaced as well */
   private async joinUntilDone(readOnly = false): Promise<void> {
     let renew = readOnly;
     while (!this.ended) {
@@ -202,13 +211,14 @@ export class ReplicaLife {
         return;
       } catch (error) {
         renew ||= isReadOnly(error);
-        // Whoever ends this replica waits for it, and the process may have nothing else left to do.
+        // The end of this replica waits for this loop, and the process may have nothing else left to do: keep the
+        // timer.
         await delay(RECONNECT_MS);
       }
     }
   }
 
-  /** One thing at a time on the session. */
+  /** Sends a heartbeat if it is due, else checks the other replicas. Uses the session for one statement at a time. */
   private async speak(): Promise<void> {
     const { session } = this;
     if (!session || this.speaking) return;
@@ -217,7 +227,7 @@ export class ReplicaLife {
       if (performance.now() - this.spokeAt >= HEARTBEAT_MS) await this.heartbeat(session);
       else if (this.peerLocks.length > 0) await this.look(session);
     } catch (error) {
-      // Where the session broke, its `end` brings the next one.
+      // A broken session emits `end`, which opens the next one.
       if (isReadOnly(error)) this.replace(session);
     } finally {
       this.speaking = false;
@@ -238,7 +248,7 @@ export class ReplicaLife {
   private async look(session: pg.Client): Promise<void> {
     const { rows } = await session.query<{ key: string }>({ name: 'lost', text: LOST, values: [this.peerLocks] });
     if (rows.length === 0) return;
-    // Told once: whoever looks has all the time that it takes.
+    // Report each loss once: the search for dead replicas retries by itself.
     this.peerLocks = this.peerLocks.filter((lock) => rows.every(({ key }) => key !== lock));
     this.lossHandler();
   }
@@ -253,15 +263,15 @@ const TRY_LOCKS = 'SELECT key::text, pg_try_advisory_lock(key) AS held FROM unne
 const WAIT_FOR_LOCKS = 'SELECT pg_advisory_lock(key) FROM unnest($1::bigint[]) AS own (key)';
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** The answer to a heartbeat: the locks of the others that spoke lately, and the database's time. */
+/** Answer to a heartbeat: the locks of the other replicas with recent heartbeats, and the database's time. */
 interface Spoken {
   peers: string[];
   now: Date;
 }
 
 /**
- * To wait for the locks instead would keep a snapshot for as long as all live, and with it every dead row. What is held
- * for the moment of the look is no sign of life: that is an exclusive lock.
+ * Finds free locks. Waiting for the locks instead would keep a snapshot, and with it every dead row. The check takes
+ * shared locks for a moment, which do not count as signs of life: only exclusive locks do.
  */
 const LOST = `
   SELECT key::text FROM unnest($1::bigint[]) AS peer (key)

@@ -1,33 +1,33 @@
 /**
- * Says in a replica's row what the replica expects of the others. Absent: versions before that; while one of them is there,
- * journals tell it the positions of their commits in `task_writer`.
+ * Generation of a replica, which its row announces to other replicas. Rows of earlier versions have none; while one of
+ * them exists, journals report the positions of their commits in `task_writer`.
  */
 const REPLICA_GENERATION = 1;
-/** Seconds without a heartbeat after which a replica counts as frozen, whatever lock it holds. */
+/** Seconds without a heartbeat after which a replica counts as frozen, even if it holds its lock. */
 export const FROZEN_SECONDS = 10;
-/** A replica proves its own life with a heartbeat that was committed at most so many seconds ago. */
+/** Maximum age in seconds of the committed heartbeat by which a replica proves its own life. */
 const PROVEN_SECONDS = 4;
 /**
- * Seconds for which a judge must have proved its life without a gap before it believes a missing lock: what took its own
- * session, or stopped its own commits, may have done the same to the others.
+ * Seconds of uninterrupted life after which a judge trusts a missing lock: an event that broke its own session, or
+ * stopped its commits, may have hit the others too.
  */
 const STEADY_SECONDS = 3;
 
-/** The keys of all advisory locks that sessions of this database hold. pg_locks shows a bigint key as two halves. */
+/** Keys of all advisory locks that sessions of this database hold. pg_locks shows a bigint key as two halves. */
 const HELD_LOCKS = `
   SELECT (l.classid::bigint << 32) | l.objid::bigint AS key FROM pg_locks l
   WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ExclusiveLock' AND l.objsubid = 1
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Returns the SQL that finds out whether other replicas are dead, to be part of the statement that acts on it: no statement trusts what an
- * earlier one has read. `withs` are the parts of its WITH, to be named before any other.
+ * Returns the SQL that determines whether other replicas are dead. It must be part of the statement that acts on the
+ * result: no statement trusts an earlier read. `withs` are the first parts of its WITH clause.
  *
- * - Only a replica that lives itself judges: it holds its lock, and its last committed heartbeat is at most four seconds old.
- *   Where commits stand still, nobody's is, so nobody judges.
- * - A missing lock counts after three seconds in which the judge proved its life without a gap (see ReplicaLife); at once for
- *   a judge that has just started.
- * - Silence counts after ten seconds in which the judge proved its life without a gap: by then every replica that lives has
+ * - Only a living replica judges: it holds its lock, and its last committed heartbeat is at most four seconds old. If
+ *   commits stand still, no replica has such a heartbeat, so none judges.
+ * - A missing lock counts after three seconds in which the judge proved its life without a gap (see ReplicaLife); at
+ *   once for a judge that has just started.
+ * - Silence counts after ten seconds in which the judge proved its life without a gap: by then every living replica has
  *   committed a heartbeat as well.
  * - All times are those of the database's clock.
  *
@@ -54,12 +54,14 @@ export function livenessCheckBy(judge: string): LivenessCheck {
   return { withs, isDead, gone };
 }
 
-/** See `livenessCheckBy`. */
+/** Parts of a statement that judges replicas (see `livenessCheckBy`). */
 export interface LivenessCheck {
   withs: string;
-  /** Returns the condition that a row of `replica`, by its alias, is dead. The statement joins `judge`. */
+  /** Returns the condition that a row of `replica`, by its alias, is dead. The statement must join `judge`. */
   isDead(replica: string): string;
-  /** Returns the query of those ids of an array that belong to no living replica: dead ones, and those that no row has. */
+  /**
+   * Returns a query for those ids of an array that belong to no living replica: dead replicas, and ids without a row.
+   */
   gone(suspects: string): string;
 }
 
@@ -73,23 +75,26 @@ export const UNKNOWN_REPLICAS = `
   SELECT claimant.id FROM judge, unnest($2::text[]) AS claimant (id)
   WHERE NOT EXISTS (SELECT FROM replica AS r WHERE r.id = claimant.id)`;
 
-/** Reads the number of replicas beside `$1` that hold their lock and have spoken lately. */
+/** Reads the number of replicas besides `$1` that hold their lock and have a recent heartbeat. */
 export const LIVING_PEERS = `
   WITH held_lock AS MATERIALIZED (${HELD_LOCKS})
   SELECT count(*)::int AS peers FROM replica AS other
   WHERE other.id <> $1 AND other.lock_key IN (SELECT key FROM held_lock)
     AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds'`;
 
-/** Deletes the row `$2` where the judge `$1` finds that replica dead: also in the version that a heartbeat has just written. */
+/**
+ * Deletes the row `$2` if the judge `$1` finds that replica dead, also in the version that a heartbeat has just
+ * written.
+ */
 export const FORGET_REPLICA = ((check: LivenessCheck) => `
   WITH ${check.withs} DELETE FROM replica AS r USING judge WHERE r.id = $2 AND ${check.isDead('r')}`)(
   livenessCheckBy('$1'),
 );
 
 /**
- * Writes the heartbeat of the replica `$1` with the lock `$2`, also where its row was deleted meanwhile. `$3` is true for the
- * first one of a process. `steady_since` moves where the heartbeat before is too old to prove an uninterrupted life, also by
- * a step of the clock, or where the session is a new one.
+ * Writes the heartbeat of the replica `$1` with the lock `$2`, and recreates a deleted row. `$3` is true for the first
+ * heartbeat of a process. `steady_since` moves if the previous heartbeat is too old to prove an uninterrupted life, if
+ * the clock stepped, or if the session is new.
  */
 export const HEARTBEAT = `
   INSERT INTO replica AS own (id, lock_key, generation, steady_since)

@@ -1,8 +1,10 @@
 import type { SecretBox } from './secret-box.js';
 
-/** The payload of a job that seals anew: with which key. While keys are replaced, replicas seal with different ones. */
+/**
+ * Payload of a job that reseals secrets: the key to use. While keys are replaced, replicas seal with different keys.
+ */
 export interface Sealing {
-  /** Absent in jobs of earlier versions: with that of whoever does it. */
+  /** Mark of the key. Absent in jobs of earlier versions: the executing replica uses its own key. */
   mark?: string;
 }
 
@@ -15,7 +17,10 @@ export function readSealing(payload: unknown): Sealing {
   return typeof mark === 'string' ? { mark } : {};
 }
 
-/** @throws where this replica seals with another key: the job is tried again, until one that has that key gets it */
+/**
+ * Asserts that this replica seals with the job's key. @throws Error otherwise: the job is retried until a replica with
+ * that key gets it
+ */
 export function expectKey({ mark }: Sealing, box: Pick<SecretBox, 'mark'>): void {
   if (mark !== undefined && mark !== box.mark) throw new Error('Another replica seals with the key that is meant');
 }

@@ -4,17 +4,19 @@ const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The form of what is sealed; a text of another form is never opened. */
+/** Form of sealed secrets; text of another form is never opened. */
 const FORM = '1';
 
-/** A sealed secret that cannot be opened: its key is not known here, or it was changed, or lies in another place. */
+/**
+ * Reports a sealed secret that cannot be opened: its key is unknown, it was altered, or it belongs to another place.
+ */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret';
 }
 
 /**
  * Encrypts secrets for the database (AES-256-GCM, a random nonce each). A sealed secret names its key, so that keys can
- * be replaced, and opens only in the place it was sealed for: moved to another row it is unreadable.
+ * be replaced. It opens only in the place for which it was sealed: moved to another row it is unreadable.
  */
 export class SecretBox {
   private readonly keys = new Map<string, Buffer>();
@@ -31,7 +33,7 @@ export class SecretBox {
     this.keyId = idOf(first);
   }
 
-  /** @param place what the secret belongs to, such as its table and the key of its row */
+  /** Seals a secret. @param place what the secret belongs to, such as its table and the key of its row */
   seal(secret: string, place: readonly string[]): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.keys.get(this.keyId)!, nonce, { authTagLength: TAG_BYTES });
@@ -40,7 +42,7 @@ export class SecretBox {
     return `${FORM}.${this.keyId}.${content.toString('base64url')}`;
   }
 
-  /** @throws UnreadableSecret */
+  /** Opens a sealed secret. @throws UnreadableSecret */
   open(sealed: string, place: readonly string[]): string {
     const [form, keyId = '', text = ''] = sealed.split('.');
     const key = form === FORM ? this.keys.get(keyId) : undefined;
@@ -58,18 +60,18 @@ export class SecretBox {
     }
   }
 
-  /** What everything begins with that the first key sealed. */
+  /** Prefix of everything that the first key sealed. */
   get mark(): string {
     return `${FORM}.${this.keyId}.`;
   }
 }
 
-/** Tells keys apart and says nothing of them. */
+/** Returns an id that distinguishes keys and reveals nothing about them. */
 function idOf(key: Buffer): string {
   return createHmac('sha256', key).update('parley-secret-key-id').digest('hex').slice(0, 16);
 }
 
-/** Two places never give the same bytes. */
+/** Encodes a place injectively. */
 function placeBytes(place: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(place));
 }

@@ -4,10 +4,10 @@ import type { Database } from '../database/database.js';
 import { SecretBox } from './secret-box.js';
 
 const BYTES = 32;
-/** The name of the service's own key among its secrets. */
+/** Name of the service's own key among its secrets. */
 const OWN_KEY = 'secrets';
 
-/** A secret of this service, the same for all replicas on one database; whoever asks first makes it. */
+/** Returns a secret that all replicas on one database share; the first caller creates it. */
 export async function serviceSecret(database: Database, name: string): Promise<Buffer> {
   await database.pool.query('INSERT INTO service_secret (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
     name,
@@ -22,8 +22,8 @@ export async function serviceSecret(database: Database, name: string): Promise<B
 }
 
 /**
- * The box of this service: `CREDENTIALS_KEY`, and after it the key that lies in the database itself. That one seals
- * where the operator gave none, and still opens what it sealed before.
+ * Opens the secret box of this service: the keys of `CREDENTIALS_KEY`, then the key stored in the database. The stored
+ * key seals if the operator configured none, and keeps opening what it sealed before.
  */
 export async function openSecretBox(config: AppConfig, database: Database): Promise<SecretBox> {
   return new SecretBox([...config.credentialsKeys, await serviceSecret(database, OWN_KEY)]);

@@ -14,7 +14,7 @@ import { SignalListener } from './signal-listener.js';
 import { SignalSender } from './signal-sender.js';
 import type { SignalWire } from './signal-wire.js';
 
-/** A channel that nobody watches any more is heard for so long: the next one to watch it need not ask for it. */
+/** Milliseconds for which an unwatched channel stays subscribed, so that its next watcher needs no new subscription. */
 const LINGER_MS = 30_000;
 
 interface Channel {
@@ -24,10 +24,10 @@ interface Channel {
 }
 
 /**
- * ReplicaSignals over anything that has channels. Keys are spread over the channels of their topic, so that a replica
- * does not read what nobody there wants. At most a hundred times a second something is sent, and nothing while no other
- * replica lives: what that costs is one comparison. A replica that has just started is seen with the next heartbeat
- * (two seconds).
+ * Implements ReplicaSignals over any transport with channels.
+ * - Keys are spread over the channels of their topic, so that a replica receives few signals that it does not watch.
+ * - At most a hundred sends per second, and none while no other replica lives: the cost is one comparison.
+ * - A replica that has just started is noticed with the next heartbeat (two seconds).
  */
 export class ChannelSignals extends ReplicaSignals {
   private readonly logger = new Logger(ReplicaSignals.name);
@@ -61,7 +61,7 @@ export class ChannelSignals extends ReplicaSignals {
     wire.onRenewal?.(() => this.listener.renew());
   }
 
-  /** Why other replicas are not heard at the moment, for whoever may ask; `undefined` while they are. */
+  /** Public reason why signals of other replicas are not received; `undefined` while they are. */
   get trouble(): string | undefined {
     if (!this.listener.troubled) return undefined;
     return `${this.wire.name} is out of reach: what other replicas do is looked for instead, within about a second`;
@@ -81,7 +81,7 @@ export class ChannelSignals extends ReplicaSignals {
     };
   }
 
-  /** Says that this replica has left, and stops. To be called once its life has ended. */
+  /** Announces that this replica has left, and stops. Call it once the replica's life has ended. */
   async end(): Promise<void> {
     for (const { lingering } of this.channels.values()) clearTimeout(lingering);
     this.send(REPLICA_LEFT, NO_KEY);

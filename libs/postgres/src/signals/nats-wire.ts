@@ -3,13 +3,13 @@ import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-n
 import type { SignalWire, WireEvents, WireSession } from './signal-wire.js';
 
 const CONNECT_MS = 5_000;
-/** A server that is gone without a word is noticed after two of these without an answer. */
+/** Milliseconds between two pings. A vanished server is noticed after two unanswered pings. */
 const PING_MS = 3_000;
 const MAX_PINGS_OUT = 2;
-/** What a server that is there may take for one answer. */
+/** Maximum milliseconds of a reachable server for one answer. */
 const ANSWER_MS = 2_000;
 
-/** Signals over NATS: one connection hears and sends. What nobody hears at the moment is not kept there. */
+/** Carries signals over NATS: one connection sends and receives. Signals without a receiver are not stored. */
 export class NatsWire implements SignalWire {
   readonly name = 'NATS';
   private readonly options: NodeConnectionOptions;
@@ -17,7 +17,7 @@ export class NatsWire implements SignalWire {
 
   /**
    * @param url one `nats://` or `tls://` URL, or several of one cluster, separated by commas
-   * @param scope what replicas on one database share and others do not have; letters, digits and hyphens
+   * @param scope name that only the replicas on one database share; letters, digits and hyphens
    */
   constructor(
     url: string,
@@ -26,7 +26,7 @@ export class NatsWire implements SignalWire {
     this.options = {
       ...connectionOf(url),
       name: `parley:${process.pid}`,
-      // It is the listener that tries again: it knows what is to be heard, and tells whoever must catch up.
+      // SignalListener reconnects: it knows the wanted channels, and which handlers must catch up.
       reconnect: false,
       noEcho: true,
       timeout: CONNECT_MS,
@@ -36,7 +36,7 @@ export class NatsWire implements SignalWire {
   }
 
   async open({ notified, ended }: WireEvents): Promise<WireSession> {
-    // Who has no NATS does not load its client.
+    // Load the client only if NATS is used.
     const { connect } = await import('@nats-io/transport-node');
     const connection = await connect(this.options);
     this.connection = connection;
@@ -76,7 +76,7 @@ export class NatsWire implements SignalWire {
   }
 }
 
-/** Resolves when the server has taken all that was sent to it. */
+/** Resolves once the server has processed everything that was sent. */
 async function answered(connection: NatsConnection): Promise<void> {
   const over = new AbortController();
   const late = delay(ANSWER_MS, undefined, { signal: over.signal, ref: false }).then(() => {
@@ -90,7 +90,7 @@ async function answered(connection: NatsConnection): Promise<void> {
   }
 }
 
-/** The client is told who calls apart from where to, so that no text of its own names a secret. */
+/** Separates the credentials from the address, so that no message of the client contains a secret. */
 function connectionOf(url: string): NodeConnectionOptions {
   const urls = url.split(',').map((it) => new URL(it.trim()));
   const [first] = urls as [URL, ...URL[]];

@@ -6,10 +6,10 @@ import { NatsWire } from './nats-wire.js';
 import { PostgresWire } from './postgres-wire.js';
 import type { SignalWire } from './signal-wire.js';
 
-/** The name of the secret among the service's: what tells the signals of one database from those of others. */
+/** Name of the service secret that distinguishes the signals of one database from those of others. */
 const SCOPE = 'signals';
 
-/** What carries this service's signals: `SIGNALS_URL`, else the database. */
+/** Opens the transport of this service's signals: `SIGNALS_URL`, else the database. */
 export async function openWire({ signalsUrl }: AppConfig, database: Database): Promise<SignalWire> {
   if (signalsUrl === undefined) return new PostgresWire(database);
   const secret = await serviceSecret(database, SCOPE);

@@ -4,26 +4,26 @@ import { SESSION_SETTINGS } from '../database/session-settings.js';
 import type { SignalWire, WireEvents, WireSession } from './signal-wire.js';
 
 /**
- * Signals over LISTEN and NOTIFY.
+ * Carries signals over LISTEN and NOTIFY.
  *
- * NOTIFY takes a lock over the whole database until its transaction has committed, so it is never part of the
- * transaction it tells of, where it would put all commits in a row: it follows on a session of its own. A NOTIFY wakes
- * every session that listens at all, and is sent to those that hear its channel.
+ * NOTIFY takes a database-wide lock until its transaction has committed. It is therefore never part of the transaction
+ * that it announces, where it would serialize all commits; it follows on a separate session. A NOTIFY wakes every
+ * listening session, and is sent to the sessions of its channel.
  */
 export class PostgresWire implements SignalWire {
   readonly name = 'PostgreSQL';
   private readonly pool: pg.Pool;
 
   constructor(private readonly database: Database) {
-    // Nothing to be kept: a commit that a crash loses told of nothing that is not found otherwise.
+    // Signals need no durability: a commit lost in a crash announced nothing that is not found otherwise.
     this.pool = database.tunedPool('notify', 1, { synchronous_commit: 'off' });
   }
 
-  /** A direct connection, or one pooled by session: behind a pooler of transactions LISTEN hears nothing. */
+  /** Opens a direct connection, or one pooled by session: behind a transaction pooler LISTEN receives nothing. */
   async open({ notified, ended }: WireEvents): Promise<WireSession> {
     const client = this.database.session('signals');
     client.on('notification', ({ channel, payload }) => notified(channel, payload));
-    // Not on `error`, which a session that is cut raises twice.
+    // Not on `error`, which a cut session emits twice.
     client.once('end', () => ended(new Error('The session ended')));
     try {
       await client.connect();

@@ -1,42 +1,45 @@
-/** A kind of thing that replicas tell each other about. */
+/** Kind of change that replicas announce to each other. */
 export interface SignalTopic {
-  /** Lower-case letters and underscores; part of a channel's name. */
+  /** Name of lower-case letters and underscores; part of a channel's name. */
   readonly name: string;
-  /** Over how many channels the keys are spread: a replica hears only the channels of the keys that it watches. */
+  /** Number of channels over which the keys are spread: a replica subscribes only to the channels of watched keys. */
   readonly shards: number;
 }
 
 export interface SignalHandler {
-  /** Another replica sent the key. It may be one that nobody watches: channels are shared. */
+  /** Receives a key that another replica sent. The key may be unwatched, since keys share channels. */
   wake(key: string): void;
-  /** Signals may have been missed, of any key: look at what there is. Also called when the hearing begins. */
+  /**
+   * Reacts to possibly missed signals of any key by reading the current state. Also called when a subscription begins.
+   */
   catchUp(): void;
 }
 
 export interface SignalSubscription {
-  /** Hears the key's channel from now on; `catchUp` is called once it does. Counted: watch twice, unwatch twice. */
+  /**
+   * Subscribes to the key's channel; `catchUp` is called once that is effective. Counted: watch twice, unwatch twice.
+   */
   watch(key: string): void;
   unwatch(key: string): void;
 }
 
 /**
- * Wakes other replicas: tells them that something changed, never what. A signal may be lost, late, doubled or of no
- * interest, so nothing may depend on one: whoever is woken looks into the database, and whoever waits also looks there
- * by himself from time to time.
+ * Wakes other replicas: announces that something changed, never what. A signal may be lost, late, duplicated or
+ * irrelevant, so no correctness may depend on one. Receivers read the database; waiters also poll it from time to time.
  */
 export abstract class ReplicaSignals {
   /**
-   * Tells the other replicas that something about the key has changed. To be called after the commit of what it tells
-   * of. Never throws and never waits; does nothing while this replica is alone.
+   * Announces a change of the key to the other replicas. Call it after the commit of the change. Never throws and never
+   * waits; does nothing while this replica is alone.
    */
   abstract send(topic: SignalTopic, key: string): void;
 
-  /** Ends with the process. */
+  /** Subscribes a handler until the process ends. */
   abstract subscribe(topic: SignalTopic, handler: SignalHandler): SignalSubscription;
 }
 
-/** A replica has left in good order and let go of its work. The one key is `NO_KEY`. */
+/** Announces that a replica has left in order and released its work. The only key is `NO_KEY`. */
 export const REPLICA_LEFT: SignalTopic = { name: 'replica_left', shards: 1 };
 
-/** The key of topics that have no use for one. */
+/** Key of topics without keys. */
 export const NO_KEY = '';

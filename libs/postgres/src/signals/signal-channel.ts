@@ -1,14 +1,14 @@
 import type { SignalTopic } from './replica-signals.js';
 
-/** PostgreSQL takes payloads of fewer than 8,000 bytes. */
+/** Maximum bytes of a payload: PostgreSQL accepts fewer than 8,000. */
 const MAX_BYTES = 7_900;
 
-/** The channel of a key: one of the topic's, always the same one, at every replica. */
+/** Returns the channel of a key: the same one of the topic's channels at every replica. */
 export function channelOf(topic: SignalTopic, key: string): string {
   return topic.shards === 1 ? `parley_${topic.name}` : `parley_${topic.name}_${hash(key) % topic.shards}`;
 }
 
-/** The keys as payloads, as few as can be; each names its sender, who is not interested in it. */
+/** Encodes the keys in as few payloads as possible; each names its sender, which ignores its own signals. */
 export function payloadsOf(sender: string, keys: Iterable<string>): string[] {
   const head = JSON.stringify(sender);
   const payloads: string[] = [];
@@ -29,7 +29,7 @@ export function payloadsOf(sender: string, keys: Iterable<string>): string[] {
   return payloads;
 }
 
-/** What a payload says; `undefined` where it is not one of ours. */
+/** Parses a payload; returns `undefined` if it has another form. */
 export function readPayload(payload: string | undefined): { sender: string; keys: string[] } | undefined {
   let parsed: unknown;
   try {
@@ -42,7 +42,7 @@ export function readPayload(payload: string | undefined): { sender: string; keys
   return sender === undefined ? undefined : { sender, keys };
 }
 
-/** FNV-1a: spreads well and costs little. */
+/** Computes FNV-1a, which spreads well and is cheap. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {

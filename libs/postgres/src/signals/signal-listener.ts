@@ -6,13 +6,13 @@ const LAST_RETRY_MS = 5_000;
 
 export interface ListenerEvents {
   notified(channel: string, payload: string | undefined): void;
-  /** These channels are heard from now on; what was sent on them before may have been missed. */
+  /** Reports subscribed channels; earlier signals on them may have been missed. */
   listening(channels: readonly string[]): void;
-  /** The session was lost, or could not be had; told once, and tried again until it is there. */
+  /** Reports a lost or failed session, once; the listener retries until a session exists. */
   lost(error: unknown): void;
 }
 
-/** Hears channels on a session of its own, which it replaces when it breaks. */
+/** Receives signals on a separate session, which it replaces when it breaks. */
 export class SignalListener {
   private readonly wanted = new Set<string>();
   private readonly listened = new Set<string>();
@@ -26,7 +26,7 @@ export class SignalListener {
     private readonly events: ListenerEvents,
   ) {}
 
-  /** Whether the session was lost, or could not be had, and there is none yet. */
+  /** True if the session was lost, or could not be opened, and there is none yet. */
   get troubled(): boolean {
     return this.isTroubled;
   }
@@ -41,7 +41,7 @@ export class SignalListener {
     void this.sync();
   }
 
-  /** Hears on another session from now on: the one that it has may be that of a server that was replaced. */
+  /** Replaces the session: it may lead to a replaced server. */
   renew(): void {
     if (this.session) this.discard(new Error('The session is replaced: its server only reads'));
   }
@@ -53,11 +53,11 @@ export class SignalListener {
     await session?.end();
   }
 
-  /** Makes the session hear what is wanted, all that is wanted by now at once. Never rejects. */
+  /** Subscribes the session to all wanted channels at once. Never rejects. */
   private async sync(): Promise<void> {
     if (this.syncing) return;
     this.syncing = true;
-    // What is wanted in the same turn is asked for together.
+    // Channels wanted in the same turn are requested together.
     await Promise.resolve();
     for (let pause = FIRST_RETRY_MS; !this.ended && this.isBehind();) {
       try {
@@ -81,7 +81,7 @@ export class SignalListener {
     const fresh = [...this.wanted.difference(this.listened)];
     const stale = [...this.listened.difference(this.wanted)];
     await session.listen(fresh, stale);
-    // It may have been lost since.
+    // The session may have been lost since.
     if (this.session !== session) return;
     this.isTroubled = false;
     for (const channel of fresh) this.listened.add(channel);
@@ -90,7 +90,7 @@ export class SignalListener {
   }
 
   private async connect(): Promise<WireSession> {
-    // It may end before it is here.
+    // The session may end before it is assigned.
     const own: { session?: WireSession } = {};
     const session = await this.open({
       notified: (channel, payload) => this.events.notified(channel, payload),

@@ -1,16 +1,16 @@
 import { payloadsOf } from './signal-channel.js';
 
-/** The least time between two statements: a hundred a second, however much happens. */
+/** Minimum milliseconds between two statements: at most a hundred per second. */
 const PAUSE_MS = 10;
-/** Keys that may wait while the database does not answer; more are not sent. */
+/** Maximum number of waiting keys while the database does not answer; further keys are dropped. */
 const MAX_WAITING = 10_000;
 
-/** One NOTIFY each, in one transaction: the channels, and a payload for each of them. */
+/** Sends one NOTIFY per channel, with a payload for each, in one transaction. */
 export type Notify = (channels: readonly string[], payloads: readonly string[]) => Promise<unknown>;
 
 /**
- * Sends signals: the first one at once, and what comes within ten milliseconds of a statement together with the next
- * one. What cannot be sent is dropped; whoever waits for it looks by himself.
+ * Sends signals: the first one at once, later ones within ten milliseconds together. Signals that cannot be sent are
+ * dropped, since receivers also poll.
  */
 export class SignalSender {
   private waiting = new Map<string, Set<string>>();
@@ -19,7 +19,7 @@ export class SignalSender {
   private sending: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param onFailure told of each statement that failed */
+  /** @param onFailure called with the error of each failed statement */
   constructor(
     private readonly sender: string,
     private readonly notify: Notify,
@@ -35,7 +35,7 @@ export class SignalSender {
     this.schedule();
   }
 
-  /** Sends what waits; resolves when there is nothing more to send. */
+  /** Sends the waiting signals; resolves when none is left. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -49,7 +49,7 @@ export class SignalSender {
     if (this.sending || this.timer) return;
     const pause = this.begun + PAUSE_MS - performance.now();
     if (pause <= 0) {
-      // What is sent in the same turn goes with it.
+      // Signals of the same turn share the statement.
       this.sending = Promise.resolve().then(() => this.sendWaiting());
       return;
     }
@@ -59,7 +59,7 @@ export class SignalSender {
     }, pause).unref();
   }
 
-  /** Never rejects. */
+  /** Sends all waiting signals. Never rejects. */
   private async sendWaiting(): Promise<void> {
     const { waiting } = this;
     this.waiting = new Map();

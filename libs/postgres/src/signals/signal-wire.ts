@@ -1,26 +1,26 @@
-/** What a session tells of. */
+/** Events of a session. */
 export interface WireEvents {
   readonly notified: (channel: string, payload: string | undefined) => void;
-  /** The session is gone; told at most once. */
+  /** Reports the end of the session, at most once. */
   readonly ended: (error: unknown) => void;
 }
 
-/** One session that hears channels. */
+/** Session that receives signals on channels. */
 export interface WireSession {
-  /** Resolves once the fresh channels are heard and the stale ones are not; rejects where the session is of no use. */
+  /** Subscribes to the fresh channels and unsubscribes from the stale ones; rejects if the session is unusable. */
   listen(fresh: readonly string[], stale: readonly string[]): Promise<void>;
-  /** Never rejects. */
+  /** Ends the session. Never rejects. */
   end(): Promise<void>;
 }
 
-/** What carries signals from replica to replica. It may lose them, and need not keep them. */
+/** Transport of signals among replicas. It may lose signals, and need not store them. */
 export interface SignalWire {
-  /** Whose it is, for logs and for whoever asks after this replica's health. */
+  /** Name of the transport, for logs and health reports. */
   readonly name: string;
-  /** @throws where no session can be had */
+  /** Opens a session. @throws if no session can be opened */
   open(events: WireEvents): Promise<WireSession>;
-  /** Sends one payload on each of the channels. Rejects where they are not sent. */
+  /** Sends one payload on each of the channels. Rejects if they are not sent. */
   send(channels: readonly string[], payloads: readonly string[]): Promise<unknown>;
-  /** Calls the listener when sessions that were opened before may be those of a server that was replaced. */
+  /** Calls the listener when earlier sessions may lead to a replaced server. */
   onRenewal?(listener: () => void): void;
 }
