@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { KeysController } from './keys.controller.js';
 import { TicketsController } from './tickets.controller.js';
 
-/** The management of keys, and tickets. Needs AccessModule. */
+/** Provides the management of keys, and tickets. Needs AccessModule. */
 @Module({ controllers: [KeysController, TicketsController] })
 export class AccessApiModule {}

@@ -1,19 +1,19 @@
 import { A2AError } from '#libs/protocol';
 import type { Permission } from './caller.js';
 
-/** No credentials, or none that are valid: 401. The text is the same for all reasons. */
+/** Returns the error for missing or invalid credentials: 401. The text is the same for all reasons. */
 export function unauthenticated(): A2AError {
   return new A2AError('UNAUTHENTICATED', { detailReason: 'UNAUTHENTICATED' });
 }
 
-/** A known caller that may not do this: 403. */
+/** Returns the error for an authenticated caller without the permission: 403. */
 export function permissionDenied(needed: readonly Permission[]): A2AError {
   const message = `The credentials lack the scope ${needed.join(' or ')}`;
   const metadata = { scope: needed.join(' ') };
   return new A2AError('PERMISSION_DENIED', { message, detailReason: 'PERMISSION_DENIED', metadata });
 }
 
-/** A page of another origin had a browser ask for this: 403. */
+/** Returns the error for a request that a page of another origin caused in a browser: 403. */
 export function foreignPage(): A2AError {
   return new A2AError('PERMISSION_DENIED', {
     message: 'Pages of another origin may not call this service; CORS_ORIGINS lists those that may',
@@ -21,14 +21,14 @@ export function foreignPage(): A2AError {
   });
 }
 
-/** The request is for a host that is not this service's, or for none that can be read: 421 (RFC 9110, section 15.5.20). */
+/** Returns the error for a foreign or unreadable host: 421 (RFC 9110, section 15.5.20). */
 export function hostNotServed(host: string | undefined): A2AError {
   const what = host === undefined ? 'Requests that name no host are' : `The host ${host} is`;
   const message = `${what} not served here; ALLOWED_HOSTS lists the hosts that are`;
   return new A2AError('INVALID_REQUEST', { message, status: 421, detailReason: 'HOST_NOT_SERVED' });
 }
 
-/** HTTP/1.1 without a Host header: 400 (RFC 9112, section 3.2). */
+/** Returns the error for HTTP/1.1 without a Host header: 400 (RFC 9112, section 3.2). */
 export function hostMissing(): A2AError {
   return new A2AError('INVALID_REQUEST', { message: 'The Host header is missing', detailReason: 'HOST_MISSING' });
 }

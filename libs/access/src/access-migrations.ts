@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The keys of callers, by their digests. */
+/** Creates the table of callers' keys, stored as digests. */
 export class CreateApiKey1700000000600 implements MigrationInterface {
   readonly name = 'CreateApiKey1700000000600';
 
@@ -27,7 +27,7 @@ export class CreateApiKey1700000000600 implements MigrationInterface {
   }
 }
 
-/** Tickets that nobody has used yet, by their digests. */
+/** Creates the table of unused tickets, stored as digests. */
 export class CreateSocketTicket1700000000610 implements MigrationInterface {
   readonly name = 'CreateSocketTicket1700000000610';
 
@@ -52,5 +52,5 @@ export class CreateSocketTicket1700000000610 implements MigrationInterface {
   }
 }
 
-/** The schema of this lib, in order. */
+/** Migrations of this library, in order. */
 export const ACCESS_MIGRATIONS = [CreateApiKey1700000000600, CreateSocketTicket1700000000610];

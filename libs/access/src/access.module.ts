@@ -12,7 +12,7 @@ import { Authentication } from './authentication.js';
 import { OpenCalls } from './open-calls.js';
 import { RevokedKeys } from './revoked-keys.js';
 
-/** Who callers are, and what they may do. Needs the ground's modules. */
+/** Identifies callers and their permissions. Needs the modules of the ground layer. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyRow])],

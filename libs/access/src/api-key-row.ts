@@ -4,13 +4,13 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export class ApiKeyRow {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') tenant!: string;
-  /** The caller: what it makes is owned under this name. It may have several keys. */
+  /** Name of the caller, which owns what it creates. A caller may have several keys. */
   @Column('text') name!: string;
   @Column('text') digest!: string;
   @Column('text', { array: true }) scopes!: string[];
   @Column('timestamptz') created_at!: Date;
-  /** Absent where the environment brought the key. */
+  /** Owner of the creating key; null if the environment defined the key. */
   @Column('text', { nullable: true }) created_by!: string | null;
-  /** From then on it is not valid. Rows stay: a revoked key never comes back. */
+  /** Time at which the key expires. Rows stay, so that a revoked key never comes back. */
   @Column('timestamptz', { nullable: true }) ends_at!: Date | null;
 }

@@ -9,27 +9,27 @@ import { type Caller, isPermission, type Permission, PERMISSIONS } from './calle
 import { digestOf, newKey } from './key-digest.js';
 import { CredentialCache } from './credential-cache.js';
 
-/** A key as it may be shown: never the key itself. */
+/** Key as it may be shown: never the key itself. */
 export interface ApiKey {
   id: string;
   name: string;
   scopes: Permission[];
   createdAt: Date;
-  /** Absent where the environment brought the key. */
+  /** Caller that created the key; absent if the environment defined it. */
   createdBy?: string;
-  /** From then on it is not valid. */
+  /** Time at which the key expires. */
   endsAt?: Date;
 }
 
-/** A key that was just made; `key` is in no other place. */
+/** Newly created key; `key` is stored nowhere else. */
 export interface MadeKey extends ApiKey {
   key: string;
 }
 
-/** Who makes, replaces or revokes a key. */
+/** Caller that creates, replaces or revokes a key. */
 export type KeyOwner = Pick<Caller, 'tenant' | 'owner'>;
 
-/** The keys of callers, on PostgreSQL: only digests of them. */
+/** Keys of callers in PostgreSQL, stored as digests. */
 @Injectable()
 export class ApiKeys {
   private readonly active = new BatchLoader((digests: readonly string[]) => this.readActive(digests));
@@ -42,21 +42,21 @@ export class ApiKeys {
   ) {}
 
   /**
-   * Whose key it is. At once for a key that is in use, without a query; see CredentialCache for how long it is
-   * believed.
+   * Finds the caller of a key; `undefined` for an invalid key. A key in use is answered from the cache, without a
+   * query; CredentialCache limits its age.
    */
   caller(key: string): Caller | undefined | Promise<Caller | undefined> {
     return this.cache.of(digestOf(key));
   }
 
-  /** Whether a key is valid, by its digest. */
+  /** True if a key is valid, by its digest. */
   async holds(digest: string): Promise<boolean> {
     return (await this.cache.of(digest)) !== undefined;
   }
 
   /**
-   * Keeps the environment's keys, with every permission. A key that is known stays as it is, so that any number of
-   * replicas may do so at any time, and a key that was revoked stays revoked.
+   * Stores the environment's keys, with every permission. Known keys stay unchanged: any number of replicas may call
+   * this at any time, and a revoked key stays revoked.
    */
   async seed(keys: readonly SeededKey[]): Promise<void> {
     if (keys.length === 0) return;
@@ -69,7 +69,7 @@ export class ApiKeys {
     await this.rows.createQueryBuilder().insert().values(rows).orIgnore().execute();
   }
 
-  /** Whether there is a key that is valid, of any tenant. */
+  /** True if any tenant has a valid key. */
   any(): Promise<boolean> {
     return this.rows.existsBy({ ends_at: stillActive() });
   }
@@ -81,19 +81,20 @@ export class ApiKeys {
     return { ...shown((raw as [ApiKeyRow])[0]), key };
   }
 
-  /** All keys of the tenant, also those that are not valid any more, oldest first. */
+  /** Lists all keys of the tenant, including expired ones, oldest first. */
   async list({ tenant }: KeyOwner): Promise<ApiKey[]> {
     return (await this.rows.find({ where: { tenant }, order: { created_at: 'ASC', id: 'ASC' } })).map(shown);
   }
 
   /**
-   * A new key for the same caller with the same permissions; the old one is valid for so many seconds more, at most.
-   * @returns `undefined` where there is no such key, or it is not valid any more
+   * Creates a new key for the same caller with the same permissions. The old key stays valid for at most
+   * `overlapSeconds`.
+   * @returns `undefined` if there is no such key, or it has expired
    */
   async rotate(by: KeyOwner, id: string, overlapSeconds: number): Promise<MadeKey | undefined> {
     if (!UUID.test(id)) return undefined;
     const key = newKey();
-    // Two writes in one statement: of two who rotate a key at once, one is told that it is not valid any more.
+    // Both writes are one statement: of two concurrent rotations of a key, one finds it expired.
     const { rows } = await this.database.pool.query<ApiKeyRow & { old_digest: string }>(
       `WITH old AS (
          UPDATE api_key SET ends_at = least(ends_at, now() + make_interval(secs => $6))
@@ -113,7 +114,7 @@ export class ApiKeys {
     return { ...shown(rows[0]), key };
   }
 
-  /** Revokes a key. A key that has ended stays as it is, and is no fact again. @returns true if there is such a key */
+  /** Revokes a key. An expired key stays unchanged, and emits no fact again. @returns true if there is such a key */
   async revoke(by: KeyOwner, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
     const ends_at = (): string => 'least(ends_at, now())';
@@ -128,7 +129,7 @@ export class ApiKeys {
   }
 
   private async readActive(digests: readonly string[]): Promise<Map<string, Caller>> {
-    // Every caller's way in: planned once, and nothing between it and the pool.
+    // Every caller passes here: the statement is planned once, and runs on the pool directly.
     const { rows } = await this.database.pool.query<ActiveRow>({
       name: 'api-keys-active',
       text: `SELECT digest, tenant, name, scopes FROM api_key

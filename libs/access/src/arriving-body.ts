@@ -1,8 +1,8 @@
 import { InFlight, type InFlightOwner, type InFlightRefusal, SMALL_REQUEST } from '#libs/service';
 
 /**
- * The bytes of a request that does not say how many it has: small, until it turns out to be none; then it counts as the
- * largest that there may be. Counted so from its first bytes on, those that come together are not all refused half-way.
+ * Counts the bytes of a request without a declared length: as small at first, as the largest possible body once it
+ * exceeds that. Counting from the first bytes keeps concurrent requests from all being refused half-way.
  */
 export class ArrivingBody {
   private readonly account: string;
@@ -18,26 +18,26 @@ export class ArrivingBody {
     this.account = InFlight.accountOf(whose);
   }
 
-  /** Lets it begin, or says why not. */
+  /** Admits a body, or returns the refusal. */
   static enter(inFlight: InFlight, whose: InFlightOwner, largest: number): ArrivingBody | InFlightRefusal {
     const body = new ArrivingBody(inFlight, whose, largest);
     return body.grow(Math.min(SMALL_REQUEST, largest)) ?? body;
   }
 
-  /** Takes what came, or says why it may not: then nothing more of it is to be kept. */
+  /** Accepts received bytes, or returns the refusal: no more of the body may be kept then. */
   take(bytes: number): InFlightRefusal | undefined {
     this.arrived += bytes;
     return this.arrived > this.counted && this.counted < this.largest ? this.grow(this.largest) : undefined;
   }
 
-  /** Nothing more will come: from now on it counts as what it is. */
+  /** Marks the body as complete: from now on it counts with its real size. */
   complete(): void {
     if (this.released || this.arrived >= this.counted) return;
     this.inFlight.add(this.account, this.arrived - this.counted);
     this.counted = this.arrived;
   }
 
-  /** It is over: again is the same. */
+  /** Releases the counted bytes. Idempotent. */
   release(): void {
     this.released = true;
     this.inFlight.add(this.account, -this.counted);

@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { textStart } from '#libs/protocol';
 import { callerOf } from './request-caller.js';
 
-/** One line of the audit log; it never has a body, a query or a header of the request. */
+/** Line of the audit log; it never contains a body, a query or a header of the request. */
 export interface AuditEntry {
-  /** The method and the route's pattern: `DELETE /api/keys/:id`. */
+  /** Method and pattern of the route: `DELETE /api/keys/:id`. */
   action: string;
   tenant: string;
-  /** `''` where the caller is not known. */
+  /** Name of the caller; `''` for an unknown caller. */
   caller: string;
-  /** The names and ids in the path. */
+  /** Names and ids in the path. */
   target: Record<string, string>;
   outcome: 'done' | 'denied' | 'refused' | 'failed';
   status: number;
@@ -19,13 +19,12 @@ export interface AuditEntry {
 const logger = new Logger('Audit');
 
 /**
- * Logs every call that changes something through `/api`, and every one that was denied: one line
- * `{"audit": AuditEntry}` at level info, when it was answered. The start of a run is not logged: its Task is the record.
- * To be called before routes are registered.
+ * Logs each change through `/api`, and each denied call, when it is answered: one line `{"audit": AuditEntry}` at level
+ * info. The start of a run is not logged, since its Task is the record. Call it before routes are registered.
  */
 export function auditCalls(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
-    // Only these routes: a hook on every answer would cost A2A calls something as well.
+    // A hook on every response would cost A2A calls time as well.
     if (route.url.startsWith('/api/')) route.onResponse = [route.onResponse ?? [], audit].flat();
   });
 }

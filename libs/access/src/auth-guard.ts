@@ -21,13 +21,13 @@ export interface Guards {
 }
 
 /**
- * The auth guard of every route. It is a hook of the server and no guard of Nest's: it stands before the routes of A2A
- * too, which are no controllers (ADR 4), and before any body is read. Handlers learn of the caller by `@Caller()`,
- * `@Scope()` and `@Call()`.
- *
- * Lets no request through whose caller is not known or may not do what it asks; to be called before routes are
- * registered. Refusals are A2AErrors that each surface tells in its own shape. A public document is told to everyone,
- * whatever credentials come with it, and however often.
+ * Guards every route. Call it before routes are registered.
+ * - It is a server hook instead of a Nest guard: it must also cover the routes of A2A, which are no controllers (ADR
+ *   4), and run before any body is read.
+ * - Requests of unknown callers, or without the permission, are refused with A2AErrors that each surface renders in its
+ *   own form.
+ * - Public documents are served to everyone, with any credentials, and without limits.
+ * - Handlers get the caller by `@Caller()`, `@Scope()` and `@Call()`.
  */
 export function guardRoutes(fastify: FastifyInstance, guards: Guards): void {
   const isLimited = guards.limits.limits;
@@ -40,7 +40,7 @@ export function guardRoutes(fastify: FastifyInstance, guards: Guards): void {
     if (!route) {
       const access = routeAccess(request.method, url);
       route = { access, isStream: isStream(url), isLimited: isLimited && access !== 'public' };
-      // Routes are few, and so are the methods that have one.
+      // The number of routes and of their methods is small.
       if (url !== undefined) routes.set(name, route);
     }
     new Admission(guards, route, request, reply, done).begin();
@@ -49,16 +49,16 @@ export function guardRoutes(fastify: FastifyInstance, guards: Guards): void {
 
 interface GuardedRoute {
   access: RouteAccess;
-  /** Whether it answers with a stream and with nothing else. */
+  /** True if the route responds with nothing but a stream. */
   isStream: boolean;
-  /** Whether those who call it have any limit. */
+  /** True if any limit applies to callers of the route. */
   isLimited: boolean;
 }
 
-/** One request at the auth guard. */
+/** Request at the auth guard. */
 class Admission implements StreamPermit {
   private caller: Caller | undefined;
-  /** Under which name its use is counted, where it is. */
+  /** Name under which the caller's use is counted; `undefined` if it is not counted. */
   private countedAs: string | undefined;
 
   constructor(
@@ -69,7 +69,7 @@ class Admission implements StreamPermit {
     private readonly done: (error?: Error) => void,
   ) {}
 
-  /** Waits only where the credentials are not known yet. */
+  /** Authenticates the request. It waits only for credentials that are not cached. */
   begin(): void {
     const credentials = presentedCredentials(this.request.headers);
     const { access, isLimited } = this.route;
@@ -77,7 +77,7 @@ class Admission implements StreamPermit {
     try {
       const { authentication } = this.guards;
       const caller = authentication.caller(credentials);
-      // Replicas call each other as often as a run needs it; where nobody is asked, anybody could say to be one.
+      // Node calls of replicas are not limited. Without authentication any caller could claim to be a node.
       const counts = isLimited && !(authentication.required && credentials?.kind === 'node');
       if (!(caller instanceof Promise)) return this.enter(caller, counts);
       caller.then(
@@ -90,12 +90,12 @@ class Admission implements StreamPermit {
   }
 
   /**
-   * Within the caller's limits, and as long as the credentials hold, until it is over.
+   * Opens a stream within the caller's limits. It ends with the credentials at the latest.
    * @throws A2AError RATE_LIMITED
    */
   openStream(): void {
     const { caller, countedAs, reply } = this;
-    // Nobody would be told any more that it is over.
+    // The end of a destroyed socket would not be reported.
     if (this.request.raw.socket.destroyed) return;
     if (countedAs !== undefined) reply.raw.once('close', this.guards.limits.stream(countedAs));
     if (caller?.proof) reply.raw.once('close', this.guards.openCalls.watch(caller, endOf(reply.raw)));
@@ -110,7 +110,10 @@ class Admission implements StreamPermit {
     this.done(permissionDenied(access));
   }
 
-  /** A plain request that was let in is answered, whatever becomes of its credentials meanwhile. */
+  /**
+   * Admits a request within the caller's limits. An admitted plain request is answered even if its credentials expire
+   * meanwhile.
+   */
   private admit(caller: Caller, counts: boolean): void {
     const { request, reply } = this;
     if (request.raw.socket.destroyed) return this.done();
@@ -141,13 +144,16 @@ class Admission implements StreamPermit {
     this.done(error);
   }
 
-  /** RFC 6750, section 3. */
+  /** Sets the `WWW-Authenticate` header (RFC 6750, section 3). */
   private challenge(details: string): void {
     void this.reply.header('www-authenticate', `Bearer realm="parley"${details}`);
   }
 }
 
-/** Ends a stream; tells whether it had begun. Keeps nothing of the request: a stream may be open for hours. */
+/**
+ * Returns a function that ends a stream, and returns true if the stream had begun. It keeps no reference to the
+ * request: a stream may be open for hours.
+ */
 function endOf(raw: ServerResponse): () => boolean {
   return () => raw.headersSent && raw.destroy() === raw;
 }

@@ -17,15 +17,15 @@ const NO_KEY =
   'AUTH_API_KEYS: AUTH_MODE is api-key, but there is no key, neither here nor in the database: nobody could call the ' +
   'service. Give at least one as name:key';
 
-/** A call is refused that takes longer from one replica to another; their clocks may differ by less than this. */
+/** Maximum age of a call from one replica to another. The difference of their clocks must be smaller. */
 const NODE_CALL_MS = 60_000;
 
-/** Whoever verifies what callers send; `undefined` where it is not valid. */
+/** Verifies credentials of callers; `undefined` for invalid ones. */
 interface Verifier {
   caller(value: string): Caller | undefined | Promise<Caller | undefined>;
 }
 
-/** Tells who sends a request, by AUTH_MODE. The one place where credentials are looked at. */
+/** Identifies the caller of a request, as AUTH_MODE requires. All credentials are verified here. */
 @Injectable()
 export class Authentication {
   private constructor(
@@ -36,8 +36,8 @@ export class Authentication {
   ) {}
 
   /**
-   * Keeps the environment's keys and learns the secret of the replicas.
-   * @throws ConfigError where callers need a key and there is none
+   * Stores the environment's keys and loads the secret of the replicas.
+   * @throws ConfigError if callers need a key and there is none
    */
   static async begin(
     config: AppConfig,
@@ -48,21 +48,22 @@ export class Authentication {
     const { auth } = config;
     await keys.seed(auth.keys);
     if (auth.mode === 'api-key' && !(await keys.any())) throw new ConfigError([NO_KEY]);
-    // The operator named the provider: it may be in a private network.
+    // The operator configured the provider, so it may be in a private network.
     const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trusting(auth.jwt.jwksUrl));
     const verifier = auth.mode === 'api-key' ? keys : jwt;
     const seals = new CallerSeal(await serviceSecret(database, 'caller-seal'));
     return new Authentication(keys, verifier, seals, new Tickets(database));
   }
 
-  /** Whether callers have to say who they are. */
+  /** True if callers must authenticate. */
   get required(): boolean {
     return this.verifier !== undefined;
   }
 
   /**
-   * Whose credentials these are: at once, without a query, where they were seen a short time ago.
-   * @throws A2AError UNAUTHENTICATED, or rejects with it; status 503 where that cannot be found out at the moment
+   * Identifies the owner of the credentials. Recently seen credentials are answered from the cache, without a query.
+   * @throws A2AError UNAUTHENTICATED, or rejects with it; status 503 if the credentials cannot be verified at the
+   *   moment
    */
   caller(credentials: Credentials | undefined): Caller | Promise<Caller> {
     if (!this.verifier) return ANONYMOUS;
@@ -72,18 +73,21 @@ export class Authentication {
     return known(found);
   }
 
-  /** Whether what a caller's access hangs on still holds. */
+  /** True if the key or token behind a caller's access is still valid. */
   async holds({ key, endsAt }: Proof): Promise<boolean> {
     if (endsAt !== undefined && Date.now() >= endsAt) return false;
     return key === undefined || this.keys.holds(key);
   }
 
-  /** A short-lived text that stands for a caller where no header can be sent, once. */
+  /** Issues a short-lived text that identifies the caller once, where no header can be sent. */
   ticket(caller: Caller): Promise<{ ticket: string; expiresAt: Date }> {
     return this.tickets.make(caller);
   }
 
-  /** The `Authorization` of a call to an agent of ours that is made for a run: its owner's, never a caller's own key. */
+  /**
+   * Returns the `Authorization` of a run's call to a local agent. It identifies the owner of the run, and never
+   * contains a caller's key.
+   */
   nodeAuthorization({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>): string {
     const caller: Caller = { tenant, owner, permissions: new Set(['agents']) };
     return `${NODE_SCHEME} ${this.seals.seal(caller, Date.now() + NODE_CALL_MS)}`;

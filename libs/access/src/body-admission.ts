@@ -9,9 +9,9 @@ import type { RefusedBodies } from './refused-bodies.js';
 import { scopeOf } from './request-caller.js';
 
 /**
- * Refuses a request with a body, before any of it is read, where too much is in flight already (see InFlight); what is let
- * in counts until it was answered. A body that its handler reads as a stream counts as what of it is in memory at a time.
- * To be called after `guardRoutes`, which says whose request it is.
+ * Refuses requests with a body, before any of it is read, while too much is in flight (see InFlight). An admitted body
+ * counts until its request is answered. A body that its handler reads as a stream counts as the part in memory. Call it
+ * after `guardRoutes`, which identifies the caller.
  */
 export function admitBodies(
   fastify: FastifyInstance,
@@ -21,7 +21,7 @@ export function admitBodies(
 ): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const bytes = streamsBody(request) ? STREAMED_BODY_BYTES : Number(request.headers['content-length'] ?? 0);
-    // Nothing is kept of a body that is too large.
+    // A body that is too large is not kept.
     if (!(bytes > 0 && (bytes <= bodyLimit || streamsBody(request))) || isGone(request)) return done();
     const entered = inFlight.enter(scopeOf(request.raw), bytes);
     if (typeof entered === 'string') {
@@ -39,33 +39,33 @@ export function admitBodies(
     const counted = new CountedBody(body, bodyLimit);
     reply.raw.once('close', () => {
       body.release();
-      // Where nobody read it, the rest is in the way of the connection's next request.
+      // An unread rest would block the connection's next request.
       (payload as Readable).unpipe(counted).resume();
     });
     counted.once('error', (error) => setRetryAfterOf(error, reply));
-    // A caller that breaks off ends what is read of it, too.
+    // If the caller disconnects, reading must end too.
     payload.once('error', (error) => counted.destroy(error));
     done(null, (payload as Readable).pipe(counted));
   });
 }
 
-/** Whether the caller left while it was found out who it is: nobody is told any more when the request is over. */
+/** True if the caller disconnected during authentication: the end of the request would not be reported. */
 function isGone({ raw }: FastifyRequest): boolean {
   return raw.socket.destroyed;
 }
 
-/** The error, with its seconds to wait in the answer's head. */
+/** Sets the error's `Retry-After` header, and returns the error. */
 function setRetryAfterOf(error: Error, reply: FastifyReply): Error {
   setRetryAfter(error, reply);
   return error;
 }
 
 /**
- * Passes a body on as long as it is let in. What is left of one that is not any more is read and dropped before that is
- * told: a caller that is still sending does not see an answer, only a connection that broke.
+ * Passes a body on while it is admitted. The rest of a refused body is read and dropped before the refusal is reported:
+ * a caller that is still sending would see only a broken connection.
  */
 class CountedBody extends Transform {
-  /** Fastify compares it with the limit of a body. */
+  /** Bytes that Fastify compares with the body limit. */
   receivedEncodedLength = 0;
   private refusal: InFlightRefusal | undefined;
 

@@ -5,7 +5,7 @@ import { AppConfig, Metrics } from '#libs/service';
 import type { Caller } from './caller.js';
 import { RateMeter } from './rate-meter.js';
 
-/** Why a call was refused. */
+/** Limit that a refused call exceeded. */
 export type LimitReason = 'rate' | 'concurrency' | 'streams';
 
 interface Usage {
@@ -14,10 +14,10 @@ interface Usage {
   streams: number;
 }
 
-/** As many callers are remembered that use nothing at the moment; more are forgotten. */
+/** Maximum number of idle callers in memory; further ones are forgotten. */
 const MOST_KEPT = 10_000;
 
-/** After what passes a caller may come back so soon. */
+/** Value of `Retry-After` after a transient failure, in seconds. */
 const UNAVAILABLE_SECONDS = '1';
 
 const TEXTS: Readonly<Record<LimitReason, string>> = {
@@ -27,9 +27,9 @@ const TEXTS: Readonly<Record<LimitReason, string>> = {
 };
 
 /**
- * How much one caller may ask of this replica: requests in a time (RATE_LIMIT), requests that are under way at once
- * (CONCURRENCY_LIMIT), and open streams (STREAM_LIMIT). Nothing is shared among replicas; see ADR 18. Callers without a
- * name are distinguished by their address.
+ * Limits what one caller may use of this replica: request rate (RATE_LIMIT), concurrent requests (CONCURRENCY_LIMIT),
+ * and open streams (STREAM_LIMIT). Replicas share nothing; see ADR 18. Anonymous callers are distinguished by their
+ * address.
  */
 @Injectable()
 export class CallerLimits {
@@ -46,13 +46,13 @@ export class CallerLimits {
     ]);
   }
 
-  /** Whether there is any limit. */
+  /** True if any limit is configured. */
   get limits(): boolean {
     return Object.values(this.config.limits).some((it) => it !== undefined);
   }
 
   /**
-   * Lets a request in. @returns what to call, once, when it was answered
+   * Admits a request. @returns the function to call, once, when it was answered
    * @throws A2AError RATE_LIMITED
    */
   enter(who: string): () => void {
@@ -66,7 +66,7 @@ export class CallerLimits {
   }
 
   /**
-   * Lets a stream begin. @returns what to call, once, when it has ended
+   * Admits a stream. @returns the function to call, once, when it has ended
    * @throws A2AError RATE_LIMITED
    */
   stream(who: string): () => void {
@@ -88,7 +88,7 @@ export class CallerLimits {
     return usage;
   }
 
-  /** Those that have used nothing for so long that a new one is the same. */
+  /** Forgets callers that have been idle for so long that a new entry is equivalent. */
   private forgetIdle(): void {
     const now = this.now();
     for (const [who, { meter, calls, streams }] of this.usages) {
@@ -106,18 +106,23 @@ export class CallerLimits {
   }
 }
 
-/** Under which name a caller's use is counted: another one for every caller, whatever is in the names. */
+/**
+ * Returns the name under which a caller's use is counted. It is unique for every caller, whatever characters names
+ * contain.
+ */
 export function limitName({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>, address: string | undefined): string {
   return owner === '' ? `@${address ?? ''}` : `${tenant.length}:${tenant}${owner}`;
 }
 
-/** What `Retry-After` says of a refusal, in seconds, and of everything that passes (503); `undefined` of other errors. */
+/**
+ * Returns the value of `Retry-After` for refusals and transient errors (503), in seconds; `undefined` for other errors.
+ */
 export function retryAfter(error: unknown): string | undefined {
   if (!(error instanceof A2AError)) return undefined;
   return error.metadata['retryAfterSeconds'] ?? (error.status === 503 ? UNAVAILABLE_SECONDS : undefined);
 }
 
-/** Puts that into the head of an answer. */
+/** Sets the `Retry-After` header on a response. */
 export function setRetryAfter(error: unknown, reply: Pick<FastifyReply, 'header'>): void {
   const seconds = retryAfter(error);
   if (seconds !== undefined) void reply.header('retry-after', seconds);

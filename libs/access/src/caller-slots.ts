@@ -1,25 +1,25 @@
 import { A2AError } from '#libs/protocol';
 import type { Metrics } from '#libs/service';
 
-/** Whose limit refuses a request: the caller's, that of its tenant, or that of this process. */
+/** Limit that refuses a request: that of the caller, of its tenant, or of this process. */
 export type SlotRefusal = 'caller' | 'tenant' | 'service';
 
-/** The account of a caller, and its tenant; `''` where there are no tenants. */
+/** Account of a caller, and its tenant; `''` without tenants. */
 export interface SlotOwner {
   readonly caller: string;
   readonly tenant: string;
 }
 
-/** Limits and words of one kind of work. */
+/** Limits and texts of one kind of work. */
 export interface SlotRules {
-  /** Requests at a time, in each replica. */
+  /** Maximum number of concurrent requests in each replica. */
   readonly most: Readonly<Record<SlotRefusal, number>>;
   /** Sentences for callers without a full stop, such as `Four uploads of yours are under way`. */
   readonly refusals: Readonly<Record<SlotRefusal, string>>;
   /** Value of `limit` in the metadata of refusals. */
   readonly limit: string;
   readonly retryAfterSeconds: number;
-  /** Gauge of the slots that are taken, and counter of refusals by `whose`. */
+  /** Gauge of taken slots, and counter of refusals by `whose`. */
   readonly metrics: { readonly taken: SlotMetric; readonly refused: SlotMetric };
 }
 
@@ -29,7 +29,7 @@ interface SlotMetric {
 }
 
 /**
- * Limits how many requests of one kind this process works on at a time.
+ * Limits how many requests of one kind this process handles concurrently.
  *
  * - A caller has at most `most.caller`.
  * - All callers of a tenant have at most `most.tenant`, so that no tenant takes all slots of a process.
@@ -37,7 +37,7 @@ interface SlotMetric {
  */
 export class CallerSlots {
   private total = 0;
-  /** Callers and tenants without any are not kept. */
+  /** Taken slots. Callers and tenants without slots have no entry. */
   private readonly takenBy = { caller: new Map<string, number>(), tenant: new Map<string, number>() };
   private readonly refusals;
 
@@ -52,8 +52,9 @@ export class CallerSlots {
 
   /**
    * Takes a slot.
-   * @returns the function that gives it back; further calls of it do nothing
-   * @throws A2AError RATE_LIMITED at the limit of the caller or its tenant, OVERLOADED with status 503 at that of the process
+   * @returns the function that releases it; further calls do nothing
+   * @throws A2AError RATE_LIMITED at the limit of the caller or its tenant, OVERLOADED with status 503 at that of the
+   *   process
    */
   enter(owner: SlotOwner): () => void {
     const refusal = this.refusal(owner);

@@ -5,25 +5,28 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller as KnownCaller } from './caller.js';
 import { callerOf, scopeOf } from './request-caller.js';
 
-/** Who asks for something, and by which address of this service. */
+/** Caller of a request, and the address of this service that it used. */
 export interface ApiCall {
   scope: { tenant: string; owner: string };
   baseUrl: string;
-  /** Where the request stands in a trace; `null` where that cannot be read. */
+  /** Trace context of the request; `null` if it is malformed. */
   trace?: TraceContext | null;
-  /** Calls back, once, when the answer or its caller has gone; returns false where the caller has left already. */
+  /** Registers a callback, called once, when the response is closed; returns false if it is closed already. */
   whenAnswered?: (done: () => void) => boolean;
 }
 
 export type Caller = KnownCaller;
 
-/** A handler's parameter: who sent the request. */
+/** Injects the caller of the request into a handler. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext) => callerOf(requestOf(context).raw));
 
-/** A handler's parameter: whose Tasks the request may see, and to whom those that it makes belong. */
+/**
+ * Injects the scope of the request into a handler: the owner of the Tasks that it may see, and of those that it
+ * creates.
+ */
 export const Scope = createParamDecorator((_: unknown, context: ExecutionContext) => scopeOf(requestOf(context).raw));
 
-/** A handler's parameter: whose request it is, and by which address of this service it came (`ApiCall`). */
+/** Injects the scope of the request, and the address of this service that it used (`ApiCall`), into a handler. */
 export const Call = (): ParameterDecorator => Request(CallPipe);
 
 const Request = createParamDecorator((_: unknown, context: ExecutionContext): Exchange => {

@@ -1,25 +1,25 @@
-/** What a caller may do: call agents and see what came of it, change workflows, manage keys. */
+/** Permissions of a caller: call agents and read their results, change workflows, manage keys. */
 export const PERMISSIONS = ['agents', 'workflows', 'admin'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** What a caller's access hangs on, as long as something is open for it. */
+/** Credential that a caller's access depends on while a stream is open. */
 export interface Proof {
-  /** The digest of the key. */
+  /** Digest of the key. */
   readonly key?: string;
-  /** When the token ends; Unix milliseconds. */
+  /** Expiry of the token in Unix milliseconds. */
   readonly endsAt?: number;
 }
 
-/** Who sent a request. What it makes belongs to the owner, within the tenant. */
+/** Sender of a request. What it creates belongs to the owner, within the tenant. */
 export interface Caller {
   readonly tenant: string;
   readonly owner: string;
   readonly permissions: ReadonlySet<Permission>;
-  /** Absent where nothing can be withdrawn. */
+  /** Credential that may be withdrawn; absent if none can. */
   readonly proof?: Proof;
 }
 
-/** Everyone, while callers have no identity. */
+/** Caller of every request without authentication. */
 export const ANONYMOUS: Caller = { tenant: '', owner: '', permissions: new Set(PERMISSIONS) };
 
 export function isPermission(name: unknown): name is Permission {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
-/** Answers younger than this are used as they are. */
+/** Age below which an answer is used as it is, in milliseconds. */
 const FRESH_MS = 1_000;
-/** Answers older than this are used no more. In between one is used while a new one is fetched. */
+/** Age above which an answer is not used, in milliseconds. In between it is used while a new one is fetched. */
 export const LONGEST_MS = 2_000;
 
 interface CachedAnswer<T> {
@@ -12,23 +12,24 @@ interface CachedAnswer<T> {
 }
 
 /**
- * What was found out about credentials, for a short time: no request waits for the database while its credentials are in
- * use, and nobody is let in longer than two seconds (`LONGEST_MS`) after a credential was revoked, at any replica.
- * Credentials that are not valid are not kept.
+ * Caches verified credentials for a short time.
+ * - Requests with credentials in use do not wait for the database.
+ * - A revoked credential is accepted for at most two seconds (`LONGEST_MS`), at any replica.
+ * - Invalid credentials are not cached.
  */
 export class CredentialCache<T> {
   private readonly kept = new LRUCache<string, CachedAnswer<T>>({ max: 10_000 });
 
   /**
-   * @param ask finds out; `undefined` where the credential is not valid
-   * @param now milliseconds of a clock that never goes back
+   * @param ask verifies a credential; returns `undefined` for an invalid one
+   * @param now milliseconds of a monotonic clock
    */
   constructor(
     private readonly ask: (digest: string) => Promise<T | undefined>,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** At once where it is known. Rejects as `ask` does. */
+  /** Looks a credential up; synchronous if it is cached. Rejects like `ask`. */
   of(digest: string): T | Promise<T | undefined> {
     const known = this.kept.get(digest);
     if (!known) return this.find(digest);
@@ -36,13 +37,13 @@ export class CredentialCache<T> {
     if (age >= LONGEST_MS) return this.find(digest);
     if (age >= FRESH_MS && !known.asking) {
       known.asking = true;
-      // Whoever needs the answer asks again.
+      // A failed refresh is retried by the next request.
       this.find(digest).catch(() => (known.asking = false));
     }
     return known.value;
   }
 
-  /** Forgets one credential here; the other replicas forget it in time. */
+  /** Removes one credential from this cache; other replicas drop it by age. */
   forget(digest: string): void {
     this.kept.delete(digest);
   }

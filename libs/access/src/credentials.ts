@@ -1,19 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a request says of who sent it: a key or token of a caller, a node call of a replica, or a ticket. */
+/** Credentials that a request presents: a key or token of a caller, a node call of a replica, or a ticket. */
 export interface Credentials {
   kind: 'bearer' | 'node' | 'ticket';
   value: string;
 }
 
-/** The scheme of calls that replicas make of each other for a run. */
+/** Authentication scheme of calls that replicas make to each other for a run. */
 export const NODE_SCHEME = 'Parley-Node';
 
-/** The subprotocol that a WebSocket of the event gateway speaks, and the one that carries a ticket beside it. */
+/** Subprotocol of the event gateway's WebSocket, and prefix of the one that carries a ticket. */
 export const EVENTS_PROTOCOL = 'parley.events';
 export const TICKET_PROTOCOL = 'parley.ticket.';
 
-/** `Authorization` before `X-API-Key` before a ticket; `undefined` where a request says nothing. */
+/** Returns the credentials in `Authorization`, else in `X-API-Key`; `undefined` without any. */
 export function presentedCredentials(headers: IncomingHttpHeaders): Credentials | undefined {
   const { authorization } = headers;
   if (authorization !== undefined) return ofAuthorization(authorization);
@@ -21,7 +21,7 @@ export function presentedCredentials(headers: IncomingHttpHeaders): Credentials 
   return typeof key === 'string' ? { kind: 'bearer', value: key } : undefined;
 }
 
-/** As above, also from the subprotocols that the client of a WebSocket offers. */
+/** Returns the ticket that a WebSocket client offers as a subprotocol, else the credentials in the headers. */
 export function upgradeCredentials(headers: IncomingHttpHeaders): Credentials | undefined {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((it) => it.trim());
   const ticket = offered.find((it) => it.startsWith(TICKET_PROTOCOL));
@@ -29,7 +29,7 @@ export function upgradeCredentials(headers: IncomingHttpHeaders): Credentials | 
   return presentedCredentials(headers);
 }
 
-/** A scheme that is not known is a credential that is not valid. */
+/** Parses an `Authorization` header. An unknown scheme yields an invalid credential. */
 function ofAuthorization(header: string): Credentials {
   const [, scheme = '', value = ''] = /^(\S+) +(\S+) *$/.exec(header) ?? [];
   if (scheme === NODE_SCHEME) return { kind: 'node', value };

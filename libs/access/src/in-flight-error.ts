@@ -3,7 +3,10 @@ import type { InFlightRefusal } from '#libs/service';
 
 const RETRY_AFTER_SECONDS = '1';
 
-/** The error where too much is in flight: 429 where it is the caller's or its tenant's, else 503; with the seconds to wait. */
+/**
+ * Returns the error for a request beyond the bytes in flight: 429 at the limit of the caller or its tenant, else 503,
+ * both with the seconds to wait.
+ */
 export function inFlightError(refusal: InFlightRefusal): A2AError {
   const metadata = { limit: 'in-flight', retryAfterSeconds: RETRY_AFTER_SECONDS };
   if (refusal !== 'service') {

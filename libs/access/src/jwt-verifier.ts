@@ -5,20 +5,20 @@ import { LRUCache } from 'lru-cache';
 import { type Caller, isPermission, type Permission } from './caller.js';
 import { digestOf } from './key-digest.js';
 
-/** A verified token is believed for so long, no longer than it says itself: then its key may have been withdrawn. */
+/** Milliseconds for which a verified token is trusted, up to its expiry: afterwards its key may have been withdrawn. */
 const BELIEVED_MS = 60_000;
 const MAX_CLAIM = 255;
-/** No time after it can be written down, here or in the database: a token that ends later is not valid. */
+/** Latest expiry that can be represented, here and in the database: a token that expires later is invalid. */
 const LAST_MS = Date.UTC(9999, 11, 31);
-/** What a token may do that says nothing of scopes. */
+/** Permissions of a token without a scope claim. */
 const WITHOUT_SCOPES: readonly Permission[] = ['agents', 'workflows'];
 
-/** Verifies the bearer tokens of an identity provider (RFC 7519, RFC 9068) and reads whose they are. */
+/** Verifies the bearer tokens of an identity provider (RFC 7519, RFC 9068) and reads their owners. */
 export class JwtVerifier {
   private readonly keys: JWTVerifyGetKey;
   private readonly believed = new LRUCache<string, { caller: Caller; until: number }>({ max: 10_000 });
 
-  /** @param fetch reaches the provider's keys; they are kept, and asked for again where a token names an unknown one */
+  /** @param fetch loads the provider's keys; they are cached, and reloaded if a token names an unknown one */
   constructor(
     private readonly config: JwtConfig,
     fetch: OutboundFetch,
@@ -28,8 +28,8 @@ export class JwtVerifier {
   }
 
   /**
-   * `undefined` for a token that is not valid; at once for one that was verified a short time ago.
-   * @throws whatever keeps the provider's keys from being read
+   * Verifies a token; returns `undefined` for an invalid one. A recently verified token is answered from the cache.
+   * @throws any error that prevents reading the provider's keys
    */
   caller(token: string): Caller | undefined | Promise<Caller | undefined> {
     const digest = digestOf(token);
@@ -69,21 +69,22 @@ export class JwtVerifier {
 }
 
 /**
- * Providers sign other things with the same key, for the same audience: a logout, a proof of possession. Those say what
- * they are (RFC 8725, section 3.11); many access tokens say nothing, or just JWT.
+ * True if the `typ` of a token fits calls. Providers sign other tokens with the same key for the same audience, such as
+ * logouts and proofs of possession. Those declare their type (RFC 8725, section 3.11); many access tokens declare none,
+ * or just JWT.
  */
 function isForCalls(typ: string | undefined): boolean {
   return typ === undefined || /^(application\/)?(at\+)?jwt$/i.test(typ);
 }
 
-/** Where the keys cannot be read nobody knows whether a token is valid. */
+/** True if the keys cannot be read, so the validity of the token is unknown. */
 function isFaultOfProvider(error: errors.JOSEError): boolean {
   return (
     error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC'
   );
 }
 
-/** `undefined` where a claim that says whose the token is is missing. */
+/** Returns the caller that the claims name; `undefined` if a required claim is missing. */
 function callerOfClaims(claims: JWTPayload, config: JwtConfig): Caller | undefined {
   const owner = claims[config.ownerClaim];
   const tenant = config.tenantClaim === undefined ? '' : claims[config.tenantClaim];
@@ -91,7 +92,10 @@ function callerOfClaims(claims: JWTPayload, config: JwtConfig): Caller | undefin
   return { tenant: tenant as string, owner, permissions: permissionsOf(claims[config.scopeClaim]) };
 }
 
-/** What the database keeps letter by letter: it writes halves of characters all alike, so two names would be one. */
+/**
+ * True if the database stores the claim without loss: it replaces all lone surrogates alike, so two names would become
+ * one.
+ */
 function isName(claim: unknown): claim is string {
   return (
     typeof claim === 'string' &&
@@ -102,7 +106,7 @@ function isName(claim: unknown): claim is string {
   );
 }
 
-/** Words separated by spaces (RFC 8693, section 4.2), or a list of them. */
+/** Reads permissions: words separated by spaces (RFC 8693, section 4.2), or a list of words. */
 function permissionsOf(claim: unknown): Set<Permission> {
   if (claim === undefined) return new Set(WITHOUT_SCOPES);
   const words = typeof claim === 'string' ? claim.split(' ') : claim;

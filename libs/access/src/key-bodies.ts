@@ -9,7 +9,7 @@ const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 const OVERLAP = { message: `must be a whole number from 0 to ${MAX_OVERLAP_SECONDS}` };
 const UNKNOWN = 'is not known';
 
-/** A key that is to be made. */
+/** Key to create. */
 @ApiClosed()
 export class MakeKeyBody {
   static readonly unknown = UNKNOWN;
@@ -30,7 +30,7 @@ export class MakeKeyBody {
   scopes: Permission[] = ['agents'];
 }
 
-/** How a key is replaced. */
+/** Replacement of a key. */
 @ApiClosed()
 export class RotateKeyBody {
   static readonly optional = true;
@@ -51,7 +51,7 @@ export class RotateKeyBody {
   overlapSeconds = 0;
 }
 
-/** Names fields as callers of keys know them: `scopes.0`, and `body` for the whole of it. */
+/** Creates the error of a body. It names fields in dotted form: `scopes.0`, and `body` for the whole body. */
 function refusal(entries: ProblemEntry[]): A2AError {
   return invalidParams(
     ...entries.map(({ path, detail }) =>

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { ApiKey, MadeKey } from './api-keys.js';
 import { type Permission, PERMISSIONS } from './caller.js';
 
-/** A key as it is shown: never the key itself. */
+/** Key as it is shown: never the key itself. */
 export class KeyView implements ApiKey {
   @ApiProperty({ format: 'uuid', example: '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11' })
   id!: string;
@@ -23,7 +23,7 @@ export class KeyView implements ApiKey {
   endsAt?: Date;
 }
 
-/** A key that was just made. */
+/** Newly created key. */
 export class MadeKeyView extends KeyView implements MadeKey {
   @ApiProperty({ description: 'What the caller sends; it is shown only in this answer.', example: 'parley_…' })
   key!: string;

@@ -27,7 +27,7 @@ import { Caller } from './caller.decorator.js';
 import { MakeKeyBody, RotateKeyBody } from './key-bodies.js';
 import { KeyListView, MadeKeyView } from './key-views.js';
 
-/** A key that is made while nobody is asked for one would let its holder in later. */
+/** Refuses the management of keys unless AUTH_MODE is `api-key`: a key created now would admit its holder later. */
 @Injectable()
 class KeysInUse implements CanActivate {
   constructor(private readonly config: AppConfig) {}
@@ -38,7 +38,7 @@ class KeysInUse implements CanActivate {
   }
 }
 
-/** Keys of callers. Needs the scope `admin`, and AUTH_MODE=api-key. */
+/** Manages the keys of callers. Needs the scope `admin`, and AUTH_MODE=api-key. */
 @ApiTags('keys')
 @Controller('api/keys')
 @UseGuards(KeysInUse)

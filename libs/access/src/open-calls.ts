@@ -11,15 +11,15 @@ interface OpenCall {
 }
 
 /**
- * Ends the streams of a caller whose key was revoked or whose token has ended: a stream may be open for hours, and is as
- * much access as a new request. Within a second of the time when new requests are refused. A plain request that was let
- * in is answered.
+ * Ends the streams of callers whose key was revoked or whose token has expired: a stream may be open for hours, and
+ * grants as much access as new requests. It ends streams within a second after new requests are refused. Admitted plain
+ * requests are answered.
  */
 @Injectable()
 export class OpenCalls implements OnModuleDestroy {
   private readonly open = new PassingSet<OpenCall>();
   private readonly timer: NodeJS.Timeout;
-  /** What is being found out at the moment. */
+  /** Proofs that are being verified. */
   private readonly asked = new Set<Proof>();
 
   constructor(private readonly authentication: Authentication) {
@@ -27,8 +27,9 @@ export class OpenCalls implements OnModuleDestroy {
   }
 
   /**
-   * @param end ends the stream; false where there is none yet: it is called again then
-   * @returns what to call when the stream has ended by itself
+   * Watches a stream.
+   * @param end ends the stream; returns false if it has not begun yet, and is called again then
+   * @returns the function to call when the stream has ended by itself
    */
   watch({ proof }: Caller, end: () => boolean): () => void {
     if (!proof) return NOTHING;
@@ -40,14 +41,14 @@ export class OpenCalls implements OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** What takes long keeps nothing else waiting, and is not asked again meanwhile. */
+  /** Verifies the proofs of open streams. A slow verification delays no other, and is not repeated meanwhile. */
   private look(): void {
     for (const [proof, calls] of Map.groupBy(this.open, ({ value }) => value.proof)) {
       if (!this.asked.has(proof)) void this.endUnlessHeld(proof, calls);
     }
   }
 
-  /** Never rejects: where it cannot be found out, everything stays open. */
+  /** Ends the streams of an invalid proof. Never rejects: if the proof cannot be verified, the streams stay open. */
   private async endUnlessHeld(proof: Proof, calls: readonly Passing<OpenCall>[]): Promise<void> {
     this.asked.add(proof);
     const holds = await this.authentication.holds(proof).catch(() => true);

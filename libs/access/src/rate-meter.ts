@@ -1,12 +1,12 @@
-/** So many requests in so many milliseconds. */
+/** Number of requests in a period of milliseconds. */
 export interface Rate {
   readonly requests: number;
   readonly perMs: number;
 }
 
 /**
- * A token bucket that holds one period's requests and fills evenly, kept as one number: the time at which it will be
- * full again (the "generic cell rate algorithm").
+ * Token bucket that holds the requests of one period and fills evenly. Its state is one number: the time at which it
+ * will be full (the "generic cell rate algorithm").
  */
 export class RateMeter {
   private fullAt = 0;
@@ -18,8 +18,8 @@ export class RateMeter {
 
   /**
    * Takes one token.
-   * @param now milliseconds of a clock that never goes back
-   * @returns 0, or, where there is none, the milliseconds until there is; nothing is taken then
+   * @param now milliseconds of a monotonic clock
+   * @returns 0, or the milliseconds until a token is available; nothing is taken then
    */
   take(now: number): number {
     const fullAt = Math.max(this.fullAt, now) + this.each;
@@ -30,7 +30,7 @@ export class RateMeter {
     return 0;
   }
 
-  /** Whether it is full. */
+  /** True if the bucket is full. */
   isIdle(now: number): boolean {
     return now >= this.fullAt;
   }

@@ -2,23 +2,24 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { InFlight } from '#libs/service';
 
-/** Number of bodies that are read in large pieces at the same time. */
+/** Maximum number of bodies that are read in large pieces concurrently. */
 const AT_ONCE = 4;
-/** Bytes that a body may bring without a place: so slow ones need none. */
+/** Bytes that a body may bring without a place: slow bodies need none. */
 const WITHOUT_PLACE = 64 * 1024;
-/** Milliseconds after which a body that brings less than that gives its place up. */
+/** Milliseconds after which a slower body gives its place up. */
 const TURN_MS = 100;
-/** Milliseconds that a connection which ends with its answer is still read. */
+/** Maximum milliseconds for which a closing connection is still read. */
 const LONGEST_END_MS = 30_000;
 
 /**
- * Reads the bodies of requests that were refused to their ends, and drops them: a caller that is still sending would see
- * a broken connection instead of its answer.
+ * Reads the bodies of refused requests to their ends, and drops them: a caller that is still sending would see a broken
+ * connection instead of the response.
  *
- * - A few are read at a time: of each connection Node reads megabytes before it looks at the next, and hundreds of them at
- *   once would keep it from everything else.
- * - A slow body holds no place: it delays another one by a tenth of a second at most.
- * - A connection that ends with the answer (`Connection: close`) stays open until its body is read, half a minute at most.
+ * - Only a few are read concurrently. Node reads megabytes of one connection before it polls the next: hundreds of them
+ *   would block everything else.
+ * - A slow body holds no place: it delays another one by at most a tenth of a second.
+ * - A connection that closes after the response (`Connection: close`) stays open until its body is read, at most half a
+ *   minute.
  */
 export class RefusedBodies {
   private readonly waiting = new Set<RefusedBody>();
@@ -26,23 +27,23 @@ export class RefusedBodies {
 
   constructor(private readonly inFlight: Pick<InFlight, 'dropped'>) {}
 
-  /** The answer may be sent already; what comes of the body waits in the connection until it is its turn. */
+  /** Drops the body of a request, which may be answered already. The body waits in the connection for its turn. */
   drop(request: IncomingMessage): void {
     new RefusedBody(request, this).begin();
   }
 
-  /** Has a body wait for a place. */
+  /** Queues a body for a place. */
   queue(body: RefusedBody): void {
     this.waiting.add(body);
     this.next();
   }
 
-  /** Bytes of a body were read and dropped. */
+  /** Counts bytes that were read and dropped. */
   dropped(bytes: number): void {
     this.inFlight.dropped(bytes);
   }
 
-  /** A body needs no place any more. */
+  /** Releases the place of a body. */
   leave(body: RefusedBody, hadPlace: boolean): void {
     this.waiting.delete(body);
     if (!hadPlace) return;
@@ -60,12 +61,12 @@ export class RefusedBodies {
   }
 }
 
-/** A body, from its refusal to its end or that of its connection. */
+/** Body of a refused request, from the refusal to its end or that of its connection. */
 class RefusedBody {
   private readonly socket: Socket;
   private turn: NodeJS.Timeout | undefined;
   private isWaiting = false;
-  /** Bytes since the body was last given a place, or had one taken. */
+  /** Bytes since the body last got a place, or lost one. */
   private bytes = 0;
 
   constructor(
@@ -80,7 +81,7 @@ class RefusedBody {
     const count = (chunk: Buffer): void => this.take(chunk.length);
     const stayOpen = keepOpen(socket);
     const done = (): void => {
-      // The connection may have many more requests.
+      // Remove all listeners: the connection may serve many more requests.
       socket.off('close', done);
       request.off('data', count).off('end', done).off('error', done);
       clearTimeout(this.turn);
@@ -88,14 +89,14 @@ class RefusedBody {
       this.turn = undefined;
       stayOpen();
     };
-    // A request that was answered already hears no more of its connection.
+    // An answered request gets no more events of its connection.
     socket.once('close', done);
     request.on('data', count).once('end', done).once('error', done);
-    // The answer is sent, and nothing is read: that alone would be idleness to Node, which closes such a connection.
+    // The response is sent, and nothing is read: Node would close such a connection as idle.
     request.on('timeout', () => undefined);
   }
 
-  /** Reads as fast as it comes, as long as it comes fast. */
+  /** Reads at full speed while the body arrives fast. */
   read(): void {
     this.isWaiting = false;
     this.bytes = 0;
@@ -124,12 +125,12 @@ class RefusedBody {
 }
 
 /**
- * Keeps a connection that ends with its answer open for reading: closed with something unread, it would be reset, and the
- * answer lost on its way. @returns what ends that; then the connection ends, if it was to
+ * Keeps a closing connection open for reading: if it were closed with unread data, it would be reset, and the response
+ * lost. @returns the function that ends this; the connection then closes if it was about to
  */
 function keepOpen(socket: Socket): () => void {
   let late: NodeJS.Timeout | undefined;
-  // What Node calls once the last answer of a connection is written.
+  // Node calls this once the last response of a connection is written.
   socket.destroySoon = () => {
     socket.end();
     late ??= setTimeout(() => socket.destroy(), LONGEST_END_MS).unref();

@@ -1,25 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import { ANONYMOUS, type Caller } from './caller.js';
 
-/** On the request itself, and gone with it: a WeakMap would have an entry to add and to collect for every request. */
+/**
+ * Key of the caller on the request itself. It is released with the request; a WeakMap would add and collect an entry
+ * per request.
+ */
 const CALLER = Symbol('caller');
 
 interface Identified extends IncomingMessage {
   [CALLER]?: Caller;
 }
 
-/** Whose request it is; `ANONYMOUS` where nobody was asked who they are. */
+/** Returns the caller of a request; `ANONYMOUS` without authentication. */
 export function callerOf(request: IncomingMessage): Caller {
   return (request as Identified)[CALLER] ?? ANONYMOUS;
 }
 
-/** Whose Tasks a request may see, and to whom those that it makes belong. */
+/** Returns the owner of the Tasks that a request may see, and of those that it creates. */
 export function scopeOf(request: IncomingMessage): { tenant: string; owner: string } {
   const { tenant, owner } = callerOf(request);
   return { tenant, owner };
 }
 
-/** Says whose request it is, for all who handle it. */
+/** Sets the caller of a request for all its handlers. */
 export function identify(request: IncomingMessage, caller: Caller): void {
   (request as Identified)[CALLER] = caller;
 }

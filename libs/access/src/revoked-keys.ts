@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type FactPayloads, Metrics, OnFact } from '#libs/service';
 
-/** Tells operators of API keys that were revoked or replaced: a line of the audit log and a count. */
+/** Reports revoked and replaced API keys to operators: a line of the audit log and a count. */
 @Injectable()
 export class RevokedKeys {
   private readonly logger = new Logger('Audit');

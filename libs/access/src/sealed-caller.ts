@@ -1,24 +1,24 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Caller, isPermission } from './caller.js';
 
-/** Who is named: never what his access hangs on. A seal can be read by whoever it is sent through. */
+/** Caller named in a seal, without its proof: intermediaries can read a seal. */
 export type SealedCaller = Pick<Caller, 'tenant' | 'owner' | 'permissions'>;
 
 interface Sealed {
-  /** Tenant, owner, permissions, and when it ends in Unix milliseconds. */
+  /** Tenant, owner, permissions, and expiry in Unix milliseconds. */
   t: string;
   o: string;
   p: string[];
   e: number;
 }
 
-/** The scheme's name keeps seals of another form, or for another purpose, apart. */
+/** Context of the signature: it separates seals of other forms and purposes. */
 const CONTEXT = 'parley-caller-1:node';
 const MAX_LENGTH = 8192;
 
 /**
- * Says on behalf of whom a replica calls a node, so that every replica believes it: the caller and an end, signed with the
- * secret that the replicas share (HMAC-SHA-256). All characters of a seal are those of an HTTP token.
+ * Seals the caller for which a replica calls a node, so that every replica trusts it: the caller and an expiry, signed
+ * with the shared secret of the replicas (HMAC-SHA-256). A seal consists of characters of an HTTP token.
  */
 export class CallerSeal {
   constructor(private readonly secret: Buffer) {}
@@ -29,7 +29,7 @@ export class CallerSeal {
     return `${text}.${this.sign(text).toString('base64url')}`;
   }
 
-  /** `undefined` where it was not sealed by one of us, or has ended. */
+  /** Opens a seal; returns `undefined` if no replica sealed it, or it has expired. */
   open(seal: string, now = Date.now()): Caller | undefined {
     const [text = '', signature = '', ...rest] = seal.length > MAX_LENGTH ? [] : seal.split('.');
     const given = Buffer.from(signature, 'base64url');

@@ -2,27 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { retryAfter } from './caller-limits.js';
 
-/** What a request asks when it turns out to be for a stream. */
+/** Permit that a request uses once it turns out to be for a stream. */
 export interface StreamPermit {
   /** @throws A2AError RATE_LIMITED */
   openStream(): void;
 }
 
-/** On the request itself, as the caller is. */
+/** Key of the permit on the request itself, like that of the caller. */
 const PERMIT = Symbol('stream permit');
 
 interface Permitted extends IncomingMessage {
   [PERMIT]?: StreamPermit | undefined;
 }
 
-/** Says whom a request asks. */
+/** Sets the permit of a request. */
 export function permitStreams(request: IncomingMessage, permit: StreamPermit | undefined): void {
   (request as Permitted)[PERMIT] = permit;
 }
 
 /**
- * Lets the answer be a stream, until it closes; to be called before anything is done for it, again without effect. Where a
- * route answers with nothing but a stream, the auth guard has asked already.
+ * Admits the response as a stream, until it closes. Call it before any work is done for it; repeated calls have no
+ * effect. For routes that respond with nothing but a stream, the auth guard has called it already.
  * @throws A2AError RATE_LIMITED
  */
 export function admitStream(reply: FastifyReply): void {

@@ -4,7 +4,7 @@ import { Authentication } from './authentication.js';
 import { Caller } from './caller.decorator.js';
 import { EVENTS_PROTOCOL, TICKET_PROTOCOL } from './credentials.js';
 
-/** What opens a WebSocket in a browser, which can send it no header. */
+/** Ticket that opens a WebSocket in a browser, which cannot send a header. */
 export class TicketView {
   @ApiProperty({ example: 'mT0vXyq0x7p3n1l9s4f6b2k8d5h7j1c3a9z0w2e4r6t' })
   ticket!: string;
@@ -21,8 +21,8 @@ export class TicketView {
 }
 
 /**
- * Tickets stand for the caller once, within thirty seconds and at every replica, and open nothing but the event gateway's
- * WebSocket.
+ * Issues tickets. A ticket identifies the caller once, within thirty seconds and at every replica. It opens only the
+ * event gateway's WebSocket.
  */
 @ApiTags('events')
 @Controller('api/tickets')

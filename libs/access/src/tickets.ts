@@ -3,17 +3,17 @@ import type { Database } from '#libs/postgres';
 import { type Caller, isPermission } from './caller.js';
 import { digestOf } from './key-digest.js';
 
-/** How long a ticket opens a WebSocket. */
+/** Seconds for which a ticket opens a WebSocket. */
 const TICKET_SECONDS = 30;
 const TICKET_BYTES = 32;
-/** What a ticket looks like; all characters are those of an HTTP token. */
+/** Form of a ticket; all characters are those of an HTTP token. */
 const FORM = /^[\w-]{43}$/;
-/** How many that nobody used are cleared away whenever one is made. */
+/** Maximum number of expired tickets that each new ticket removes. */
 const CLEARED_AT_ONCE = 100;
 
 /**
- * What stands for a caller once, for thirty seconds, at every replica. A ticket is random and says nothing of whose it
- * is; only its digest is kept. It ends with the key or the token of whoever asked for it.
+ * Issues tickets that identify a caller once, for thirty seconds, at every replica. A ticket is random and reveals no
+ * owner; only its digest is stored. It expires with the key or the token of its owner.
  */
 export class Tickets {
   constructor(private readonly database: Pick<Database, 'pool'>) {}
@@ -29,7 +29,7 @@ export class Tickets {
     return { ticket, expiresAt: rows[0]!.ends_at };
   }
 
-  /** Whose ticket it is; from then on it is nobody's. Of several who come with it at once one alone is told. */
+  /** Redeems a ticket: returns its owner, and invalidates it. Of concurrent redemptions only one succeeds. */
   async redeem(ticket: string): Promise<Caller | undefined> {
     if (!FORM.test(ticket)) return undefined;
     const { rows } = await this.database.pool.query<TicketRow>({

@@ -11,12 +11,12 @@ import { ServedHosts } from './served-hosts.js';
 
 const logger = new Logger('BrowserGuard');
 
-/** Probes call by whatever address they find, and are told no more than that the service lives. */
+/** Health probes use any address, and learn only the state of the service. */
 const HEALTH = /^\/health\//;
 
 /**
- * Keeps web pages of others from calling this service through the browser of somebody who can reach it: ADR 20. What is
- * no browser passes, as long as it calls by a host that is served.
+ * Protects the service from foreign web pages in the browser of a user who can reach it (ADR 20). Requests that come
+ * from no browser pass if they name a served host.
  */
 @Injectable()
 export class BrowserGuard {
@@ -31,14 +31,14 @@ export class BrowserGuard {
   ) {
     const urls = [config.publicUrl, config.internalUrl].filter((url) => url !== undefined);
     this.ownHosts = urls.map((url) => new URL(url).host);
-    // Where callers have to say who they are, a page that came by a name of its own has nothing to say.
+    // If callers must authenticate, a page under a foreign host name has no credentials.
     const checked = config.auth.mode === 'none' || config.allowedHosts.length > 0;
     const named = [bracketed(config.host), ...this.ownHosts.map(withoutPort), ...config.allowedHosts];
     this.hosts = new ServedHosts(checked ? named : ['*']);
     this.listed = new Set(config.corsOrigins);
   }
 
-  /** Whether nothing at all speaks against a request: that of every client that is no browser and behind no proxy. */
+  /** True if nothing indicates a browser or a proxy: the fast path of most clients. */
   clears({ headers, url, socket }: IncomingMessage): boolean {
     return (
       headers.origin === undefined &&
@@ -50,15 +50,15 @@ export class BrowserGuard {
   }
 
   /**
-   * Why a request is not served: 421 for a host that is not ours, 403 for a page that is not.
-   * @param route the pattern that the router matched; `undefined` where it matched none
+   * Returns the refusal of a request: 421 for a host that is not served, 403 for a foreign page.
+   * @param route the pattern that the router matched; `undefined` without a match
    */
   refusal(request: IncomingMessage, route: string | undefined): A2AError | undefined {
     if (route !== undefined && HEALTH.test(route)) return undefined;
     const { headers, socket } = request;
     const isPublic = routeAccess(request.method ?? '', route) === 'public';
     const forwarded = this.address.forwardedHost(request);
-    // What a proxy was called by decides only about what is not for everybody: it shows nothing else.
+    // The forwarded host matters only for routes that are not public.
     const named = [
       ...targetHost(request.url),
       headers.host,
@@ -81,13 +81,13 @@ export class BrowserGuard {
 
 const SLASH = 47;
 
-/** The host of a request target in absolute form (RFC 9112, section 3.2.2), which stands above the Host header. */
+/** Returns the host of a request target in absolute form (RFC 9112, section 3.2.2), which overrides the Host header. */
 function targetHost(target = ''): (string | undefined)[] {
   if (target.charCodeAt(0) === SLASH || target === '*') return [];
   return [/^https?:\/\/([^/?#]*)/i.exec(target)?.[1]];
 }
 
-/** Hosts of URLs count on every port: a port is not what a page can take over. */
+/** Removes the port: hosts of URLs are served on every port, since a page cannot take over a port. */
 function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }

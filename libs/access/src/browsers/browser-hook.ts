@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { foreignPage, hostMissing } from '../access-errors.js';
 import type { BrowserGuard } from './browser-guard.js';
 
-/** Reads that have something fetched from elsewhere: what answers to them is not all that they do. */
+/** Reads that fetch from remote servers, so they have effects beyond their response. */
 const FETCHING = /^\/api\/agent-card$/;
 
 /**
- * Refuses what pages of others have a browser ask for; to be called before `guardRoutes`, so that it comes before
- * credentials are looked at and before anything is read. Refusals are A2AErrors that each surface tells in its own shape.
- * It also refuses what names no host: Node, which would, closes the connection at once, and a caller that is still
- * sending loses the answer.
+ * Refuses requests that foreign pages cause in a browser. Call it before `guardRoutes`, so that it runs before
+ * credentials are verified and before any body is read. Refusals are A2AErrors that each surface renders in its own
+ * form. It also refuses requests without a host: Node would close the connection at once, and a caller that is still
+ * sending would lose the response.
  */
 export function guardBrowsers(fastify: FastifyInstance, guard: BrowserGuard): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -27,17 +27,20 @@ function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.host === undefined && httpVersion !== '1.0';
 }
 
-/** On plain HTTP, other than on loopback, no browser says which page an image is for: only what is none may leave it out. */
+/**
+ * Refuses browser requests without origin headers. On plain HTTP, except on loopback, browsers do not reveal the page
+ * behind an image; only other clients may omit the headers.
+ */
 function refuseUnmarked({ headers }: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   done(isBrowser(headers) && !isMarked(headers) ? foreignPage() : undefined);
 }
 
-/** Every browser calls itself so, and no page can change that. */
+/** True if the client identifies itself as a browser; pages cannot change that header. */
 function isBrowser(headers: IncomingHttpHeaders): boolean {
   return headers['user-agent']?.startsWith('Mozilla/') === true;
 }
 
-/** Only a script of our own page can have sent it, or one that CORS asked about: the guard has looked at both. */
+/** True if only a script of this service's page, or one that CORS permitted, can have sent the request. */
 function isMarked(headers: IncomingHttpHeaders): boolean {
   return ['sec-fetch-site', 'origin', 'x-requested-with'].some((name) => headers[name] !== undefined);
 }

@@ -1,12 +1,12 @@
-/** A host as a request, a URL or the configuration names it. */
+/** Host in a request, a URL or the configuration. */
 export interface HostName {
-  /** In lower case, without brackets and without the dot that a full name may end with. */
+  /** Name in lower case, without brackets and without a trailing dot. */
   name: string;
-  /** `''` where none is said. */
+  /** Port; `''` if there is none. */
   port: string;
 }
 
-/** Reads `name`, `name:port`, `192.0.2.1:port` or `[2001:db8::1]:port`; `undefined` where it is no host. */
+/** Parses `name`, `name:port`, `192.0.2.1:port` or `[2001:db8::1]:port`; returns `undefined` for other text. */
 export function readHost(text: string): HostName | undefined {
   const [, plain, address, port = ''] = HOST.exec(text) ?? [];
   const name = (plain?.replace(/\.$/, '') ?? address ?? '').toLowerCase();

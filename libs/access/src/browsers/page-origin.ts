@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Whose pages may call: those of this service, by its hosts, and those that the operator lists. */
+/** Pages that may call: those of this service, by its hosts, and those that the operator lists. */
 export interface CallingPages {
-  /** The hosts, with their ports, that the service has in the eyes of the browser. */
+  /** Hosts of the service, with their ports, as the browser sees them. */
   own: readonly (string | undefined)[];
-  /** `https://app.example.com`; `*` stands for all. */
+  /** Origins such as `https://app.example.com`; `*` matches all. */
   listed: ReadonlySet<string>;
 }
 
 /**
- * Whether a request was caused by a page of another origin. A browser says so in `Origin`, with all that is not GET and
- * with all that a script may read, and in `Sec-Fetch-Site` (of pages that it trusts to be where they say). What says
- * neither is no browser, or one that reads what it is not shown.
+ * True if a page of another origin caused the request. A browser reports that in `Origin`, for all methods but GET and
+ * for everything that a script may read, and in `Sec-Fetch-Site` (for trustworthy pages). A request with neither header
+ * comes from no browser, or its response is not exposed to the page.
  */
 export function isForeignPage(headers: IncomingHttpHeaders, { own, listed }: CallingPages): boolean {
   const { origin } = headers;
@@ -24,8 +24,8 @@ export function isForeignPage(headers: IncomingHttpHeaders, { own, listed }: Cal
 }
 
 /**
- * Whether an origin is a host's. Its scheme does not count: behind a proxy that ends TLS the host is called by another
- * one, and browsers tell the two apart in `Sec-Fetch-Site`.
+ * True if an origin has this host. The scheme is ignored: behind a proxy that terminates TLS it differs, and browsers
+ * report the difference in `Sec-Fetch-Site`.
  */
 function isOriginOf(origin: string, host: string): boolean {
   const [, scheme, named] = ORIGIN.exec(origin) ?? [];
@@ -34,7 +34,7 @@ function isOriginOf(origin: string, host: string): boolean {
   return withoutEnding(named, standard) === withoutEnding(host.toLowerCase(), standard);
 }
 
-/** As browsers write it. `null` is none. */
+/** Origin as browsers write it; `null` does not match. */
 const ORIGIN = /^(https?):\/\/([^/\s@?#]+)$/;
 
 function withoutEnding(text: string, ending: string): string {

@@ -4,22 +4,22 @@ import { isLoopbackHost } from '#libs/service';
 import { LRUCache } from 'lru-cache';
 import { type HostName, readHost } from './host-name.js';
 
-/** The end of a connection that is ours, as `net.Socket` tells it. */
+/** Local end of a connection, as in `net.Socket`. */
 export interface Reached {
   readonly localAddress?: string | undefined;
 }
 
 /**
- * The hosts by which a service may be called. A page whose name its owner leads to this machine (DNS rebinding) calls by
- * its own name, which is none of them. Loopback names and addresses always are: nobody else can own them. So is the
- * address that a connection was made to.
+ * Hosts by which a service may be called. DNS rebinding uses the attacker's host name, which is not among them.
+ * Loopback names and addresses are always served, since no attacker can own them; so is the local address of the
+ * connection.
  */
 export class ServedHosts {
   private readonly all: boolean;
   private readonly names: HostName[] = [];
-  /** Of names below one: with the dot. */
+  /** Endings of subdomains, including the dot. */
   private readonly endings: HostName[] = [];
-  /** A client that invents more hosts costs itself a new look each time. */
+  /** Cached answers. A client that invents hosts only causes its own lookups. */
   private readonly answers = new LRUCache<string, boolean>({ max: 256 });
 
   /** @param entries `host`, `host:port`, `*.host`, `*.host:port`, or `*` for all; IPv6 addresses in brackets */
@@ -28,7 +28,7 @@ export class ServedHosts {
     for (const entry of entries) this.add(entry);
   }
 
-  /** @param host as the Host header says it; `undefined` where there is none */
+  /** True if a host is served. @param host value of the Host header; `undefined` without one */
   serves(host: string | undefined, reached: Reached): boolean {
     if (this.all) return true;
     if (host === undefined) return false;
@@ -61,7 +61,9 @@ export class ServedHosts {
   }
 }
 
-/** An entry without a port takes any. Clients leave out the port that is their scheme's own. */
+/**
+ * True if an entry's port matches. An entry without a port matches any. Clients omit the default port of their scheme.
+ */
 function takesPort(listed: string, port: string): boolean {
   return listed === '' || listed === port || (port === '' && (listed === '80' || listed === '443'));
 }
