@@ -1,15 +1,18 @@
 import type { CredentialSettings } from './credential.js';
 
 /**
- * Whether a credential may be sent to where a call goes. Without hosts of its own it goes to the origin that a workflow
- * names, and not to another one that the agent's card leads to.
+ * True if a credential may be sent to the endpoint of a call. Without hosts of its own it is bound to the origin of the
+ * agent's URL in the workflow; the agent's card cannot lead it to another one.
  */
 export function mayGoTo({ hosts }: CredentialSettings, endpoint: URL, agentUrl: string | undefined): boolean {
   if (hosts !== undefined) return hosts.includes(endpoint.origin);
   return agentUrl !== undefined && URL.canParse(agentUrl) && new URL(agentUrl).origin === endpoint.origin;
 }
 
-/** The origin that an entry of `hosts` names: `api.example.com` is `https://api.example.com`. `undefined` for anything else. */
+/**
+ * Returns the origin of an entry of `hosts`: `api.example.com` is `https://api.example.com`. Returns `undefined` for
+ * other text.
+ */
 export function originOf(entry: string): string | undefined {
   const text = /^https?:\/\//i.test(entry) ? entry : `https://${entry}`;
   if (!URL.canParse(text)) return undefined;

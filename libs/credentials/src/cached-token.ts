@@ -1,6 +1,6 @@
 import type { IssuedToken } from './token-request.js';
 
-/** So much of a token's life is left when another one is fetched, but never more than a minute. */
+/** Fraction of a token's lifetime that remains when it is refreshed, at most one minute. */
 const SHARE_LEFT = 0.2;
 const LONGEST_LEFT_MS = 60_000;
 
@@ -11,20 +11,20 @@ interface Current {
 }
 
 /**
- * The token of one credential. However many calls want it at once, one request fetches it; another one is fetched before
- * it ends. While that fails a token that has not ended yet is used.
+ * Token of one credential. Concurrent calls share one request for it, and it is refreshed before it expires. If the
+ * refresh fails, an unexpired token stays in use.
  */
 export class CachedToken {
   private current: Current | undefined;
   private fetching: Promise<string> | undefined;
 
-  /** @param now milliseconds of a clock that never goes back */
+  /** @param now milliseconds of a monotonic clock */
   constructor(
     private readonly fetch: () => Promise<IssuedToken>,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Rejects as `fetch` does. */
+  /** Returns the token. Rejects like `fetch`. */
   async get(): Promise<string> {
     const { current } = this;
     if (current !== undefined && this.now() < current.freshUntil) return current.value;
@@ -37,7 +37,7 @@ export class CachedToken {
     }
   }
 
-  /** Another token than one that an agent did not accept: the one that was fetched since, else a new one. */
+  /** Returns another token than one that an agent rejected: the one fetched since, else a new one. */
   async instead(refused: string): Promise<string> {
     if (this.current?.value === refused) this.current = undefined;
     return this.get();
@@ -48,7 +48,7 @@ export class CachedToken {
     return this.fetching;
   }
 
-  /** Its life counts from the request for it: the answer may have been on its way for long. */
+  /** Fetches a token. Its lifetime counts from the request, since the response may have been slow. */
   private async fetchOne(): Promise<string> {
     const askedAt = this.now();
     const { value, lifetimeMs } = await this.fetch();

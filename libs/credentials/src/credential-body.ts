@@ -30,7 +30,7 @@ const MAX_SCOPES = 50;
 /** `scope-token` of RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
 
-/** A credential as callers send it, in the form of its kind. */
+/** Credential as callers send it, in the form of its kind. */
 export abstract class CredentialBody {
   static readonly unknown = 'is not a field of this kind';
 
@@ -62,17 +62,19 @@ export abstract class CredentialBody {
   )
   hosts?: string[];
 
-  /** Of a kind that is not known nothing more can be said. @throws ProblemError 400 */
+  /**
+   * Creates the body of a credential's kind. No other member of an unknown kind is checked. @throws ProblemError 400
+   */
   static from(sent: { kind?: unknown }): CredentialBody {
     const found = CREDENTIAL_FORMS.find(({ kind }) => kind === sent.kind);
     if (!found) throw malformed(ONE_OF_THE_KINDS);
     return withMembers<CredentialBody>(found.form, sent);
   }
 
-  /** What is kept of it, and shown. */
+  /** Settings that are stored and shown. */
   abstract get settings(): CredentialSettings;
 
-  /** What is kept sealed. */
+  /** Secret that is stored sealed. */
   abstract get secret(): string;
 
   protected get bound(): Pick<CredentialSettings, 'hosts'> {
@@ -80,7 +82,7 @@ export abstract class CredentialBody {
   }
 }
 
-/** A credential that takes the place of another. The path names it, whatever the body says. */
+/** Credential that replaces another one. The path names it, and a name in the body is ignored. */
 export abstract class ReplacementBody extends CredentialBody {
   static override from(sent: object): CredentialBody {
     const named: object = { ...sent, name: 'named-by-its-path' };
@@ -200,7 +202,7 @@ export class OAuth2Body extends CredentialBody {
   }
 }
 
-/** Each kind with its form. */
+/** Forms of all kinds. */
 const CREDENTIAL_FORMS = [
   { kind: 'api-key', form: ApiKeyBody },
   { kind: 'bearer', form: BearerBody },

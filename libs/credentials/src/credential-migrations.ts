@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The credentials that calls to agents carry, by tenant and name. */
+/** Creates the table of credentials for calls to agents, by tenant and name. */
 export class CreateCredential1700000000800 implements MigrationInterface {
   readonly name = 'CreateCredential1700000000800';
 

@@ -1,9 +1,9 @@
-/** Knows who names credentials, so that none is deleted that somebody still wants. */
+/** Finds references to credentials, so that no referenced one is deleted. */
 export abstract class CredentialNamers {
-  /** The names of a tenant's workflows that name a credential; the newest revisions count. */
+  /** Returns the names of a tenant's workflows whose newest revision references a credential. */
   abstract workflows(tenant: string, credential: string): Promise<string[]>;
-  /** The names of a tenant's models that name a credential. */
+  /** Returns the names of a tenant's models that reference a credential. */
   abstract models(tenant: string, credential: string): Promise<string[]>;
-  /** The names of MCP servers that name a credential: the tenant's, and those that are everybody's. */
+  /** Returns the names of MCP servers that reference a credential: those of the tenant, and shared ones. */
   abstract servers(tenant: string, credential: string): Promise<string[]>;
 }

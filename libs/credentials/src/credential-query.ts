@@ -2,7 +2,7 @@ import { QueryText, QueryWholePageSize } from '#libs/http';
 import { MOST_CREDENTIALS } from './credential-store.js';
 import { CREDENTIAL_NAME } from './credential.js';
 
-/** Which credentials are listed. */
+/** Selection and page of listed credentials. */
 export class CredentialQuery {
   @QueryWholePageSize(MOST_CREDENTIALS)
   pageSize = MOST_CREDENTIALS;

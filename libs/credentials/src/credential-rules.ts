@@ -2,19 +2,19 @@ import { Each } from '#libs/http';
 import { applyDecorators } from '@nestjs/common';
 import { ArrayMaxSize, IsArray, ValidateBy, ValidateIf, type ValidationArguments } from 'class-validator';
 
-/** What a text must be, and how one is told of that is not. */
+/** Condition on a text, and the detail reported if it fails. */
 export type Check = readonly [test: (text: string, body: object) => boolean, detail: string];
 
 const MAX_SECRET = 8_192;
 const MAX_TEXT = 512;
-/** What may stand in a header, without spaces. */
+/** Characters of a header value without spaces. */
 export const VISIBLE = /^[\x21-\x7e]+$/;
-/** Anything but control characters; a user name without the colon that ends it (RFC 7617, section 2). */
+/** Text without control characters; a user name also has no colon, which would end it (RFC 7617, section 2). */
 const PRINTABLE = /^\P{Cc}+$/u;
 
 const printable: Check = [(text) => PRINTABLE.test(text), 'must not be empty or have control characters'];
 
-/** A text that passes every check; the first that it does not pass is told of. */
+/** Validates a text against every check; the first failed check is reported. */
 export function Text(...checks: Check[]): PropertyDecorator {
   const faultOf = (value: unknown, body: object): string | undefined => {
     if (value === undefined) return 'is required';
@@ -29,22 +29,22 @@ export function Text(...checks: Check[]): PropertyDecorator {
   );
 }
 
-/** A text of the size that names and the like may have. */
+/** Validates a text of the length of a name. */
 export function ShortText(...checks: Check[]): PropertyDecorator {
   return Text(atMost(MAX_TEXT), printable, ...checks);
 }
 
-/** A secret that is sent as it is, in a header, say. */
+/** Validates a secret that is sent unchanged, such as in a header. */
 export function HeaderSecret(): PropertyDecorator {
   return Text(atMost(MAX_SECRET), [(text) => VISIBLE.test(text), 'must be visible ASCII characters without spaces']);
 }
 
-/** A secret that is encoded before it is sent. */
+/** Validates a secret that is encoded before it is sent. */
 export function TextSecret(): PropertyDecorator {
   return Text(atMost(MAX_SECRET), printable);
 }
 
-/** A list of at most so many texts that pass a test; those that do not are named by their places. */
+/** Validates a list of texts with a maximum length; failing entries are reported by index. */
 export function TextList(most: number, test: (text: string) => boolean, detail: string): PropertyDecorator {
   return applyDecorators(
     IsArray({ message: 'must be an array' }),

@@ -7,10 +7,10 @@ import { type InsertResult, MoreThan, Raw, type Repository, type UpdateResult } 
 import { CredentialRow } from './credential-row.js';
 import type { Credential, CredentialId, CredentialSettings, UsableCredential } from './credential.js';
 
-/** Credentials that a tenant may keep; those that come in at the same moment may be a few more. */
+/** Maximum number of credentials of a tenant; concurrent requests may exceed it by a few. */
 export const MOST_CREDENTIALS = 500;
 
-/** Keeps credentials; their secrets go in and come out for calls alone. */
+/** Stores credentials; their secrets are opened only for calls. */
 @Injectable()
 export class CredentialStore {
   private readonly wanted = new BatchLoader((keys: readonly string[]) => this.readUsable(keys));
@@ -21,7 +21,7 @@ export class CredentialStore {
     private readonly box: SecretBox,
   ) {}
 
-  /** By name. */
+  /** Lists credentials by name. */
   async list(tenant: string, { limit, after }: NamedPage): Promise<Credential[]> {
     const where = { tenant, name: MoreThan(after) };
     return (await this.rows.find({ where, order: { name: 'ASC' }, take: limit })).map(shown);
@@ -33,8 +33,8 @@ export class CredentialStore {
   }
 
   /**
-   * `undefined` where the name is taken.
-   * @throws ProblemError 422 where the tenant keeps as many as it may
+   * Creates a credential; returns `undefined` if the name is taken.
+   * @throws ProblemError 422 if the tenant has the maximum number
    */
   async create(id: CredentialId, settings: CredentialSettings, secret: string): Promise<Credential | undefined> {
     const count = await this.rows.countBy({ tenant: id.tenant });
@@ -43,23 +43,23 @@ export class CredentialStore {
     return saved(await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute());
   }
 
-  /** `undefined` where there is none of the name. */
+  /** Replaces a credential; returns `undefined` if there is none of that name. */
   async replace(id: CredentialId, settings: CredentialSettings, secret: string): Promise<Credential | undefined> {
     const { tenant, name } = id;
     const values = { ...this.changed(id, settings, secret), updated_at: NOW, last_error: null, last_error_at: null };
     return saved(await this.rows.update({ tenant, name }, values, { returning: '*' }));
   }
 
-  /** Whether there was one. */
+  /** Deletes a credential. @returns true if there was one */
   async delete({ tenant, name }: CredentialId): Promise<boolean> {
     return (await this.rows.delete({ tenant, name })).affected === 1;
   }
 
   /**
-   * Returns a credential as it is now, whichever replica changed it; reads that come in together are one query.
-   * @param signal until when a database that is out of reach is waited for; absent: not at all
-   * @param isWanted no secret is opened of a credential with other settings, and none is returned
-   * @throws UnreadableSecret where no key opens it
+   * Returns the current credential, whichever replica changed it; concurrent reads share one query.
+   * @param signal ends the wait for an unreachable database; absent: does not wait
+   * @param isWanted filter on the settings: no secret of an unwanted credential is opened or returned
+   * @throws UnreadableSecret if no key opens the secret
    */
   async usable(
     { tenant, name }: CredentialId,
@@ -73,13 +73,13 @@ export class CredentialStore {
     return { tenant, name, settings, version, secret: this.box.open(row.secret, placeOf({ tenant, name })) };
   }
 
-  /** Notes what came of using a credential, unless it was changed since. */
+  /** Records the outcome of a credential's use, unless the credential has changed since. */
   async note(used: UsableCredential, at: { usedAt?: Date; error?: string }): Promise<void> {
     const { tenant, name, version } = used;
     await this.database.pool.query(NOTE, [tenant, name, version, at.usedAt ?? null, at.error ?? null]);
   }
 
-  /** Seals with the newest key what another one sealed. @returns how many no key opens */
+  /** Reseals secrets that an older key sealed. @returns the number of secrets that no key opens */
   async sealAnew(): Promise<number> {
     const select = { tenant: true, name: true, secret: true };
     const older = Raw((secret) => `NOT starts_with(${secret}, :mark)`, { mark: this.box.mark });
@@ -133,7 +133,7 @@ function shown(row: CredentialRow): Credential {
   };
 }
 
-/** What a statement returned is not changed by TypeORM: rows are named as the columns are. */
+/** Returns the row that a statement returned. TypeORM does not map it: its members are named like the columns. */
 function saved({ raw }: InsertResult | UpdateResult): Credential | undefined {
   const [row] = raw as CredentialRow[];
   return row && shown(row);
@@ -145,7 +145,7 @@ function placeOf({ tenant, name }: CredentialId): string[] {
 
 const NOW = (): string => 'now()';
 
-// Read and written with every call, so by statements of their own: one for all who ask together, and planned once.
+// Read and written with every call. One query serves concurrent readers, and it is planned once.
 const USABLE = `
   SELECT tenant, name, settings, secret, version
   FROM unnest($1::text[], $2::text[]) AS wanted (tenant, name) JOIN credential USING (tenant, name)`;

@@ -4,11 +4,11 @@ import { textStart } from '#libs/protocol';
 import { CredentialStore } from './credential-store.js';
 import type { UsableCredential } from './credential.js';
 
-/** How often a use is noted, and the same error. */
+/** Minimum milliseconds between two notes of a use, or of the same error. */
 const PAUSE_MS = 10_000;
 const LONGEST_ERROR = 500;
 
-/** Notes when credentials were used last, and what went wrong. Nobody waits for it, and no call fails with it. */
+/** Records the last use of credentials, and their last error. No call waits for it or fails with it. */
 @Injectable()
 export class CredentialUse {
   private readonly logger = new Logger(CredentialUse.name);
@@ -20,7 +20,7 @@ export class CredentialUse {
     this.note(credential, 'used', { usedAt: new Date() });
   }
 
-  /** @param message without any secret */
+  /** Records an error. @param message text without secrets */
   failed(credential: UsableCredential, message: string): void {
     this.note(credential, message, { error: textStart(message, LONGEST_ERROR) });
   }

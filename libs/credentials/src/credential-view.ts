@@ -9,7 +9,7 @@ class LastError {
   message!: string;
 }
 
-/** A credential as it is shown: never its secret. Beside these it has the fields of its kind. */
+/** Credential as it is shown: never its secret. It also has the members of its kind. */
 export class CredentialView {
   @ApiProperty({ example: 'partner' })
   name!: string;

@@ -12,14 +12,17 @@ import { CREDENTIAL_NAME } from './credential.js';
 import { CredentialListView, CredentialView, credentialView } from './credential-view.js';
 
 const MOST_NAMED = 20;
-/** Who may name a credential, as their management API and a person call them. */
+/** Kinds of references to a credential, as named in the management API and in sentences. */
 const NAMERS = [
   { by: 'workflows', kind: 'workflows', words: 'workflows' },
   { by: 'models', kind: 'models', words: 'models' },
   { by: 'servers', kind: 'mcp-servers', words: 'MCP servers' },
 ] as const;
 
-/** The credentials that calls to agents and models carry. They belong to the tenant; a secret that came in is never shown again. */
+/**
+ * Manages the credentials of calls to agents and models. They belong to the tenant; a stored secret is never shown
+ * again.
+ */
 @ApiTags('credentials')
 @Controller('api/credentials')
 export class CredentialsController {
@@ -104,7 +107,10 @@ export class CredentialsController {
     if (!(await this.store.delete(id))) throw unknownCredential();
   }
 
-  /** As far as that can be told without a look-up. @throws ProblemError 400 */
+  /**
+   * Refuses a token URL that this service may not call, as far as that is known without a DNS lookup. @throws
+   * ProblemError 400
+   */
   private requirePermitted(body: CredentialBody): void {
     if (!(body instanceof OAuth2Body) || this.http.mayPermit(new URL(body.tokenUrl))) return;
     throw malformed({ path: 'tokenUrl', detail: 'must not be an address that this service does not call' });

@@ -9,7 +9,7 @@ import { OAuthTokens } from './oauth-tokens.js';
 import { SealCredentialsJob } from './seal-credentials-job.js';
 import { StoredRequestSigners } from './stored-request-signers.js';
 
-/** The credentials that calls to agents carry. Needs the ground's modules. */
+/** Provides the credentials of calls to agents. Needs the modules of the ground layer. */
 @Module({
   imports: [TypeOrmModule.forFeature([CredentialRow])],
   providers: [CredentialStore, CredentialUse, OAuthTokens, { provide: RequestSigners, useClass: StoredRequestSigners }],
@@ -17,10 +17,10 @@ import { StoredRequestSigners } from './stored-request-signers.js';
 })
 export class CredentialsModule {}
 
-/** Their management API. Needs JobsModule. */
+/** Provides the management API of credentials. Needs JobsModule. */
 @Module({})
 export class CredentialsApiModule {
-  /** @param imports who provides CredentialNamers */
+  /** @param imports modules that provide CredentialNamers */
   static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: CredentialsApiModule,

@@ -11,10 +11,10 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 export type OAuth2Credential = UsableCredential & { settings: OAuth2Settings };
 
-/** The tokens of OAuth 2.0 credentials, kept in this process for as long as they are good. */
+/** Caches the tokens of OAuth 2.0 credentials in this process while they are valid. */
 @Injectable()
 export class OAuthTokens {
-  /** By version: one of a credential that was changed since is used no more. */
+  /** Tokens by version of the credential: a modified credential gets new tokens. */
   private readonly kept = new LRUCache<string, CachedToken>({ max: 1_000 });
   private readonly fetches;
 
@@ -29,12 +29,12 @@ export class OAuthTokens {
     );
   }
 
-  /** Rejects with TokenRefused, or with an error of the outbound client. */
+  /** Returns the token of a credential. Rejects with TokenRefused, or with an error of the outbound client. */
   token(credential: OAuth2Credential): Promise<string> {
     return this.of(credential).get();
   }
 
-  /** Another token than one that an agent did not accept. Rejects as `token` does. */
+  /** Returns another token than one that an agent rejected. Rejects like `getToken`. */
   instead(credential: OAuth2Credential, refused: string): Promise<string> {
     return this.of(credential).instead(refused);
   }

@@ -3,19 +3,19 @@ import { textStart } from '#libs/protocol';
 import type { CredentialSettings } from './credential.js';
 import { isToken, mayCarrySecret } from './header-names.js';
 
-/** Where the proof stands in a request. */
+/** Place of the credential in a request. */
 export type Placement =
   | { in: 'header' | 'query' | 'cookie'; parameter: string }
   | { in: 'authorization'; scheme: 'Bearer' | 'Basic' };
 
-/** A credential that an agent cannot be called with. The message names what the agent asks for, and no secret. */
+/** Reports a credential that does not fit an agent. The message names the agent's requirements, and no secret. */
 export class CredentialMismatch extends Error {
   override readonly name = 'CredentialMismatch';
 }
 
 /**
- * Where a credential goes by what an agent's card asks for. A requirement of one scheme that the credential can meet
- * decides; where nothing is asked for, a declared scheme does, and where none is declared the credential itself.
+ * Chooses the place of a credential by the security of an agent's card. A requirement of one scheme that the credential
+ * meets decides; without requirements a declared scheme does; without schemes the credential's own settings do.
  * @throws CredentialMismatch
  */
 export function placement(settings: CredentialSettings, security: CardSecurity | undefined): Placement {
@@ -31,7 +31,7 @@ export function placement(settings: CredentialSettings, security: CardSecurity |
   throw new CredentialMismatch(`the agent asks for ${wanted.slice(0, MOST_REPORTED).join(' or ')}`);
 }
 
-/** Where a credential goes that no card says anything about. */
+/** Returns the place by the credential's own settings. */
 function ownPlacement(settings: CredentialSettings): Placement {
   if (settings.kind === 'api-key') return { in: settings.in, parameter: settings.parameter };
   return { in: 'authorization', scheme: settings.kind === 'basic' ? 'Basic' : 'Bearer' };
@@ -43,13 +43,16 @@ function placeBy(settings: CredentialSettings, scheme: SecurityScheme | undefine
   return meets(settings.kind, scheme) ? ownPlacement(settings) : undefined;
 }
 
-/** A card may not send a key into a header that means something else. */
+/** Returns the place of a key. A card may not place it in a header with another meaning. */
 function keyPlacement({ in: place, name }: Extract<SecurityScheme, { type: 'apiKey' }>): Placement | undefined {
   const possible = place === 'header' ? mayCarrySecret(name) : place === 'cookie' ? isToken(name) : name !== '';
   return possible ? { in: place, parameter: name } : undefined;
 }
 
-/** A bearer token is what OAuth 2.0 and OpenID Connect come down to; whoever named it knows where it is from. */
+/**
+ * True if a credential meets a scheme. OAuth 2.0 and OpenID Connect both accept a bearer token, whose origin its owner
+ * knows.
+ */
 function meets(kind: Exclude<CredentialSettings['kind'], 'api-key'>, scheme: SecurityScheme): boolean {
   if (kind === 'basic') return scheme.type === 'http' && scheme.scheme === 'basic';
   if (scheme.type === 'http') return scheme.scheme === 'bearer';
@@ -67,7 +70,7 @@ function equalIgnoringCase(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** A card may be long; what is reported of it is not. */
+/** Limits of reported requirements, since a card may be long. */
 const MOST_REPORTED = 10;
 const LONGEST_REPORTED = 64;
 

@@ -4,13 +4,13 @@ import { CredentialMismatch, type Placement } from './placement.js';
 
 /** `cookie-octet` of RFC 6265, section 4.1.1. */
 const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
-/** A shorter text is taken out of no error: it may be part of any word. */
+/** Minimum length of redacted secrets: a shorter text may be part of any word. */
 const SHORTEST_HIDDEN = 4;
 
 /**
- * The proof that a request carries.
+ * Returns the authentication of a request.
  * @param secret the key, the token or the password
- * @throws CredentialMismatch where the secret cannot stand where it has to
+ * @throws CredentialMismatch if the secret does not fit its place
  */
 export function requestAuth(
   placement: Placement,
@@ -36,12 +36,12 @@ export function requestAuth(
   return { origin, headers: { cookie: `${parameter}=${secret}` }, query: {}, secrets };
 }
 
-/** RFC 7617, in UTF-8. */
+/** Encodes credentials of Basic authentication (RFC 7617, in UTF-8). */
 export function basic(username: string, password: string): string {
   return Buffer.from(`${username}:${password}`).toString('base64');
 }
 
-/** The longest first, so that no part of one is left. */
+/** Returns the secrets to redact, longest first, so that no part of one remains. */
 function hidden(...secrets: string[]): string[] {
   const long = [...new Set(secrets)].filter((it) => it.length >= SHORTEST_HIDDEN);
   return long.toSorted((a, b) => b.length - a.length);

@@ -5,7 +5,7 @@ import { CredentialStore } from './credential-store.js';
 
 const SEAL = 'credentials.seal';
 
-/** Seals with the newest key what an older one sealed: once after each start, by one replica that has it. */
+/** Reseals secrets of older keys with the newest key: once after each start, by one replica with that key. */
 @Injectable()
 export class SealCredentialsJob implements OnApplicationBootstrap {
   private readonly logger = new Logger(SealCredentialsJob.name);

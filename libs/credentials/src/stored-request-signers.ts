@@ -28,10 +28,10 @@ type WantedCredential = Pick<SigningRequest, 'credential' | 'tenant'> & { signal
 
 const LONGEST_NAME = 64;
 
-/** Proofs made of stored credentials; each is read anew, so that a change counts from the next call on. */
+/** Authenticates requests with stored credentials. Each is read again, so that a change affects the next call. */
 @Injectable()
 export class StoredRequestSigners extends RequestSigners {
-  /** What a proof was made of: its credential, and the token that it carries. */
+  /** Origins of authentications: the credential, and the token used. */
   private readonly made = new WeakMap<RequestAuth, { credential: UsableCredential; token?: string }>();
 
   constructor(
@@ -99,7 +99,7 @@ export class StoredRequestSigners extends RequestSigners {
     return auth;
   }
 
-  /** Notes why there is no proof, and tells it as an AgentCallError. */
+  /** Records a failure to authenticate, and reports it as an AgentCallError. */
   private async reported<T>(credential: UsableCredential, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -122,7 +122,9 @@ function isOAuth2(credential: UsableCredential): credential is OAuth2Credential 
   return credential.settings.kind === 'oauth2-client-credentials';
 }
 
-/** `undefined` for a fault of ours. No cause has a secret in it; none is kept all the same. */
+/**
+ * Returns the reported error; `undefined` for internal errors. Causes contain no secrets, but none is attached either.
+ */
 function failureOf(name: string, error: unknown): AgentCallError | undefined {
   const passing = (kind: AgentCallFailure, reason: string): AgentCallError =>
     new AgentCallError(kind, `credential "${name}": ${reason}`, { ofCredential: true });

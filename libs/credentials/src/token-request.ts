@@ -2,13 +2,13 @@ import type { OutboundCall } from '#libs/outbound';
 import { basic } from './request-auth.js';
 import type { OAuth2Settings } from './credential.js';
 
-/** A token of an authorization server. */
+/** Token of an authorization server. */
 export interface IssuedToken {
   value: string;
   lifetimeMs: number;
 }
 
-/** An answer without a token. `temporary`: the same request may well succeed later. */
+/** Reports a response without a token. `temporary`: the same request may succeed later. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused';
 
@@ -20,13 +20,13 @@ export class TokenRefused extends Error {
   }
 }
 
-/** What a token is believed for that does not say it (RFC 6749, section 5.1, leaves it to the documentation). */
+/** Lifetime of a token whose response has none (RFC 6749, section 5.1, leaves it to the documentation). */
 const DEFAULT_LIFETIME_S = 300;
 const LONGEST_LIFETIME_S = 24 * 3600;
 const MAX_TOKEN = 16 * 1024;
-/** What may stand in a header, without spaces. */
+/** Characters of a header value without spaces. */
 const TOKEN = /^[\x21-\x7e]+$/;
-/** RFC 6749, section 5.2. Anything else in its place is not repeated: a server may put anything there. */
+/** Error codes of RFC 6749, section 5.2. Other values are not repeated, since a server may return anything. */
 const ERRORS = [
   'invalid_request',
   'invalid_client',
@@ -37,7 +37,7 @@ const ERRORS = [
   'invalid_target',
 ];
 
-/** The request for a token with the client credentials grant (RFC 6749, section 4.4.2). */
+/** Builds the request for a token with the client credentials grant (RFC 6749, section 4.4.2). */
 export function tokenRequest(settings: OAuth2Settings, secret: string): OutboundCall {
   const { tokenUrl, clientId, scopes, audience, clientAuthentication } = settings;
   const inBody = clientAuthentication === 'body';
@@ -56,7 +56,7 @@ export function tokenRequest(settings: OAuth2Settings, secret: string): Outbound
   return { url: new URL(tokenUrl), method: 'POST', headers, body: body.toString(), redirect: 'error' };
 }
 
-/** @throws TokenRefused */
+/** Parses the response of a token endpoint. @throws TokenRefused */
 export function readToken(status: number, text: string): IssuedToken {
   const body = parsed(text);
   if (status >= 500 || status === 429) throw new TokenRefused(`the token endpoint answered HTTP ${status}`, true);
@@ -74,7 +74,7 @@ export function readToken(status: number, text: string): IssuedToken {
   return { value, lifetimeMs: lifetime(seconds) * 1000 };
 }
 
-/** Seconds, also as text, as some servers have it. */
+/** Parses a lifetime in seconds; some servers send it as text. */
 function lifetime(given: unknown): number {
   const seconds = typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : given;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return DEFAULT_LIFETIME_S;
