@@ -3,7 +3,7 @@ import { ContentUnavailable } from './file-storage.js';
 
 const RESERVED_SHARE = 1 / 20;
 const MOST_RESERVED_BYTES = 1024 ** 3;
-/** Bytes that are written between two looks at the disk. */
+/** Bytes written between two checks of the disk. */
 const LOOK_EVERY_BYTES = 16 * 1024 ** 2;
 
 /** Free and total bytes of a disk. */
@@ -13,11 +13,12 @@ export interface DiskSpace {
 }
 
 /**
- * Keeps part of a disk free of uploads: a twentieth, at most 1 GiB. The database of a single service may lie on the same
- * disk, and cannot commit on a full one. All uploads of a process share one: together they write 16 MiB between two looks.
+ * Keeps part of a disk free of uploads: a twentieth, at most 1 GiB. The database of a single service may share the
+ * disk, and cannot commit on a full one. All uploads of a process share one reserve: together they write 16 MiB between
+ * two checks.
  */
 export class DiskReserve {
-  /** Bytes that all uploads wrote since the last look. */
+  /** Bytes that all uploads have written since the last check. */
   private unseen = 0;
 
   constructor(
@@ -26,22 +27,22 @@ export class DiskReserve {
   ) {}
 
   /**
-   * Counts bytes that are written next, and looks at the disk every 16 MiB; with each of them once it is almost full.
-   * @throws ContentUnavailable where the disk has no more than the reserve
+   * Counts the bytes of the next write, and checks the disk every 16 MiB, or at each write once it is almost full.
+   * @throws ContentUnavailable if only the reserve is left
    */
   async take(bytes: number): Promise<void> {
     this.unseen += bytes;
     if (this.unseen >= LOOK_EVERY_BYTES) await this.look();
   }
 
-  /** Looks at the disk: to be called before an upload writes anything. @throws ContentUnavailable */
+  /** Checks the disk; call it before an upload writes anything. @throws ContentUnavailable */
   async look(): Promise<void> {
     this.unseen = 0;
     const { free, total } = await this.measure(this.folder).catch((cause: unknown) => {
       throw new ContentUnavailable('The disk of DATA_DIR cannot be measured', { cause });
     });
     if (free - LOOK_EVERY_BYTES >= Math.min(total * RESERVED_SHARE, MOST_RESERVED_BYTES)) return;
-    // All uploads under way find the disk full, not only one of every 16 MiB.
+    // Every upload under way must find the disk full, not only the one that crosses 16 MiB.
     this.unseen = LOOK_EVERY_BYTES;
     throw new ContentUnavailable('The disk of DATA_DIR is almost full');
   }

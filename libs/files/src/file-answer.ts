@@ -8,10 +8,10 @@ import { freeSentChunks } from './spent-memory.js';
 import type { StoredFile } from './stored-file.js';
 
 /**
- * Answers a GET or HEAD with the content of a file, or the range that is asked for (RFC 9110): 200, 206, or 304 where
- * the client has it. A browser saves it and never shows or runs it: what callers upload must not become a page, a script
- * or a style sheet of this service.
- * @throws ProblemError 416 for a range beyond the content; 404 or 503 where the content cannot be had
+ * Answers a GET or HEAD with the content of a file, or the requested range (RFC 9110): 200, 206, or 304 if the client
+ * has the content. Browsers save the content and never show or execute it: uploads must not become a page, a script or
+ * a style sheet of this service.
+ * @throws ProblemError 416 for a range beyond the content; 404 or 503 if the content is not available
  */
 export async function answerFile(
   contents: FileContents,
@@ -23,7 +23,7 @@ export async function answerFile(
   const tag = `"${file.sha256}"`;
   if (hasEntityTag(headers['if-none-match'], tag)) return void reply.status(304).header('etag', tag).send();
   const isSame = headers['if-range'] === undefined || headers['if-range'] === tag;
-  // A range is of a GET alone (RFC 9110, section 14.2).
+  // Ranges apply to GET only (RFC 9110, section 14.2).
   const isHead = request.method === 'HEAD';
   const range = isSame && !isHead ? requestedRange(headers.range, file.size) : undefined;
   if (range === 'unsatisfiable') throw unsatisfiable(reply, file.size);

@@ -6,7 +6,7 @@ import { type ByteRange, ContentTooLong, ContentUnavailable, FileStorage } from 
 import { FileStore, type FileTerms } from './file-store.js';
 import type { FileDraft, FileLabel, FileOwner, StoredContent, StoredFile } from './stored-file.js';
 
-/** One file of an upload, as it arrives. */
+/** File of an upload, as it arrives. */
 export interface ArrivingFile extends FileLabel {
   readonly content: AsyncIterable<Uint8Array>;
 }
@@ -23,10 +23,10 @@ export class FileContents {
   ) {}
 
   /**
-   * Stores files as they arrive, all or none. A content that the owner has already is stored once, unless it cannot be read:
-   * the new one replaces it then.
-   * @param announcedBytes how much is coming, where that is known; more than the owner may store is refused unread
-   * @throws ProblemError 413 beyond FILE_LIMIT or FILES_QUOTA, 503 where nothing can be stored
+   * Stores files as they arrive, all or none. A content that the owner has already is stored once; an unreadable one is
+   * replaced by the new content.
+   * @param announcedBytes announced total size; an upload beyond the quota is refused unread
+   * @throws ProblemError 413 above FILE_LIMIT or FILES_QUOTA, 503 if nothing can be stored
    */
   async store(
     owner: FileOwner,
@@ -53,14 +53,14 @@ export class FileContents {
       isReachable = !(error instanceof ContentUnavailable);
       return this.reportUnavailable(error);
     } finally {
-      // Of an upload that failed all, of one that succeeded what the owner had already. A commit of which nobody knows
-      // whether it came about is told by its leftovers, too. A storage that is out of reach may still do what it was asked:
-      // those leftovers stay until they are due.
+      // A failed upload leaves all its contents, a successful one those that the owner had already. Leftovers also
+      // decide a commit with unknown outcome. An unreachable storage may still execute earlier requests: those
+      // leftovers stay until they are due.
       if (isReachable) await this.discardQuietly(keys);
     }
   }
 
-  /** Opens the content of a file, or a range of it. @throws ProblemError 404 where it was deleted meanwhile, 503 */
+  /** Opens the content of a file, or a range of it. @throws ProblemError 404 if the file was deleted meanwhile, 503 */
   async open(file: StoredFile, range?: ByteRange): Promise<Readable> {
     const key = await this.files.storageKey(file);
     if (key === undefined) throw unknownFile();
@@ -70,7 +70,7 @@ export class FileContents {
     });
   }
 
-  /** Deletes a file, and its content where no other file has it. @returns false where there is no such file */
+  /** Deletes a file, and its content if no other file uses it. @returns false if there is no such file */
   async delete(owner: FileOwner, id: string): Promise<boolean> {
     const key = await this.files.delete(owner, id);
     if (typeof key === 'string') await this.discardQuietly([key]);
@@ -78,9 +78,9 @@ export class FileContents {
   }
 
   /**
-   * Deletes those contents that no file has, and that no upload will have any more. Contents in a folder that this replica
-   * does not reach stay leftovers: another replica deletes them.
-   * @throws the first failure, once all were tried
+   * Deletes those contents that no file uses, and that no upload can claim any more. Contents in a folder that this
+   * replica cannot reach stay leftovers: another replica deletes them.
+   * @throws the first failure, after all deletions were tried
    */
   async discard(storageKeys: readonly string[]): Promise<void> {
     const doomed = storageKeys.length === 0 ? [] : await this.files.doom(storageKeys);
@@ -93,7 +93,7 @@ export class FileContents {
       this.logger.warn({ contents: doomed.length - deleted.length }, 'Contents to delete lie in a folder elsewhere');
   }
 
-  /** @param room bytes that the upload may still bring: those of one upload are never more than FILES_QUOTA */
+  /** Stores one content. @param room remaining bytes of the upload: one upload never exceeds FILES_QUOTA */
   private async put(key: string, content: AsyncIterable<Uint8Array>, room: number): Promise<StoredContent> {
     const { fileBytes, ownerBytes } = this.config.files;
     return this.storage.put(key, content, Math.min(fileBytes, room)).catch((error: unknown) => {
@@ -102,7 +102,7 @@ export class FileContents {
     });
   }
 
-  /** Returns the keys of contents that an owner has already and that the storage does not give back to their end. */
+  /** Returns the keys of the owner's existing contents that the storage cannot read completely. */
   private async unreadable(owner: FileOwner, drafts: readonly FileDraft[]): Promise<ReadonlySet<string>> {
     const digests = drafts.map(({ sha256 }) => sha256);
     const keys = new Set<string>();
@@ -114,7 +114,7 @@ export class FileContents {
     return keys;
   }
 
-  /** Reads the last byte. */
+  /** True if the last byte of a content can be read. */
   private async isReadable(key: string, size: number): Promise<boolean> {
     const range = size === 0 ? undefined : { first: size - 1, last: size - 1 };
     try {
@@ -134,7 +134,7 @@ export class FileContents {
     if (stored >= ownerBytes || bytes > ownerBytes) throw quotaExceeded(ownerBytes);
   }
 
-  /** What is not discarded now is, once it is due, by the upkeep. */
+  /** Discards contents; the upkeep retries failures once they are due. */
   private async discardQuietly(keys: readonly string[]): Promise<void> {
     await this.discard(keys).catch((error: unknown) => {
       this.logger.warn({ err: error, contents: keys.length }, 'Contents of files could not be deleted yet');

@@ -1,15 +1,15 @@
 import { malformed, ProblemError } from '#libs/http';
 
 const MEGABYTE = 1024 ** 2;
-/** Ids of Tasks in an error. */
+/** Maximum number of Task ids in an error. */
 export const SHOWN_TASKS = 10;
 
-/** 404, also for a file of another owner. */
+/** Returns the error for an unknown file, or a file of another owner: 404. */
 export function unknownFile(): ProblemError {
   return new ProblemError(404, 'file not found');
 }
 
-/** 413: one file is longer than `FILE_LIMIT`. */
+/** Returns the error for a file above `FILE_LIMIT`: 413. */
 export function fileTooLarge(limit: number, path = 'file'): ProblemError {
   const detail = `must have at most ${sizeText(limit)}`;
   return new ProblemError(
@@ -20,9 +20,9 @@ export function fileTooLarge(limit: number, path = 'file'): ProblemError {
   );
 }
 
-/** 409: Tasks name the file. */
+/** Reports that Tasks reference the file: 409. */
 export class FileInUse extends ProblemError {
-  /** @param taskIds newest first; one more than are shown where there are more */
+  /** @param taskIds ids, newest first; one more than are shown if there are more */
   constructor(taskIds: readonly string[]) {
     const shown = taskIds.slice(0, SHOWN_TASKS).join(', ');
     const more = taskIds.length > SHOWN_TASKS ? ' and others' : '';
@@ -31,7 +31,7 @@ export class FileInUse extends ProblemError {
   }
 }
 
-/** 409: a Task is about to name the file. */
+/** Reports that a Task is about to reference the file: 409. */
 export class FileHeld extends ProblemError {
   constructor() {
     const detail = 'the file holds bytes of a Task that is being recorded: try again later';
@@ -39,25 +39,25 @@ export class FileHeld extends ProblemError {
   }
 }
 
-/** 413: the owner stores as much as it may. */
+/** Returns the error for an owner whose quota is used up: 413. */
 export function quotaExceeded(limit: number): ProblemError {
   const detail = `a caller stores at most ${sizeText(limit)} of files: delete some first`;
   return new ProblemError(413, detail, [{ path: '', detail }], 'QUOTA_EXCEEDED');
 }
 
-/** 503: the upload took so long that what it had stored was given up. */
+/** Reports an upload whose stored contents were given up, because it took too long: 503. */
 export class UploadGivenUp extends ProblemError {
   constructor() {
     super(503, 'The upload took too long and was given up; send it again');
   }
 }
 
-/** 503: files cannot be stored or read at the moment. */
+/** Returns the error for unavailable storage: 503. */
 export function storageUnavailable(detail: string): ProblemError {
   return new ProblemError(503, detail, [], 'STORAGE_UNAVAILABLE');
 }
 
-/** 400: the body is no form that can be read, or broke off. */
+/** Returns the error for a malformed or truncated form: 400. */
 export function unreadableForm(detail: string): ProblemError {
   return malformed({ path: '', detail });
 }

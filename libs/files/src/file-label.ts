@@ -1,7 +1,7 @@
 import { malformed } from '#libs/http';
 import type { FileLabel } from './stored-file.js';
 
-/** Bytes in UTF-8. */
+/** Maximum length of a file name, in bytes of UTF-8. */
 const LONGEST_NAME = 255;
 const LONGEST_MEDIA_TYPE = 200;
 const DEFAULT_NAME = 'file';
@@ -10,13 +10,16 @@ const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
 const MEDIA_TYPE = new RegExp(
   `^${TOKEN}/${TOKEN}([ \\t]*;[ \\t]*${TOKEN}=(${TOKEN}|"[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`,
 );
-// Control characters, line separators, and what turns the direction of a text around: names are shown to people.
+// Names are shown to people: remove control characters, line separators, and characters that change the text direction.
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Documents in pieces, of which a browser may show each in place of the page (`multipart/x-mixed-replace`). */
+/** Multipart types, of which a browser may show each part in place of the page (`multipart/x-mixed-replace`). */
 const IN_PIECES = /^multipart\//i;
-/** Types that a page runs as a script or applies as a style sheet, however they are sent (WHATWG MIME Sniffing, 4.6). */
+/**
+ * Types that a page executes as a script or applies as a style sheet, however they are sent (WHATWG MIME Sniffing,
+ * 4.6).
+ */
 const RUN_BY_PAGES = /^(?:(?:application|text)\/(?:x-)?(?:java|ecma|j|live)script[\d.]*|text\/css)(?=[ \t;]|$)/i;
 
 interface SentLabel {
@@ -25,8 +28,8 @@ interface SentLabel {
 }
 
 /**
- * Returns how an uploaded file is called: `file` of `application/octet-stream` where its sender does not say, or sends no
- * media type that can be one. Folders before the name are left out, and characters that control a terminal or a text.
+ * Returns the name and media type of an uploaded file. Defaults are `file` and `application/octet-stream`, also for an
+ * invalid media type. Folders before the name are removed, and characters that control a terminal or a text.
  * @param path the field at fault
  * @throws ProblemError 400 for a name of more than 255 bytes
  */
@@ -46,8 +49,8 @@ export function isMediaType(text: string): boolean {
 }
 
 /**
- * Returns the file name that a `Content-Disposition` has (RFC 6266): that of `filename*`, else that of `filename`.
- * @throws ProblemError 400 where `filename*` cannot be read
+ * Returns the file name in a `Content-Disposition` (RFC 6266): that of `filename*`, else that of `filename`.
+ * @throws ProblemError 400 if `filename*` is malformed
  */
 export function sentFileName(disposition: string | undefined): string | undefined {
   if (disposition === undefined) return undefined;
@@ -55,19 +58,19 @@ export function sentFileName(disposition: string | undefined): string | undefine
   if (extended !== undefined) return decoded(extended);
   const [, quoted, token] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i.exec(disposition) ?? [];
   const name = quoted?.replace(/\\(.)/g, '$1') ?? token;
-  // Clients put UTF-8 there; Node hands headers out as Latin-1.
+  // Clients send UTF-8 here, but Node decodes headers as Latin-1.
   return name === undefined ? undefined : utf8Of(name);
 }
 
 /**
- * Returns the `Content-Type` of a file for its readers: scripts and style sheets are plain text there. A page loads those
- * whatever the `Content-Disposition` is; with `nosniff` it takes no other type for them. `multipart/*` is bytes.
+ * Returns the `Content-Type` with which a file is served. Scripts and style sheets become plain text: a page loads them
+ * whatever the `Content-Disposition` is, but with `nosniff` it accepts no other type. `multipart/*` becomes bytes.
  */
 export function harmlessMediaType(mediaType: string): string {
   return IN_PIECES.test(mediaType) ? DEFAULT_MEDIA_TYPE : mediaType.replace(RUN_BY_PAGES, 'text/plain');
 }
 
-/** Returns a `Content-Disposition` that has a browser save a file under its name, whatever is in it. */
+/** Returns a `Content-Disposition` that makes a browser save a file under its name, whatever its content is. */
 export function attachmentNamed(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name).replace(

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Files of callers: their rows, the contents that rows share, what owners store, and contents that have no row. */
+/** Creates the tables of files: rows, shared contents, quotas of owners, and contents without a row. */
 export class CreateFile1700000000530 implements MigrationInterface {
   readonly name = 'CreateFile1700000000530';
 
@@ -61,8 +61,8 @@ export class CreateFile1700000000530 implements MigrationInterface {
 }
 
 /**
- * Which Tasks name which files, as the journal writes it with the events. Tasks that a replica of a version before wrote have
- * no rows.
+ * Adds the references of Tasks to files, which the journal writes with the events. Tasks written by replicas of earlier
+ * versions have no rows.
  */
 class CreateFileUse1700000000531 implements MigrationInterface {
   readonly name = 'CreateFileUse1700000000531';
@@ -83,8 +83,8 @@ class CreateFileUse1700000000531 implements MigrationInterface {
 }
 
 /**
- * Uses without a key of their file, which would have the journal wait for a delete of the file. Uses of a file that was
- * deleted meanwhile go with their Tasks.
+ * Drops the foreign key of references, which would make the journal wait for the deletion of a file. References to a
+ * deleted file go with their Tasks.
  */
 class ReleaseFileUse1700000000535 implements MigrationInterface {
   readonly name = 'ReleaseFileUse1700000000535';
@@ -101,7 +101,7 @@ class ReleaseFileUse1700000000535 implements MigrationInterface {
   }
 }
 
-/** Files that a Task is about to name: their owner may not delete them meanwhile. */
+/** Marks files that a Task is about to reference: their owner may not delete them meanwhile. */
 class HoldFile1700000000536 implements MigrationInterface {
   readonly name = 'HoldFile1700000000536';
 
@@ -114,7 +114,7 @@ class HoldFile1700000000536 implements MigrationInterface {
   }
 }
 
-/** The schema of this library, in order. */
+/** Migrations of this library, in order. */
 export const FILE_MIGRATIONS = [
   CreateFile1700000000530,
   CreateFileUse1700000000531,

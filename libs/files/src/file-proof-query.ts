@@ -1,10 +1,10 @@
 import { QueryText } from '#libs/http';
 import type { FileProof } from './file-addresses.js';
 
-/** Characters. A signature that was cut or altered is refused as such, with 403. */
+/** Maximum characters, above the real length: a truncated or altered signature must be refused with 403. */
 const LONGEST_SIGNATURE = 200;
 
-/** What a signed address carries. */
+/** Query of a signed address. */
 export class FileProofQuery {
   @QueryText((text) => /^\d{1,12}$/.test(text), 'must be a Unix time in seconds', {
     required: true,

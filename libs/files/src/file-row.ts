@@ -8,7 +8,7 @@ export class FileRow {
   @Column('text') name!: string;
   @Column('text') media_type!: string;
   @Column('text') sha256!: string;
-  /** A whole number; PostgreSQL's driver gives it as text. */
+  /** Integer, which PostgreSQL's driver returns as text. */
   @Column('bigint') size!: string;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz', { nullable: true }) expires_at!: Date | null;

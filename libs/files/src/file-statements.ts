@@ -1,4 +1,4 @@
-/** Far above what a request may take to arrive (REQUEST_TIMEOUT, one hour at most). */
+/** Age after which an upload counts as given up: far above REQUEST_TIMEOUT, which is one hour at most. */
 const GIVEN_UP_AFTER = '2 hours';
 
 export const NOTE_LEFTOVER = `
@@ -6,12 +6,12 @@ export const NOTE_LEFTOVER = `
 
 export const STORED_BYTES = 'SELECT bytes FROM file_account WHERE tenant = $1 AND owner = $2';
 
-/** Makes the account of an owner, or locks it: statements after this one see what others did behind the lock. */
+/** Creates or locks the account of an owner: later statements see the changes made behind the lock. */
 export const LOCK_ACCOUNT = `
   INSERT INTO file_account AS account (tenant, owner, bytes) VALUES ($1, $2, 0)
   ON CONFLICT (tenant, owner) DO UPDATE SET bytes = account.bytes`;
 
-/** Returns the key of the content that the owner has under a digest: the given one where there was none. */
+/** Returns the key of the owner's content with a digest: the given key if there was none. */
 export const TAKE_CONTENT = `
   INSERT INTO file_content AS content (tenant, owner, sha256, size, storage_key) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (tenant, owner, sha256) DO UPDATE SET size = content.size
@@ -26,7 +26,7 @@ export const INSERT_FILE = `
   INSERT INTO file (id, tenant, owner, name, media_type, sha256, size, created_at, expires_at, held_until)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::float8 * interval '1 millisecond')`;
 
-/** Changes no row above the limit. */
+/** Adds to the owner's bytes; changes no row above the limit. */
 export const COUNT_BYTES = `
   UPDATE file_account SET bytes = bytes + $3
   WHERE tenant = $1 AND owner = $2 AND bytes + $3::bigint <= $4::bigint`;
@@ -43,7 +43,9 @@ export const PAGE = `
     AND ($5::text = '' OR strpos(lower(name), lower($5)) > 0)
   ORDER BY created_at DESC, id DESC LIMIT $6`;
 
-/** Waits for Tasks that were being written and name the file: their uses are seen by the statement after this one. */
+/**
+ * Locks a file and waits for Tasks that are being written and reference it: the next statement sees their references.
+ */
 export const LOCK_FILE = `
   SELECT held_until > now() AS is_held FROM file WHERE tenant = $1 AND owner = $2 AND id = $3 FOR UPDATE`;
 
@@ -60,19 +62,19 @@ export const DELETE_UNUSED_CONTENT = `
 export const GIVE_BACK_BYTES = `
   UPDATE file_account SET bytes = greatest(bytes - $3::bigint, 0) WHERE tenant = $1 AND owner = $2`;
 
-/** Also of keys whose leftovers were forgotten: a content that was stored after that is found again. */
+/** Marks keys as doomed, including keys whose leftovers were forgotten: a content stored later is found again. */
 export const NOTE_DOOMED = `
   INSERT INTO file_leftover (storage_key, due_at, is_doomed) SELECT key, now(), true FROM unnest($1::text[]) AS key
   ON CONFLICT (storage_key) DO UPDATE SET is_doomed = true, due_at = now()`;
 
-/** In pages: files that Tasks use are passed by. */
+/** Reads expired files in pages; skips files that Tasks reference. */
 export const EXPIRED = `
   SELECT tenant, owner, id, expires_at FROM file
   WHERE expires_at < now() AND (expires_at, id) > ($2::timestamptz, $3::text)
     AND NOT EXISTS (SELECT FROM file_use WHERE file_use.file_id = file.id)
   ORDER BY expires_at, id LIMIT $1`;
 
-/** In pages: contents that cannot be deleted stay due, and are not in the way of others. */
+/** Reads due leftovers in pages: contents that cannot be deleted stay due, and do not block others. */
 export const DUE = `
   SELECT storage_key FROM file_leftover WHERE due_at <= now() AND storage_key > $2 ORDER BY storage_key LIMIT $1`;
 

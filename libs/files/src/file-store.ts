@@ -31,21 +31,23 @@ import {
 } from './file-statements.js';
 import { type FileDraft, type FileOwner, newFileId, type StoredFile } from './stored-file.js';
 
-/** Bytes that a file counts for beside its content: rows cost room too, also those of empty files. */
+/** Bytes that a file counts besides its content: rows take room too, also those of empty files. */
 const ROW_BYTES = 4096;
 
-/** How long files are kept. */
+/** Retention of files. */
 export interface FileTerms {
-  /** Milliseconds until they may be deleted, unless Tasks name them; absent: FILE_RETENTION. */
+  /** Milliseconds until the files may be deleted, unless Tasks reference them; absent: FILE_RETENTION. */
   readonly keptMs?: number;
-  /** Milliseconds for which their owner may not delete them, since a Task is about to name them; absent: none. */
+  /**
+   * Milliseconds for which their owner may not delete the files, since a Task is about to reference them; absent: 0.
+   */
   readonly heldMs?: number;
 }
 
-/** Which page of an owner's files is read. */
+/** Page of an owner's files. */
 export interface FilePage {
   limit: number;
-  /** The last file of the page before; absent: the first page. */
+  /** Last file of the previous page; absent: the first page. */
   before?: { createdAt: Date; id: string };
   /** Text that names contain, in any case; absent or '': all files. */
   search?: string;
@@ -54,11 +56,11 @@ export interface FilePage {
 /**
  * Rows of files, and of the contents behind them.
  *
- * - A content has a row in `file_leftover` before anything of it is stored, until a row of `file_content` names it. What
- *   a crash leaves is found there, and deleted once it is due.
- * - A content that is to be deleted has its leftover marked as doomed first: an upload that ends later writes nothing.
- * - One statement after the other changes files of an owner, behind the lock of the row in `file_account`; so no file
- *   begins to use a content while its last row goes.
+ * - A content has a row in `file_leftover` before anything of it is stored, until a row of `file_content` references
+ *   it. Remains of a crash are found there, and deleted once they are due.
+ * - The leftover of a content is marked as doomed before its deletion: an upload that ends later writes nothing.
+ * - Changes of one owner's files are serialized by the lock of the row in `file_account`. No file can start to use a
+ *   content while its last row is deleted.
  */
 @Injectable()
 export class FileStore {
@@ -68,28 +70,28 @@ export class FileStore {
     @InjectRepository(FileRow) private readonly rows: Repository<FileRow>,
   ) {}
 
-  /** Notes a key whose content is stored next: an upload that ends without `commit` leaves it for the upkeep. */
+  /** Records a key whose content is stored next: an upload that ends without a commit leaves it for the upkeep. */
   async noteLeftover(storageKey: string): Promise<void> {
     await this.database.pool.query(NOTE_LEFTOVER, [storageKey]);
   }
 
-  /** Returns how many bytes an owner stores: each content once, and 4 KiB for each file. */
+  /** Returns the bytes that an owner stores: each content once, plus 4 KiB for each file. */
   async storedBytes({ tenant, owner }: FileOwner): Promise<number> {
     const { rows } = await this.database.pool.query<{ bytes: string }>(STORED_BYTES, [tenant, owner]);
     return Number(rows[0]?.bytes ?? 0);
   }
 
-  /** Returns the contents that an owner has already of those with these digests. */
+  /** Returns the owner's existing contents with these digests. */
   async knownContents({ tenant, owner }: FileOwner, digests: readonly string[]): Promise<KnownContent[]> {
     const { rows } = await this.database.pool.query<ContentRow>(CONTENT_KEYS, [tenant, owner, digests]);
     return rows.map(({ storage_key: storageKey, size }) => ({ storageKey, size: Number(size) }));
   }
 
   /**
-   * Makes the files of one upload, all or none. Contents that the owner has already are not used: their keys stay
+   * Commits the files of one upload, all or none. Contents that the owner has already are not used: their keys stay
    * leftovers.
-   * @param unreadable keys of contents that the new ones replace, for all files that have them
-   * @throws ProblemError 413 above FILES_QUOTA; 503 where the contents were given up meanwhile
+   * @param unreadable keys of contents that the new ones replace, for all files with them
+   * @throws ProblemError 413 above FILES_QUOTA; 503 if the contents were given up meanwhile
    */
   async commit(
     owner: FileOwner,
@@ -109,7 +111,7 @@ export class FileStore {
     try {
       await inTransaction(this.database, (session) => this.insert(session, files, { ...owner, unreadable, heldMs }));
     } catch (error) {
-      // The upkeep has deleted what there was then; what came later it does not know any more.
+      // The upkeep has deleted the contents that existed then; it does not know those stored later.
       if (error instanceof UploadGivenUp) await this.noteDoomed(this.database.pool, keysOf(files));
       throw error;
     }
@@ -121,26 +123,26 @@ export class FileStore {
     return row ? fileOf(row) : undefined;
   }
 
-  /** Returns those of the files that the owner has, by their ids. One query, however many are asked for. */
+  /** Returns by id those of the files that the owner has. Uses one query. */
   async among({ tenant, owner }: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> {
     if (ids.length === 0) return new Map();
     const rows = await this.rows.findBy({ tenant, owner, id: In([...new Set(ids)]) });
     return new Map(rows.map((row) => [row.id, fileOf(row)]));
   }
 
-  /** Returns a file whoever owns it: for those who were given its signed address. */
+  /** Returns a file of any owner: for readers with a signed address. */
   async find(id: string): Promise<StoredFile | undefined> {
     const row = await this.rows.findOneBy({ id });
     return row ? fileOf(row) : undefined;
   }
 
-  /** Returns the key of a file's content; `undefined` where the file was deleted meanwhile. */
+  /** Returns the key of a file's content; `undefined` if the file was deleted meanwhile. */
   async storageKey({ tenant, owner, sha256 }: StoredFile): Promise<string | undefined> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(CONTENT_KEY, [tenant, owner, sha256]);
     return rows[0]?.storage_key;
   }
 
-  /** Returns files of an owner, newest first. @throws ReadEnded */
+  /** Lists files of an owner, newest first. @throws ReadEnded */
   async list(owner: FileOwner, { limit, before, search }: FilePage): Promise<StoredFile[]> {
     const values = [owner.tenant, owner.owner, before?.createdAt ?? null, before?.id ?? null, search ?? '', limit];
     const { rows } = await this.database.reads.query<FileRow>(owner, { text: PAGE, values });
@@ -148,39 +150,39 @@ export class FileStore {
   }
 
   /**
-   * Deletes a file that no Task names. A Task that names the file while it is being deleted holds the file where the delete
-   * rolls back, and is seen by the last look before the commit.
-   * @returns the key of its content where no other file uses it: the content is doomed, and to be deleted; `null` where others
-   * use it, `undefined` where there is no such file
-   * @throws ProblemError 409 where Tasks of its owner name the file, or one is about to
+   * Deletes a file that no Task references. A Task that references the file during the deletion is seen by the last
+   * check before the commit, which rolls back.
+   * @returns the key of a content that no other file uses: it is doomed, and must be deleted; `null` if other files use
+   *   it, `undefined` if there is no such file
+   * @throws ProblemError 409 if Tasks of its owner reference the file, or one is about to
    */
   async delete(file: FileOwner, id: string): Promise<string | null | undefined> {
     if ((await this.get(file, id)) === undefined) return undefined;
-    // Without a lock: a file in use is not locked in the way of the journal.
+    // Check without a lock first: locking a file in use would delay the journal.
     await assertUnused(this.database.pool, id);
     return inTransaction(this.database, (session) => this.deleteUnused(session, file, id));
   }
 
-  /** Returns files whose time is over and that no Task names, behind a given one. */
+  /** Lists expired files that no Task references, after a given one. */
   async expired(limit: number, after?: ExpiredFile): Promise<ExpiredFile[]> {
     const from = [after?.expires_at ?? '-infinity', after?.id ?? ''];
     const { rows } = await this.database.pool.query<ExpiredFile>(EXPIRED, [limit, ...from]);
     return rows;
   }
 
-  /** Returns leftovers whose uploads count as given up, by their keys, behind a given one. */
+  /** Lists the keys of leftovers whose uploads count as given up, after a given one. */
   async dueLeftovers(limit: number, after: string): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DUE, [limit, after]);
     return rows.map(({ storage_key }) => storage_key);
   }
 
-  /** Dooms those of the keys that are leftovers still, and returns them: no file has or gets them as content. */
+  /** Dooms those of the keys that are still leftovers, and returns them: no file has or gets them as content. */
   async doom(storageKeys: readonly string[]): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DOOM, [storageKeys]);
     return rows.map(({ storage_key }) => storage_key);
   }
 
-  /** Forgets doomed keys whose contents are gone. */
+  /** Forgets doomed keys whose contents are deleted. */
   async forgetLeftovers(storageKeys: readonly string[]): Promise<void> {
     await this.database.pool.query(FORGET_LEFTOVERS, [storageKeys]);
   }
@@ -229,8 +231,8 @@ export class FileStore {
 }
 
 /**
- * Has the owner of a file have its content.
- * @returns false where the owner had it already, in another place perhaps
+ * Assigns a content to its owner.
+ * @returns false if the owner had it already, possibly under another key
  * @throws UploadGivenUp
  */
 async function takeContent(
@@ -246,12 +248,12 @@ async function takeContent(
   if (rowCount !== 1) throw new UploadGivenUp();
   if (known === storageKey) return true;
   await session.query(REPLACE_CONTENT, [tenant, owner, sha256, storageKey]);
-  // Readers may have its key still.
+  // Readers may still use its key.
   await session.query(NOTE_LEFTOVER, [known]);
   return false;
 }
 
-/** @throws ProblemError 409 */
+/** Asserts that no Task references the file. @throws ProblemError 409 */
 async function assertUnused(session: Pick<PoolClient, 'query'>, id: string): Promise<void> {
   const { rows } = await session.query<{ task_id: string }>(USERS, [id, SHOWN_TASKS + 1]);
   if (rows.length > 0) throw new FileInUse(rows.map(({ task_id }) => task_id));
@@ -261,13 +263,13 @@ function keysOf(drafts: readonly FileDraft[]): string[] {
   return drafts.map(({ storageKey }) => storageKey);
 }
 
-/** A file that may be deleted, by its owner and id. */
+/** File that may be deleted, by its owner and id. */
 export interface ExpiredFile extends FileOwner {
   id: string;
   expires_at: Date;
 }
 
-/** A content that an owner has. */
+/** Existing content of an owner. */
 export interface KnownContent {
   readonly storageKey: string;
   /** Bytes. */

@@ -7,10 +7,10 @@ import { type ExpiredFile, FileStore } from './file-store.js';
 const NAME = 'files.upkeep';
 const EVERY_TEN_MINUTES = '*/10 * * * *';
 const BATCH = 20;
-/** Batches that may fail until the storage counts as out of reach. */
+/** Number of failed batches after which the storage counts as unreachable. */
 const MOST_FAILURES = 3;
 
-/** Deletes files whose time is over (FILE_RETENTION) and that no Task names, and contents that uploads left which never ended. */
+/** Deletes expired files (FILE_RETENTION) that no Task references, and contents of uploads that never ended. */
 @Injectable()
 export class FileUpkeepJob {
   private readonly logger = new Logger(FileUpkeepJob.name);
@@ -35,7 +35,7 @@ export class FileUpkeepJob {
     signal.throwIfAborted();
   }
 
-  /** Their contents are leftovers then. */
+  /** Deletes expired files; their contents become leftovers. */
   private async deleteExpired(signal: AbortSignal): Promise<number> {
     let deleted = 0;
     for (let after: ExpiredFile | undefined; !signal.aborted;) {
@@ -50,7 +50,7 @@ export class FileUpkeepJob {
     return deleted;
   }
 
-  /** @returns false where it is gone, or a Task has named it meanwhile */
+  /** Deletes a file. @returns false if it is gone, or a Task references it meanwhile */
   private async deleteUnused({ tenant, owner, id }: ExpiredFile): Promise<boolean> {
     try {
       return (await this.files.delete({ tenant, owner }, id)) !== undefined;
@@ -60,7 +60,10 @@ export class FileUpkeepJob {
     }
   }
 
-  /** A storage that is out of reach fails the job, which is tried again; contents that it refuses to delete do not stop it. */
+  /**
+   * Discards due leftovers. An unreachable storage fails the job, which is retried; contents that cannot be deleted do
+   * not stop it.
+   */
   private async discardLeftovers(signal: AbortSignal): Promise<void> {
     const failures: unknown[] = [];
     for (let after: string | undefined = ''; after !== undefined && !signal.aborted;) {

@@ -8,7 +8,7 @@ const DEFAULT = '15m';
 const MOST_MS = 24 * 3_600_000;
 const DETAIL = 'must be a duration such as 30s, 15m or 2h, at most 24h';
 
-/** How long an address of a file is to be valid. */
+/** Validity of a file's address. */
 @ApiClosed()
 export class FileUrlBody {
   static readonly optional = true;
@@ -24,7 +24,7 @@ export class FileUrlBody {
     return withMembers(FileUrlBody, sent);
   }
 
-  /** Milliseconds. @throws ProblemError 400 beyond 24 hours */
+  /** Duration in milliseconds. @throws ProblemError 400 above 24 hours */
   get durationMs(): number {
     const [, count, unit] = DURATION.exec(this.expiresIn ?? DEFAULT) ?? [];
     const ms = Number(count) * UNITS[unit!]!;

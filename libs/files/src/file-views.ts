@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { StoredFile } from './stored-file.js';
 
-/** A file as its owner sees it. */
+/** File as its owner sees it. */
 export class FileView {
   @ApiProperty({ example: '019a1f0e-5b7a-7c31-9d2f-4b6a8c0e2d41' })
   id!: string;
@@ -35,7 +35,7 @@ export class FileView {
   url!: string;
 }
 
-/** The files of one upload, in its order. */
+/** Files of one upload, in their order. */
 export class UploadedView {
   @ApiProperty({ type: [FileView] })
   files!: FileView[];
@@ -49,7 +49,7 @@ export class FileListView {
   nextPageToken!: string;
 }
 
-/** An address that opens a file without a key. */
+/** Address that opens a file without a key. */
 export class FileUrlView {
   @ApiProperty({
     format: 'uri',
@@ -61,7 +61,9 @@ export class FileUrlView {
   expiresAt!: string;
 }
 
-/** @param baseUrl of this service, as its caller knows it; without a trailing slash */
+/**
+ * Returns a file as its owner sees it. @param baseUrl base URL of this service for the caller, without a trailing slash
+ */
 export function fileView(file: StoredFile, baseUrl: string): FileView {
   const { id, name, mediaType, size, sha256, createdAt, expiresAt } = file;
   return {

@@ -36,7 +36,7 @@ const FORM = {
   properties: { file: { type: 'array', maxItems: 20, items: BINARY } },
 };
 
-/** Files of callers. Each belongs to the caller that uploaded it; for all others it does not exist. */
+/** Files of callers. Each belongs to the caller that uploaded it, and is invisible to all others. */
 @ApiTags('files')
 @Controller('api')
 export class FilesController {
@@ -81,7 +81,7 @@ export class FilesController {
     }
   }
 
-  /** `POST /api/upload` under the name of what it makes. */
+  /** Serves `POST /api/upload` under the name of the created resource. */
   @Post('files')
   @StreamedBody()
   @ApiExcludeEndpoint()
@@ -110,7 +110,7 @@ export class FilesController {
     return { files: files.map((it) => fileView(it, baseUrl)), nextPageToken };
   }
 
-  // Before the GET, for which Fastify would make a HEAD of its own.
+  // Declared before the GET, for which Fastify would add its own HEAD.
   @Head('files/:id')
   @ApiExcludeEndpoint()
   async describeFile(

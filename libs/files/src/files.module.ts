@@ -20,7 +20,7 @@ import { SignedFilesController } from './signed-files.controller.js';
 import { Uploads } from './uploads.js';
 import { UploadSlots } from './upload-slots.js';
 
-/** Files of callers, and where they lie. Needs the ground's modules. */
+/** Provides files of callers and their storage. Needs the modules of the ground layer. */
 @Module({
   imports: [TypeOrmModule.forFeature([FileRow])],
   providers: [
@@ -37,7 +37,7 @@ import { UploadSlots } from './upload-slots.js';
 })
 export class FilesModule {}
 
-/** Their management API, and their upkeep. Needs JobsModule and AccessModule. */
+/** Provides the management API of files, and their upkeep. Needs JobsModule and AccessModule. */
 @Module({
   imports: [FilesModule],
   controllers: [FilesController, SignedFilesController],

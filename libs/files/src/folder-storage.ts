@@ -15,21 +15,21 @@ const NOT_SHARED =
 const NOT_DURABLE = 'No place for files is set here that outlives the service: set FILES_S3_ENDPOINT';
 
 export interface FolderStorageOptions {
-  /** Absolute. Made with the first content. */
+  /** Absolute path. The folder is created with the first content. */
   folder: string;
-  /** True if every replica sees the same folder. */
+  /** True if all replicas share the folder. */
   isShared: boolean;
-  /** False if the folder ends with this process. */
+  /** False if the folder is removed with this process. */
   isDurable: boolean;
-  /** Returns the number of other replicas that live. */
+  /** Returns the number of other living replicas. */
   peers: () => Promise<number>;
 }
 
 /**
- * Keeps contents as files of a folder. A content is written to a temporary file, synced, and renamed to its key.
+ * Stores contents as files of a folder. A content is written to a temporary file, synced, and renamed to its key.
  *
- * A place is a folder within that one, with a random name: a replica with a folder of its own does not have the place of
- * another replica's contents, and takes none of them for deleted.
+ * A place is a subfolder with a random name. A replica with its own folder does not have the places of other replicas,
+ * and therefore does not mistake their contents for deleted ones.
  */
 export class FolderStorage extends FileStorage {
   private readonly spool: Spool;
@@ -56,7 +56,8 @@ export class FolderStorage extends FileStorage {
     try {
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
       await rename(from, path);
-      // The names are durable only when their folders are: of the content, of the owner's folder, and of the place.
+      // Names are durable only once their folders are synced: those of the content, of the owner's folder, and of the
+      // place.
       for (const name of [path, dirname(path), dirname(dirname(path))]) await syncFolder(dirname(name));
     } catch (cause) {
       await rm(from, { force: true });
@@ -94,7 +95,10 @@ export class FolderStorage extends FileStorage {
     await this.spool.removeAbandoned();
   }
 
-  /** Replicas that share the folder may make two places at once: all of them reach both. */
+  /**
+   * Finds or creates the place. Replicas that share the folder may create two places concurrently: all of them reach
+   * both.
+   */
   private async findPlace(): Promise<string> {
     const { folder } = this.options;
     await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
@@ -120,7 +124,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Windows knows no such thing: opening a folder is refused there, and names are durable without it. */
+/** Syncs a folder. Windows refuses to open folders, and names are durable there without a sync. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');

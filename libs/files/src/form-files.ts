@@ -8,16 +8,16 @@ import { unreadableForm } from './file-errors.js';
 import { fileLabel, isMediaType } from './file-label.js';
 import { freeChunk } from './spent-memory.js';
 
-/** Files of one form. */
+/** Maximum number of files in one form. */
 const MOST_FILES = 20;
-/** Fields that are no files are refused: no more of one is kept. */
+/** Maximum bytes kept of other fields, which are refused anyway. */
 const FIELD_BYTES = 64;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS = 20;
 const SHOWN_NAME = 64;
-/** Bytes before, between and behind the files, and those of the files that are on their way to the reader. */
+/** Maximum bytes outside of the files, plus bytes of files on their way to the reader. */
 const MOST_BESIDE = 1024 ** 2;
-/** Browsers and curl send a quotation mark in a name like this (HTML, "multipart/form-data encoding algorithm"). */
+/** Quotation mark in a name, as browsers and curl send it (HTML, "multipart/form-data encoding algorithm"). */
 const SENT_QUOTE = '%22';
 const BROKEN = 'the form is cut off, or no multipart/form-data';
 
@@ -28,10 +28,10 @@ interface FormFile {
 }
 
 /**
- * The files of a form (multipart/form-data), in its order: each is to be read to its end before the next one. What the
- * reader does not take waits in the connection.
- * @throws ProblemError 400 for a form without files, with more than 20, with an empty one, with other fields, with more than
- *   1 MiB beside its files, or that cannot be read
+ * Yields the files of a form (multipart/form-data) in order; each must be read to its end before the next one. Unread
+ * data stays in the connection.
+ * @throws ProblemError 400 for a form without files, with more than 20, with an empty one, with other fields, with more
+ *   than 1 MiB besides its files, or that is malformed
  */
 export async function* formFiles(body: Readable, contentType: string): AsyncGenerator<ArrivingFile> {
   const form = new FormReader(body, contentType);
@@ -51,7 +51,7 @@ export async function* formFiles(body: Readable, contentType: string): AsyncGene
   }
 }
 
-/** Turns the events of the parser into files that are asked for one by one. */
+/** Converts the events of the parser into files that are requested one by one. */
 class FormReader {
   private readonly parser: BusboyInstance;
   private readonly waiting: FormFile[] = [];
@@ -60,9 +60,9 @@ class FormReader {
   private readonly chunks = new WeakMap<ArrayBufferLike, Uint8Array>();
   private failure: Error | undefined;
   private isOver = false;
-  /** The header of the part that begins, with the parameters that the parser leaves out. */
+  /** Content type in the current part's header, with the parameters that the parser drops. */
   private sentType: string | undefined;
-  /** Bytes of the body that have arrived and are in no file that was read. */
+  /** Bytes of the body that have arrived and belong to no file that was read. */
   private beside = 0;
   private wake: () => void = () => undefined;
 
@@ -84,11 +84,11 @@ class FormReader {
     onPartHeader(this.parser, (header) => (this.sentType = header['content-type']?.[0]));
     body.once('error', this.onBodyError).once('close', this.onBodyClose);
     body.on('data', this.onBodyData).pipe(this.parser);
-    // Its events are over: the client left before anybody listened.
+    // The events of a destroyed body are over: the client left before the listeners were added.
     if (body.destroyed && !body.readableEnded) this.fail(unreadableForm(BROKEN));
   }
 
-  /** The next file; `undefined` after the last one. @throws ProblemError 400 */
+  /** Returns the next file; `undefined` after the last one. @throws ProblemError 400 */
   async next(): Promise<FormFile | undefined> {
     while (this.waiting.length === 0 && this.failure === undefined && !this.isOver) {
       await new Promise<void>((resolve) => (this.wake = resolve));
@@ -97,13 +97,16 @@ class FormReader {
     return this.waiting.shift();
   }
 
-  /** The content of a file, whose failure is that of the form. @param path the field at fault where it is empty */
+  /**
+   * Yields the content of a file; fails with the failure of the form. @param path the field at fault if the file is
+   * empty
+   */
   async *guarded(content: Readable, path: string): AsyncGenerator<Uint8Array> {
     let memory: ArrayBufferLike | undefined;
     let isEmpty = true;
     try {
       for await (const chunk of content as AsyncIterable<Uint8Array>) {
-        // A piece of the next chunk of the body: all pieces of the one before are read.
+        // This piece lies in the next chunk of the body: all pieces of the previous chunk have been read.
         if (memory !== undefined && memory !== chunk.buffer) this.free(memory);
         memory = chunk.buffer;
         this.beside -= chunk.byteLength;
@@ -119,7 +122,7 @@ class FormReader {
     if (isEmpty) throw malformed({ path, detail: 'must have a content' });
   }
 
-  /** Lets go of the body; what is left of it is its owner's. */
+  /** Releases the body; its owner handles the rest. */
   close(): void {
     this.body
       .off('data', this.onBodyData)
@@ -131,7 +134,7 @@ class FormReader {
   }
 
   private add(file: FormFile): void {
-    // An error of a content that nobody reads yet would end the process.
+    // An error of a content without a reader would end the process.
     file.content.on('error', () => this.fail(unreadableForm(BROKEN)));
     this.open.add(file.content);
     this.waiting.push(file);
@@ -140,7 +143,7 @@ class FormReader {
 
   private fail(error: Error): void {
     this.failure ??= error;
-    // Whoever reads a content that gets no more bytes would wait for them.
+    // Otherwise the reader of a content would wait for bytes that never arrive.
     for (const content of this.open) content.destroy(this.failure);
     this.wake();
   }
@@ -150,7 +153,7 @@ class FormReader {
     this.wake();
   }
 
-  /** Of chunks alone that lie in memory of their own. */
+  /** Frees the memory of a chunk that spans all of it. */
   private free(memory: ArrayBufferLike): void {
     const chunk = this.chunks.get(memory);
     if (chunk) freeChunk(chunk);
@@ -188,10 +191,10 @@ function parserOf(contentType: string): BusboyInstance {
   }
 }
 
-/** The headers of a part, by their names in lower case. */
+/** Headers of a part by lower-case name. */
 type PartHeader = Record<string, string[] | undefined>;
 
-/** Listens to the parser within the parser, which alone tells a header as it was sent; before the file of that part begins. */
+/** Listens to the inner parser, which alone reports a header as it was sent; runs before the part's file begins. */
 function onPartHeader(form: BusboyInstance, listener: (header: PartHeader) => void): void {
   const { parser } = (form as unknown as { _parser: { parser: EventEmitter } })._parser;
   parser.prependListener('part', (part: EventEmitter) => part.prependListener('header', listener));

@@ -11,36 +11,36 @@ import { OwnFiles } from './own-files.js';
 import { type FileOwner, FILE_ID, type StoredFile } from './stored-file.js';
 import { readThroughOutage } from './storage-outage.js';
 
-/** How long a kept file waits for the Task that names it: a commit may stand still for long. */
+/** Milliseconds for which a stored file waits for the Task that references it: a commit may be delayed for long. */
 const UNNAMED_MS = 24 * 60 * 60_000;
-/** How long its owner cannot delete it meanwhile; a Task that names it is recorded sooner, or not at all. */
+/** Milliseconds for which the owner cannot delete the file meanwhile; the Task is recorded sooner, or not at all. */
 const HELD_MS = 15 * 60_000;
-/** How long a Message or an Artifact waits for the storage. */
+/** Maximum milliseconds for which a Message or an Artifact waits for the storage. */
 const STORE_MS = 10_000;
-/** How long nothing is tried after the storage has failed. */
+/** Milliseconds without attempts after a failure of the storage. */
 const PAUSE_MS = 10_000;
-/** Messages and Artifacts that are stored at a time. */
+/** Maximum number of Messages and Artifacts that are stored concurrently. */
 const MOST_AT_WORK = 32;
 const WARN_EVERY_MS = 60_000;
 
-/** A Part whose bytes are to be stored. */
+/** Part whose bytes are to be stored. */
 interface LargePart {
   readonly part: Part;
   readonly bytes: Buffer;
 }
 
-/** A Part, and the file whose bytes it gets. */
+/** Part, and the file whose bytes it gets. */
 interface FoundPart {
   readonly part: Part;
   readonly file?: StoredFile;
 }
 
-/** Keeps large Parts as files of the Task's owner, from FILES_OFFLOAD on. */
+/** Stores large Parts as files of the Task's owner, from FILES_OFFLOAD bytes on. */
 @Injectable()
 export class KeptParts extends PartKeeper {
   private readonly logger = new Logger(KeptParts.name);
   private readonly outcomes: ReturnType<Metrics['counter']>;
-  /** Bytes; absent: none is kept. */
+  /** Minimum bytes of a stored Part; `undefined`: no Part is stored. */
   private readonly least: number | undefined;
   private atWork = 0;
   private pausedUntil = 0;
@@ -109,7 +109,7 @@ export class KeptParts extends PartKeeper {
     };
   }
 
-  /** Finds the files of Parts, and counts the characters of those that are to be read. */
+  /** Finds the files of Parts, and counts the characters of those to read. */
   private async found(parts: readonly Part[], owner: FileOwner, signal: AbortSignal) {
     let characters = 0;
     const found: FoundPart[] = [];
@@ -135,7 +135,7 @@ export class KeptParts extends PartKeeper {
     return readThroughOutage(() => this.own.contentOf(file, signal), signal);
   }
 
-  /** Returns Parts with URLs in place of the signed addresses that an agent has from its call. */
+  /** Returns Parts with plain URLs in place of the signed addresses that an agent got with its call. */
   private async closed(parts: readonly Part[], owner: FileOwner, signal: AbortSignal | undefined): Promise<Part[]> {
     if (!parts.some((part) => this.own.isSigned(part))) return [...parts];
     const close = (): Promise<Part[]> => this.own.withoutSignatures(parts, owner);
@@ -146,14 +146,14 @@ export class KeptParts extends PartKeeper {
     return this.least !== undefined && raw !== undefined && Buffer.byteLength(raw, 'base64') >= this.least;
   }
 
-  /** Base64 that would not come back to the letter stays in the log. */
+  /** Returns the bytes of a large Part. Base64 that would not round-trip exactly stays in the log. */
   private largePart(part: Part): LargePart | undefined {
     if (!this.isLarge(part)) return undefined;
     const bytes = Buffer.from(part.raw!, 'base64');
     return bytes.toString('base64') === part.raw ? { part, bytes } : undefined;
   }
 
-  /** Parts that say of themselves that they are kept: without that, unless it is so. */
+  /** Removes the marks of Parts that falsely claim to be stored files. */
   private async judged(parts: readonly Part[], owner: FileOwner, signal: AbortSignal | undefined): Promise<Part[]> {
     const claiming = parts.filter(claimsKeptFile);
     const find = (): Promise<Map<string, StoredFile>> => this.own.named(claiming, owner);
@@ -165,7 +165,7 @@ export class KeptParts extends PartKeeper {
     });
   }
 
-  /** The file that a Part of a log names, at whatever address this service had then. */
+  /** Returns the file that a Part of a log references, under any earlier address of this service. */
   private async keptFile(part: Part, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
     const { id = '' } = keptFileOf(part) ?? {};
     if (!FILE_ID.test(id) || !part.url?.endsWith(`/api/files/${id}`)) return undefined;
@@ -177,7 +177,7 @@ export class KeptParts extends PartKeeper {
     return withKeptFile(part, `${this.service.publicBaseUrl()}/api/files/${id}`, { id, size, sha256 });
   }
 
-  /** Stores the Parts, all or none. Never rejects. @returns nothing where they stay as they are */
+  /** Stores the Parts, all or none. Never rejects. @returns an empty list if the Parts stay unchanged */
   private async stored(
     large: readonly LargePart[],
     owner: FileOwner,
@@ -205,7 +205,7 @@ export class KeptParts extends PartKeeper {
     const isFull = error instanceof ProblemError && error.status === 413;
     this.outcomes.inc({ outcome: isFull ? 'over_quota' : 'failed' }, count);
     const now = performance.now();
-    // The quota is its owner's affair alone.
+    // A full quota concerns its owner alone, so other owners are not paused.
     if (!isFull) this.pausedUntil = now + PAUSE_MS;
     if (now - this.warnedAt < WARN_EVERY_MS) return;
     this.warnedAt = now;
@@ -221,7 +221,7 @@ async function* chunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** A name that no file may have stays in the Part alone. */
+/** Returns the label of a Part's file. An invalid file name stays in the Part only. */
 function labelOf({ filename: name, mediaType }: Part): ReturnType<typeof fileLabel> {
   try {
     return fileLabel({ name, mediaType }, 'filename');
@@ -230,7 +230,7 @@ function labelOf({ filename: name, mediaType }: Part): ReturnType<typeof fileLab
   }
 }
 
-/** @throws Error where it takes too long, or the signal aborts */
+/** Awaits work. @throws Error after a timeout, or once the signal aborts */
 async function within<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   const limit = AbortSignal.timeout(STORE_MS);
   const ends = signal ? AbortSignal.any([signal, limit]) : limit;
@@ -252,7 +252,7 @@ function isSame(part: Part, { id, size, sha256 }: StoredFile): boolean {
   return said !== undefined && said.id === id && said.size === size && said.sha256 === sha256;
 }
 
-/** Characters of base64 for so many bytes. */
+/** Returns the number of base64 characters for so many bytes. */
 function encodedLength(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }

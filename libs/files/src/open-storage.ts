@@ -6,7 +6,7 @@ import type { FileStorage } from './file-storage.js';
 import { FolderStorage } from './folder-storage.js';
 import { S3Storage } from './s3/s3-storage.js';
 
-/** Opens the storage that the configuration names, and removes temporary files that nobody writes any more. */
+/** Opens the configured storage, and removes abandoned temporary files. */
 export async function openStorage(
   { files, dataDir }: AppConfig,
   replica: ReplicaLife,

@@ -11,18 +11,18 @@ const SIGNED_URL =
   /^(https?:\/\/[^/?#]+(?:\/[^?#]*?)?)\/files\/([\da-f-]{36})\?expires=(\d{1,12})&signature=([\w-]{1,200})$/;
 const MOST_BASES = 64;
 
-/** Signed address of a file of this service, which nothing has proved yet. */
+/** Signed address of a file of this service, not verified yet. */
 export interface SignedUrl {
   readonly id: string;
   readonly proof: FileProof;
-  /** The URL by which the owner reads the file. */
+  /** URL by which the owner reads the file. */
   readonly url: string;
 }
 
 /**
- * Knows by which URLs files are of this service: those at `PUBLIC_URL`, where the service calls itself, and at the loopback
- * address that it listens on. Without `PUBLIC_URL` callers get URLs with the host that they called by: those of hosts that
- * are configured (`ALLOWED_HOSTS`), and of which this replica answered with a URL lately, are of this service as well.
+ * Recognizes URLs of this service's files: those at `PUBLIC_URL`, at the service's internal address, and at its
+ * loopback address. Without `PUBLIC_URL` callers get URLs with the host of their request. URLs with configured hosts
+ * (`ALLOWED_HOSTS`), and hosts of recent responses of this replica, are therefore recognized as well.
  */
 @Injectable()
 export class OwnFileUrls implements OnApplicationBootstrap {
@@ -34,7 +34,7 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     private readonly service: ServiceAddress,
     private readonly config: AppConfig,
   ) {
-    // A service that serves every host knows none of them.
+    // `*` names no particular host of the service.
     this.listed = new ServedHosts(config.allowedHosts.filter((it) => it !== '*'));
   }
 
@@ -45,7 +45,7 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     );
   }
 
-  /** Notes a base URL that a caller gets, from its own request. */
+  /** Records a base URL that a caller got, from its own request. */
   note(baseUrl: string): void {
     if (this.config.publicUrl === undefined) this.reported.set(baseUrl, true);
   }
@@ -57,7 +57,7 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     return this.isOwn(base) ? id : undefined;
   }
 
-  /** Returns a signed address of this service in its pieces; `undefined` for any other URL. */
+  /** Parses a signed address of this service; returns `undefined` for any other URL. */
   signedUrl(text: string): SignedUrl | undefined {
     const [, base = '', id = '', expires = '', signature = ''] = SIGNED_URL.exec(text) ?? [];
     const url = `${base}/api/files/${id}`;
@@ -68,7 +68,7 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     if (this.service.ownUrls.includes(base) || this.service.isOwnAddress(base)) return true;
     if (this.config.publicUrl !== undefined) return false;
     const { host, hostname, origin } = new URL(base);
-    // Any port of loopback counts as served: another service may listen there.
+    // Loopback counts as served on every port, but another service may listen there.
     return this.reported.has(base) || (origin === base && !isLoopbackHost(hostname) && this.listed.serves(host, {}));
   }
 }

@@ -12,7 +12,7 @@ import { OwnFileUrls, type SignedUrl } from './own-file-urls.js';
 import { readThroughOutage } from './storage-outage.js';
 import type { FileOwner, StoredFile } from './stored-file.js';
 
-/** Files that Parts name by their URLs at this service. Nothing is read over the network. */
+/** Reads files that Parts reference by URLs of this service, without network access. */
 @Injectable()
 export class OwnFiles extends OutgoingFiles {
   constructor(
@@ -25,7 +25,7 @@ export class OwnFiles extends OutgoingFiles {
     super();
   }
 
-  /** Returns the files of an owner that the URLs of Parts name, by these URLs. */
+  /** Returns the owner's files that the URLs of Parts reference, by these URLs. */
   async named(parts: readonly Part[], owner: FileOwner): Promise<Map<string, StoredFile>> {
     const ids = new Map(
       parts.flatMap(({ url = '' }): [string, string][] => {
@@ -47,7 +47,7 @@ export class OwnFiles extends OutgoingFiles {
     return this.signedUrl(url) !== undefined;
   }
 
-  /** Returns Parts with the URL of each file of the owner in place of a signed address: the address would expire. */
+  /** Returns Parts with the plain URL of each of the owner's files in place of a signed address, which would expire. */
   async withoutSignatures(parts: readonly Part[], owner: FileOwner): Promise<Part[]> {
     const signed = new Map(parts.map((part) => [part, this.signedUrl(part.url)]));
     const ids = [...signed.values()].flatMap((it) => it?.id ?? []);
@@ -59,9 +59,9 @@ export class OwnFiles extends OutgoingFiles {
   }
 
   /**
-   * Returns the content of the file that a URL names; `undefined` for a URL that is not of this service. Waits for a
-   * database that is out of reach, and for five minutes for a storage that does not give the content.
-   * @param admit called once with the bytes of the file before they are read; what it throws is thrown
+   * Returns the content of the file that a URL references; `undefined` for a URL of another service. Waits for an
+   * unreachable database, and up to five minutes for the storage.
+   * @param admit called once with the bytes of the file before they are read; its exceptions are rethrown
    * @throws ProblemError 404 for a file that the owner does not have, 503 after these minutes; the signal's reason
    */
   async read(
@@ -78,7 +78,7 @@ export class OwnFiles extends OutgoingFiles {
     return readThroughOutage(() => this.contentOf(file, signal), signal);
   }
 
-  /** Returns the whole content of a file. @throws ProblemError as `FileContents.open` does; the signal's reason */
+  /** Returns the whole content of a file. @throws ProblemError like `FileContents.openContent`; the signal's reason */
   async contentOf(file: StoredFile, signal: AbortSignal): Promise<Buffer> {
     const pieces: Buffer[] = [];
     try {
@@ -102,7 +102,7 @@ export class OwnFiles extends OutgoingFiles {
   }
 
   private signedUrl(text: string | undefined): SignedUrl | undefined {
-    // Nearly all URLs are others.
+    // Fast path: most URLs have no signature.
     const signed = text?.includes('&signature=') ? this.urls.signedUrl(text) : undefined;
     return signed && this.addresses.isSigned(signed.id, signed.proof) ? signed : undefined;
   }

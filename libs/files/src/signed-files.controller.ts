@@ -11,7 +11,9 @@ import { FILE_ID } from './stored-file.js';
 
 const BINARY = { type: 'string', format: 'binary', example: 'the bytes of the file' };
 
-/** Files by signed addresses, for those who have no key: agents elsewhere, providers of models, people with a link. */
+/**
+ * Serves files by signed addresses to readers without a key: remote agents, providers of models, people with a link.
+ */
 @ApiTags('files')
 @Controller('files')
 export class SignedFilesController {
@@ -21,7 +23,7 @@ export class SignedFilesController {
     private readonly addresses: FileAddresses,
   ) {}
 
-  // Before the GET, for which Fastify would make a HEAD of its own.
+  // Declared before the GET, for which Fastify would add its own HEAD.
   @Head(':id')
   @ApiExcludeEndpoint()
   async describeSignedFile(
@@ -49,7 +51,7 @@ export class SignedFilesController {
   ): Promise<void> {
     const isOpen = FILE_ID.test(id) && this.addresses.isValid(id, query.proof);
     const file = isOpen ? await this.files.find(id) : undefined;
-    // One answer for all reasons: nobody learns which files there are.
+    // The response is the same for all reasons, so that it does not reveal which files exist.
     if (!file) throw notOpen();
     await answerFile(this.contents, file, request, reply);
   }

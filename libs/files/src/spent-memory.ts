@@ -1,31 +1,30 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** Bytes of memory that are worth to be freed by hand; smaller buffers may be of a pool. */
+/** Minimum bytes of memory that are freed explicitly; smaller buffers may belong to a pool. */
 const LEAST_BYTES = 16 * 1024;
 
 /**
- * Frees the memory of chunks as soon as they are used. The collector would let some sixty megabytes of spent chunks gather
- * before it looks, for each process that receives or sends a large file.
- *
- * Only a chunk that spans its whole memory is freed: nothing else can lie there.
+ * Frees the memory of chunks as soon as they are used. The garbage collector would let some sixty megabytes of used
+ * chunks accumulate in each process that transfers a large file. A chunk is freed only if it spans its whole memory,
+ * which no other array can share then.
  */
 export function freeChunk(chunk: Uint8Array): void {
   if (spansMemory(chunk)) freeMemory(chunk.buffer);
 }
 
-/** True if a chunk has its memory for itself, and that is worth to be freed. */
+/** True if a chunk spans its whole memory, and is large enough to be freed. */
 export function spansMemory(chunk: Uint8Array): chunk is Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = chunk;
   return byteLength >= LEAST_BYTES && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer;
 }
 
-/** Frees memory. Arrays over it are empty from then on. */
+/** Frees memory. Arrays over it are empty afterwards. */
 export function freeMemory(memory: ArrayBuffer): void {
   if (!memory.detached) memory.transfer(0);
 }
 
-/** Passes chunks on, and frees each when its reader asks for the next one. */
+/** Passes chunks on, and frees each when its reader requests the next one. */
 export async function* freeingChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     yield chunk;

@@ -7,16 +7,19 @@ import type { StoredContent } from './stored-file.js';
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Milliseconds since its last write after which a temporary file belongs to no upload: a slow one is cut (see watchPace). */
+/**
+ * Age of the last write after which a temporary file is abandoned, in milliseconds: slow uploads are cut (see
+ * watchPace).
+ */
 const ABANDONED_MS = 3_600_000;
 const SWEEP_EVERY_MS = 3_600_000;
 
-/** A content that has arrived whole in a temporary file, with what was learned of it on the way. */
+/** Content that has arrived completely in a temporary file, with its size and digest. */
 export interface SpooledContent extends StoredContent {
   readonly path: string;
 }
 
-/** Temporary files for contents that arrive. */
+/** Temporary files for arriving contents. */
 export class Spool {
   private readonly reserve: DiskReserve;
   private sweptAt = 0;
@@ -28,7 +31,8 @@ export class Spool {
   /**
    * Writes a content to a temporary file and syncs it. At most one chunk is in memory. A rejection leaves no file.
    * Removes abandoned files first, once an hour.
-   * @throws ContentTooLong beyond `limit` bytes; ContentUnavailable where the file cannot be written, or the disk is almost full
+   * @throws ContentTooLong above `limit` bytes; ContentUnavailable if the file cannot be written, or the disk is almost
+   *   full
    */
   async write(content: AsyncIterable<Uint8Array>, limit: number): Promise<SpooledContent> {
     if (Date.now() - this.sweptAt > SWEEP_EVERY_MS) await this.removeAbandoned();
@@ -47,7 +51,7 @@ export class Spool {
     }
   }
 
-  /** Removes files of processes that ended in the middle of an upload. A file that cannot be removed stays. */
+  /** Removes files of processes that ended in the middle of an upload. Failures to remove are ignored. */
   async removeAbandoned(): Promise<void> {
     this.sweptAt = Date.now();
     const names = await readdir(this.folder).catch(() => []);
@@ -85,7 +89,7 @@ async function copyTo(
   return { size, sha256: hash.digest('hex') };
 }
 
-/** A single write may take less than it was given. */
+/** Writes a whole chunk: a single write may accept less. */
 async function writeWhole(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let offset = 0; offset < chunk.byteLength;) {
     const { bytesWritten } = await file.write(chunk, offset).catch(unavailable);
@@ -93,7 +97,7 @@ async function writeWhole(file: FileHandle, chunk: Uint8Array): Promise<void> {
   }
 }
 
-/** A full disk, say. The failure of a content that arrives is another one, and its reader's. */
+/** Reports a failure of the disk, such as a full one. Failures of the arriving content are reported by its reader. */
 function unavailable(cause: unknown): never {
   throw new ContentUnavailable('A temporary file cannot be written', { cause });
 }

@@ -3,12 +3,12 @@ import { ProblemError } from '#libs/http';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
-/** A storage that restarts, or moves, is back by then. */
+/** Maximum milliseconds of an outage: a restart or move of the storage takes less. */
 const LONGEST_OUTAGE_MS = 5 * 60_000;
 
 /**
- * Reads again while the storage of files, or the database, does not answer: for five minutes, with growing pauses.
- * @throws the signal's reason once it is aborted; the last failure once the time is over; at once a problem that is no 503
+ * Retries a read while the storage of files, or the database, does not answer: for five minutes, with growing pauses.
+ * @throws the signal's reason once it is aborted; the last failure after the timeout; any problem but 503 at once
  */
 export async function readThroughOutage<T>(
   read: () => Promise<T>,
@@ -27,7 +27,7 @@ export async function readThroughOutage<T>(
   }
 }
 
-/** True if the file is gone, say. A content that breaks off in the middle is an error of its stream. */
+/** True if a retry is futile, such as for a deleted file. A content that breaks off is an error of its stream. */
 function isFinal(error: unknown): boolean {
   return error instanceof ProblemError && error.status !== 503;
 }

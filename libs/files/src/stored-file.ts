@@ -3,20 +3,20 @@ import { randomBytes } from 'node:crypto';
 /** Form of the ids of files: a UUID of version 7 (RFC 9562), which begins with the time. */
 export const FILE_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-/** Who owns files. A file of another owner does not exist for a caller. */
+/** Owner of files. Files of other owners are invisible to a caller. */
 export interface FileOwner {
   readonly tenant: string;
   readonly owner: string;
 }
 
-/** How a file is called, and what is in it. */
+/** Name and media type of a file. */
 export interface FileLabel {
-  /** 1 to 255 characters without control characters and path separators. */
+  /** Name of 1 to 255 bytes of UTF-8 without control characters and path separators. */
   readonly name: string;
   readonly mediaType: string;
 }
 
-/** Content that a storage holds, whole and durable. */
+/** Complete and durable content in a storage. */
 export interface StoredContent {
   /** Bytes. */
   readonly size: number;
@@ -24,15 +24,15 @@ export interface StoredContent {
   readonly sha256: string;
 }
 
-/** A file as its owner sees it. */
+/** File as its owner sees it. */
 export interface StoredFile extends FileOwner, FileLabel, StoredContent {
   readonly id: string;
   readonly createdAt: Date;
-  /** When the file may be deleted; absent: it is kept. */
+  /** Time from which the file may be deleted; absent: it is kept. */
   readonly expiresAt?: Date;
 }
 
-/** A content that is stored and has no row yet. */
+/** Stored content without a row yet. */
 export interface FileDraft extends FileLabel, StoredContent {
   readonly storageKey: string;
 }

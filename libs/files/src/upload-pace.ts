@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream';
 
 const LOOK_EVERY_MS = 30_000;
-/** Bytes that arrive between two looks: 4 KiB a second. */
+/** Minimum bytes between two checks: 4 KiB a second. */
 const LEAST_BYTES = 120 * 1024;
 
-/** The connection of an upload, as far as its pace is seen there. */
+/** Connection of an upload, as far as its pace is measured. */
 export interface UploadConnection {
-  /** Bytes that have arrived, headers included. */
+  /** Number of bytes that have arrived, headers included. */
   readonly bytesRead: number;
 }
 
 /**
- * Cuts an upload whose client sends less than 4 KiB a second over half a minute: it would keep others from the slot. A client
- * that waits for this service, which has yet to take what has arrived, is not slow.
+ * Cuts an upload whose client sends less than 4 KiB a second over half a minute, since it would occupy a slot. A client
+ * that waits for this service to read arrived data is not slow.
  * @returns the function that ends the watch
  */
 export function watchPace(body: Readable, connection: UploadConnection): () => void {
@@ -20,7 +20,7 @@ export function watchPace(body: Readable, connection: UploadConnection): () => v
   const timer = setInterval(() => {
     const arrived = connection.bytesRead - before;
     before += arrived;
-    // Not `isPaused`, which is true of every body that an iterator reads.
+    // `isPaused` is true for every body that an iterator reads.
     const waitsForUs = body.readableLength > 0;
     if (arrived < LEAST_BYTES && !waitsForUs && !body.readableEnded) body.destroy();
   }, LOOK_EVERY_MS).unref();

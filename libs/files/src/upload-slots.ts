@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CallerSlots } from '#libs/access';
 import { Metrics } from '#libs/service';
 
-/** Uploads that this process receives at a time. */
+/** Maximum number of uploads that this process receives concurrently. */
 const MOST = { caller: 4, tenant: 48, service: 64 };
 
 /** Limits how many uploads are under way. */

@@ -12,10 +12,10 @@ import type { FileOwner, StoredFile } from './stored-file.js';
 import { type UploadConnection, watchPace } from './upload-pace.js';
 import { UploadSlots } from './upload-slots.js';
 
-/** An upload as it comes in. */
+/** Incoming upload. */
 export interface Upload {
   readonly owner: FileOwner;
-  /** Whose uploads are counted together. */
+  /** Account under which uploads are counted. */
   readonly caller: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
@@ -35,8 +35,8 @@ export class Uploads {
   ) {}
 
   /**
-   * Stores the files of an upload. Where it is refused, the rest of the body is read and dropped beside the answer: a
-   * client that is still sending would not see it otherwise, and one that announced much need not send it.
+   * Stores the files of an upload. The rest of a refused body is read and dropped while the response is sent: a client
+   * that is still sending would not see it otherwise. A client that announced too much need not send it.
    * @throws ProblemError 400, 413, 503; A2AError RATE_LIMITED
    */
   async receive(upload: Upload): Promise<StoredFile[]> {
@@ -66,18 +66,18 @@ export class Uploads {
   }
 }
 
-/** The one file that a body is. */
+/** Yields the single file of a body. */
 async function* bodyFile(body: Readable, headers: IncomingHttpHeaders): AsyncGenerator<ArrivingFile> {
   const name = sentFileName(headers['content-disposition']);
   const label = fileLabel({ name, mediaType: headers['content-type'] }, name === undefined ? 'Content-Type' : 'file');
   yield { ...label, content: freeingChunks(wholeBody(body)) };
 }
 
-/** The bytes of a body that has at least one, and that was sent to its end. */
+/** Yields the bytes of a body. It fails for an empty or truncated body. */
 async function* wholeBody(body: Readable): AsyncGenerator<Uint8Array> {
   let isEmpty = true;
   try {
-    // The iterator would destroy the body, and with it the connection that the answer needs.
+    // By default the iterator would destroy the body, and the connection that the response needs.
     for await (const chunk of body.iterator({ destroyOnReturn: false })) {
       isEmpty = false;
       yield chunk as Uint8Array;

@@ -20,7 +20,7 @@ import type { FileOwner, StoredContent } from '../stored-file.js';
 import { EMPTY_SHA256, signRequest } from './signature-v4.js';
 
 const TRIES = 3;
-/** More than a socket takes before it asks to wait. */
+/** Chunk size above the buffer of a socket, which then requests a pause. */
 const CHUNK_BYTES = 128 * 1024;
 const FIRST_PAUSE_MS = 250;
 const TIMES = { firstByteMs: 60_000, idleMs: 60_000 };
@@ -28,11 +28,11 @@ const TIMES = { firstByteMs: 60_000, idleMs: 60_000 };
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface S3StorageOptions extends S3Config {
-  /** Absolute; contents are there until they have arrived whole. */
+  /** Absolute path of the folder in which contents arrive. */
   folder: string;
-  /** Eight hexadecimal digits of the installation: others may use the same bucket. */
+  /** Eight hexadecimal digits of the installation: other installations may share the bucket. */
   place: string;
-  /** A `fetch` that may reach the endpoint. */
+  /** `fetch` that may reach the endpoint. */
   http: OutboundFetch;
 }
 
@@ -43,8 +43,8 @@ interface S3Request {
 }
 
 /**
- * Keeps contents as objects of an S3-compatible server. A content arrives in a temporary file first: so its length and
- * digest are known, the server checks both, a cut upload never becomes an object, and a request can be repeated.
+ * Stores contents as objects of an S3-compatible server. A content arrives in a temporary file first, so its length and
+ * digest are known: the server verifies both, a truncated upload never becomes an object, and requests can be repeated.
  */
 export class S3Storage extends FileStorage {
   private readonly spool: Spool;
@@ -78,7 +78,7 @@ export class S3Storage extends FileStorage {
   async get(key: string, range?: ByteRange): Promise<Readable> {
     const headers: Record<string, string> = range ? { range: `bytes=${range.first}-${range.last}` } : {};
     const answer = await this.send(key, { method: 'GET', headers });
-    // A server that knows no ranges would send the whole as the part.
+    // A server without support for ranges would send the whole content as the part.
     await expectStatus(answer, [range ? 206 : 200]);
     const body =
       answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>);
@@ -86,7 +86,7 @@ export class S3Storage extends FileStorage {
   }
 
   async delete(key: string): Promise<boolean> {
-    // Of a time when files lay in a folder, or of the installation whose database was copied.
+    // Keys of a folder, or of the installation whose database was copied.
     if (![this.options.place, S3_PLACE].includes(placeOfKey(key))) return false;
     const answer = await this.send(key, { method: 'DELETE' });
     await expectStatus(answer, [200, 204, 404]);
@@ -103,7 +103,7 @@ export class S3Storage extends FileStorage {
     await this.spool.removeAbandoned();
   }
 
-  /** All requests may be repeated: a PUT of the same content changes nothing. */
+  /** Sends a request, with retries. All requests are repeatable: a PUT of the same content changes nothing. */
   private async send(key: string, request: S3Request): Promise<Response> {
     placeOfKey(key);
     for (let tries = 1; ; tries += 1) {
@@ -131,18 +131,18 @@ export class S3Storage extends FileStorage {
   }
 }
 
-/** Reads a file; it is opened once the first chunk is asked for. */
+/** Reads a file; it is opened when the first chunk is requested. */
 async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
     yield chunk as Buffer;
-    // A socket that is full: the client asks for the next chunk once this one has left.
+    // The socket is full, so the client requests the next chunk only after this one has left.
     if ((chunk as Buffer).byteLength === CHUNK_BYTES) freeChunk(chunk as Buffer);
   }
 }
 
 /**
- * Returns the part of a body that was asked for: a server may send more than that (RFC 9110, section 14.4).
- * @throws ContentUnavailable where it sent another part
+ * Returns the requested part of a body: a server may send more than that (RFC 9110, section 14.4).
+ * @throws ContentUnavailable if the server sent another part
  */
 function sentRange(body: Readable, header: string | null, { first, last }: ByteRange): Readable {
   const [, from, to] = /^bytes (\d{1,15})-(\d{1,15})\//.exec(header ?? '') ?? [];
@@ -162,13 +162,13 @@ async function* firstBytes(body: Readable, count: number): AsyncGenerator<Uint8A
   }
 }
 
-/** @throws ContentUnavailable with the server's own code, for the log */
+/** Asserts the status of a response. @throws ContentUnavailable with the server's own code, for the log */
 async function expectStatus(answer: Response, expected: readonly number[]): Promise<void> {
   if (expected.includes(answer.status)) return;
   throw new ContentUnavailable(`The S3 server answered ${answer.status} ${await errorCode(answer)}`.trimEnd());
 }
 
-/** Returns the code in the first piece of an error document; '' where there is none. */
+/** Returns the code in the first piece of an error document; '' if there is none. */
 async function errorCode({ body }: Response): Promise<string> {
   if (body === null) return '';
   const reader = body.getReader();

@@ -1,18 +1,18 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** Whose requests, and to which region of a service. */
+/** Access key, and region of the requests. */
 export interface SigningKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly region: string;
 }
 
-/** A request to an S3 server. */
+/** Request to an S3 server. */
 export interface UnsignedRequest {
   readonly method: string;
-  /** Its path is escaped as it goes over the wire; its query, if any, has no `+`. */
+  /** URL with the path escaped as it is sent; its query, if any, has no `+`. */
   readonly url: URL;
-  /** Names in lower case. All of them are signed. */
+  /** Headers by lower-case name. All of them are signed. */
   readonly headers: Readonly<Record<string, string>>;
   /** Digest of the body, hexadecimal: the server refuses another body. */
   readonly bodySha256: string;
@@ -27,7 +27,7 @@ export const EMPTY_SHA256 = createHash('sha256').digest('hex');
 
 /**
  * Returns the headers of a request with its signature (AWS Signature Version 4, in the `Authorization` header). The
- * signature is good for fifteen minutes around `now`.
+ * signature is valid for fifteen minutes around `now`.
  */
 export function signRequest(request: UnsignedRequest, key: SigningKey, now: Date): Record<string, string> {
   const time = now.toISOString().replace(/[-:]|\.\d{3}/g, '');
