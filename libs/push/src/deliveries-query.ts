@@ -2,12 +2,15 @@ import { type ProblemEntry, QueryPageSize, QueryText, QueryWord } from '#libs/ht
 import { invalidParams } from '#libs/protocol';
 import { Transform } from 'class-transformer';
 
-/** `pending`: will be tried again; `failed`: its config is disabled; `delivered`: the receiver took it. */
+/**
+ * Status of a delivery: `pending`: will be retried; `failed`: its config is disabled; `delivered`: the receiver
+ * accepted it.
+ */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface DeliveryPosition {
-  /** Microseconds: what a timestamp of the database holds. */
+  /** Creation time in microseconds, the resolution of the database's timestamps. */
   createdAt: string;
   pushId: string;
   sequence: number;
@@ -17,7 +20,7 @@ const MAX_ID = 512;
 const ID = '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11';
 const TOKEN = /^(\d{1,17})\.([0-9a-f-]{36})\.(\d{1,9})$/;
 
-/** Which deliveries are asked for. */
+/** Selection and page of deliveries. */
 export class DeliveriesQuery {
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
     invalidParams(...entries.map(({ path, detail }) => ({ field: path, description: detail })));
@@ -40,13 +43,13 @@ export class DeliveriesQuery {
   })
   pageToken?: string;
 
-  /** The last one of the page before. */
+  /** Position of the last delivery of the previous page. */
   get before(): DeliveryPosition | undefined {
     return this.pageToken === undefined || this.pageToken === '' ? undefined : positionOf(this.pageToken);
   }
 }
 
-/** The token of the page after a delivery. */
+/** Returns the token of the page after a delivery. */
 export function tokenAfter({ createdAt, pushId, sequence }: DeliveryPosition): string {
   return Buffer.from(`${createdAt}.${pushId}.${sequence}`).toString('base64url');
 }

@@ -7,7 +7,7 @@ import { DeliveriesQuery } from './deliveries-query.js';
 import { DeliveryLedger } from './delivery-ledger.js';
 import { DeliveryPageView, DeliveryView } from './delivery-views.js';
 
-/** The ledger of push notifications. */
+/** Serves the ledger of push notifications. */
 @ApiTags('push')
 @Controller('api/deliveries')
 export class DeliveriesController {

@@ -9,7 +9,7 @@ import type { DeliveryPageView, DeliveryView } from './delivery-views.js';
 import { notificationId, readNotificationId } from './notification-request.js';
 import { PushRepeats } from './push-repeats.js';
 
-/** What became of every notification that was tried. */
+/** Outcomes of all attempted notifications. */
 @Injectable()
 export class DeliveryLedger {
   constructor(
@@ -18,7 +18,7 @@ export class DeliveryLedger {
     private readonly store: DeliveryStore,
   ) {}
 
-  /** The newest first. */
+  /** Lists deliveries, newest first. */
   async page(scope: TaskScope, query: DeliveriesQuery): Promise<DeliveryPageView> {
     const { taskId, status, before, pageSize } = query;
     const values = [
@@ -44,9 +44,9 @@ export class DeliveryLedger {
   }
 
   /**
-   * Sends a notification again: one that was delivered once more by itself, any other at once with all that follow,
-   * also where its config was disabled.
-   * @throws A2AError with status 404 for an unknown delivery, 409 where its config was deleted
+   * Sends a notification again: a delivered one alone, any other one at once with all that follow, even if its config
+   * is disabled.
+   * @throws A2AError with status 404 for an unknown delivery, 409 if its config was deleted
    */
   async redeliver(scope: TaskScope, id: string): Promise<DeliveryView> {
     const named = readNotificationId(id);

@@ -6,7 +6,10 @@ import { type PushQueue, PushQueues } from './push-queues.js';
 import type { AttemptOutcome } from './retry-plan.js';
 import { PushSessions } from './push-sessions.js';
 
-/** How far each config has come. Every change proves the turn, so that of two that have one config only the newer counts. */
+/**
+ * Progress of each config. Every change checks the config's turn, so of two concurrent holders only the newer one
+ * succeeds.
+ */
 @Injectable()
 export class DeliveryStore {
   constructor(
@@ -14,13 +17,13 @@ export class DeliveryStore {
     private readonly queues: PushQueues,
   ) {}
 
-  /** The config whatever its turn; `undefined` where it is deleted. */
+  /** Returns the config in any turn; `undefined` if it is deleted. */
   async config(pushId: string): Promise<DueConfig | undefined> {
     const { rows } = await this.database.pool.query<DueConfig>(CONFIG, [pushId]);
     return rows[0];
   }
 
-  /** The receiver has an event. @returns whether the turn goes on */
+  /** Records that the receiver accepted an event. @returns true if the turn continues */
   async delivered(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(DELIVERED, [
       ...ledgerValues(config, sequence, outcome, 'delivered'),
@@ -29,27 +32,27 @@ export class DeliveryStore {
     return rowCount === 1;
   }
 
-  /** The receiver did not take an event: the config waits for its next attempt. */
+  /** Records that the receiver did not accept an event: the config waits for its next attempt. */
   async failed(config: DueConfig, sequence: number, outcome: AttemptOutcome, next: Date): Promise<void> {
     const values = [...ledgerValues(config, sequence, outcome, 'pending'), config.turn, this.database.timeThere(next)];
     await this.database.pool.query(FAILED, values);
   }
 
-  /** Nothing more is sent to a config, for this reason. */
+  /** Disables a config for this reason: nothing more is sent to it. */
   async disabled(config: DueConfig, sequence: number, outcome: AttemptOutcome, reason: string): Promise<void> {
     const values = [...ledgerValues(config, sequence, outcome, 'failed'), config.turn, reason];
     await this.database.pool.query(DISABLED, values);
   }
 
-  /** The config waits behind those that wait already, or until a time. */
+  /** Returns a config to its queue: behind the waiting configs, or until a time. */
   async putBack({ pushId, turn }: DueConfig, until?: Date): Promise<void> {
     await this.database.pool.query(PUT_BACK, [pushId, turn, until ? this.database.timeThere(until) : null]);
   }
 
-  /** Ends the turn if nothing is left to send; the next event makes a new one. @returns whether it is over */
+  /** Ends the turn if nothing is left to send; the next event starts a new one. @returns true if the turn is over */
   async backOff(config: DueConfig): Promise<boolean> {
     return inTransaction(this.database, async (client) => {
-      // Waits for events that are being committed (push_wake), and holds back those that follow.
+      // Waits for events that are being committed (push_wake), and delays those that follow.
       const { rows } = await client.query<{ delivered: number }>(LOCK, [config.pushId, config.turn]);
       if (!rows[0]) return true;
       const { rowCount } = await client.query(REST, [config.pushId]);
@@ -57,7 +60,7 @@ export class DeliveryStore {
     });
   }
 
-  /** Has a config that failed go on at once, also where it was disabled. @returns whether there is such a config */
+  /** Retries a failed config at once, even if it is disabled. @returns true if there is such a config */
   async retryNow(pushId: string): Promise<boolean> {
     const isThere = await inTransaction(this.database, async (client) => {
       const { rows } = await client.query<PushQueue>(RETRY_NOW, [pushId]);
@@ -68,7 +71,7 @@ export class DeliveryStore {
     return isThere;
   }
 
-  /** Has a config wait for its receiver that a replica of an earlier version scheduled with a job of its own. */
+  /** Queues a config that a replica of an earlier version scheduled with its own job. */
   async takeOver(pushId: string, turn: number): Promise<void> {
     await inTransaction(this.database, async (client) => {
       await this.queues.makeDue((await client.query<PushQueue>(TAKE_OVER, [pushId, turn])).rows, client);
@@ -76,7 +79,7 @@ export class DeliveryStore {
     this.queues.announceDue();
   }
 
-  /** Notes one more attempt at an event that its receiver has had. */
+  /** Records another attempt at an event that was delivered already. */
   async repeated(config: DueConfig, sequence: number, { status, error }: AttemptOutcome): Promise<void> {
     await this.database.pool.query(REPEATED, [config.pushId, sequence, status ?? null, error ?? null]);
   }
@@ -89,7 +92,7 @@ function ledgerValues(config: DueConfig, sequence: number, outcome: AttemptOutco
 
 const CONFIG = `SELECT ${DUE_CONFIG} FROM push_config WHERE push_id = $1 AND deleted_at IS NULL`;
 
-/** In one statement with the change of the config, and only with it. */
+/** Writes to the ledger in the statement that changes the config, and only if that succeeds. */
 const LEDGER = `
   INSERT INTO push_delivery AS held (push_id, sequence, task_id, tenant, owner, status, attempts, last_status, last_error)
   SELECT $1, $2::int, $3, $4, $5, $6, 1, $7::int, $8 FROM moved

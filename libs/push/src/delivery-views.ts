@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './deliveries-query.js';
 
-/** One notification as the ledger shows it. */
+/** Notification as the ledger shows it. */
 export class DeliveryView {
   @ApiProperty({
     description: "The notification's id, as its receiver sees it.",

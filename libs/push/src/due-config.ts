@@ -1,6 +1,6 @@
 import type { KeptSecrets } from './push-secrets.js';
 
-/** A config with what is to be sent to it. */
+/** Config with the data for its next notification. */
 export interface DueConfig extends KeptSecrets {
   pushId: string;
   turn: number;
@@ -10,11 +10,11 @@ export interface DueConfig extends KeptSecrets {
   scheme: string | null;
   wireVersion: string;
   deliveredSequence: number;
-  /** Failures since the last success. */
+  /** Number of failures since the last success. */
   attempts: number;
 }
 
-/** Its columns. */
+/** Columns of a due config. */
 export const DUE_CONFIG = `
   push_id AS "pushId", turn, task_id AS "taskId", config_id AS "configId", tenant, owner, url, scheme,
   secrets AS sealed, token, credentials,

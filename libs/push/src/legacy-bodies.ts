@@ -4,29 +4,32 @@ import { type RecordedEvent, TaskFold, type TaskStore } from '#libs/tasks';
 interface Place {
   fold: TaskFold;
   sequence: number;
-  /** Of the events that it was folded from. */
+  /** Number of characters of the folded events. */
   characters: number;
 }
 
-/** Events read at once. */
+/** Number of events read at a time. */
 const PAGE = 100;
-/** Tasks whose last state is kept at hand, so that the next event costs no new look at the whole log; and of how much. */
+/**
+ * Maximum number of Tasks with a cached state, which saves the next event another read of the whole log; and their
+ * total size.
+ */
 const MOST_KEPT = 32;
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /**
- * The bodies of notifications to webhooks that were named through A2A 0.3: the Task as it stood after an event
- * (its section 9.5). The same event has the same body whenever it is sent.
+ * Bodies of notifications for webhooks that were registered through A2A 0.3: the Task as it stood after an event (A2A
+ * 0.3, section 9.5). The same event always has the same body.
  */
 export class LegacyBodies {
-  /** The last one comes last. */
+  /** Cached states, the most recently used last. */
   private readonly places = new Map<string, Place>();
   private characters = 0;
 
   constructor(private readonly tasks: Pick<TaskStore, 'events'>) {}
 
   async of({ taskId, sequence }: Pick<RecordedEvent, 'taskId' | 'sequence'>): Promise<string> {
-    // Taken out: two configs of one Task must not apply the same events to one fold.
+    // Removed from the cache: two configs of one Task must not apply the same events to one fold.
     const kept = this.taken(taskId);
     const place = await this.advanced(kept && kept.sequence <= sequence ? kept : undefined, taskId, sequence);
     this.keep(taskId, place);
@@ -41,7 +44,7 @@ export class LegacyBodies {
     return place;
   }
 
-  /** Until the Task has ended. A single one is kept however large it is. */
+  /** Caches a state until its Task has ended. A single state is kept whatever its size. */
   private keep(taskId: string, place: Place): void {
     this.taken(taskId);
     if (isTerminalState(place.fold.state)) return;

@@ -2,28 +2,28 @@ import type { RecordedEvent } from '#libs/tasks';
 import type { DueConfig } from './due-config.js';
 import type { PushSecrets } from './push-secrets.js';
 
-/** Stays the same however often a notification is sent, so that its receiver can tell repeats. */
+/** Header with the id of a notification. Repeats have the same id, so that the receiver can recognize them. */
 export const NOTIFICATION_ID = 'x-a2a-notification-id';
-/** The config's `token`, under the name that A2A's own SDKs use. */
+/** Header with the config's `token`, under the name that A2A's SDKs use. */
 export const NOTIFICATION_TOKEN = 'x-a2a-notification-token';
-/** A JWS with detached content (RFC 7515, appendix F) over the body. */
+/** Header with a JWS with detached content (RFC 7515, appendix F) over the body. */
 export const NOTIFICATION_SIGNATURE = 'x-a2a-notification-signature';
 
-/** What is sent for one event. */
+/** Notification of one event. */
 export interface Notification {
   id: string;
   body: string;
   contentType: string;
 }
 
-/** Configs that came through A2A 0.3 get what 0.3 sends. */
+/** True for configs that came through A2A 0.3, which get the notifications of 0.3. */
 export function isLegacyConfig({ wireVersion }: Pick<DueConfig, 'wireVersion'>): boolean {
   return wireVersion === '0.3';
 }
 
 /**
- * The notification of an event; the id is also that of its delivery in the ledger.
- * @param legacyBody what 0.3 sends of the event, where the config is one of 0.3
+ * Builds the notification of an event; the id is also that of its delivery in the ledger.
+ * @param legacyBody body of A2A 0.3, for a config of 0.3
  */
 export function notificationOf(config: DueConfig, event: RecordedEvent, legacyBody?: string): Notification {
   return {
@@ -37,13 +37,13 @@ export function notificationId(pushId: string, sequence: number): string {
   return `${pushId}.${sequence}`;
 }
 
-/** The two parts of a notification's id; `undefined` for a text that is none. */
+/** Parses a notification's id; returns `undefined` for other text. */
 export function readNotificationId(id: string): { pushId: string; sequence: number } | undefined {
   const match = /^([0-9a-f-]{36})\.(\d{1,9})$/.exec(id);
   return match ? { pushId: match[1]!, sequence: Number(match[2]) } : undefined;
 }
 
-/** The headers of a notification beside its signature (A2A 1.0, section 4.3.3). */
+/** Returns the headers of a notification except its signature (A2A 1.0, section 4.3.3). */
 export function notificationHeaders(
   { scheme }: Pick<DueConfig, 'scheme'>,
   { token, credentials }: PushSecrets,
@@ -57,7 +57,10 @@ export function notificationHeaders(
   };
 }
 
-/** Credentials are sent as the config has them; those of Basic may also be given as `user:password`. */
+/**
+ * Returns the `Authorization` value. Credentials are sent as configured; those of Basic may also be configured as
+ * `user:password`.
+ */
 function authorization(scheme: string, credentials: string): string {
   const plain = scheme.toLowerCase() === 'basic' && credentials.includes(':');
   return `${scheme} ${plain ? Buffer.from(credentials).toString('base64') : credentials}`;

@@ -12,7 +12,7 @@ import { answered, type AttemptOutcome, unanswered } from './retry-plan.js';
 
 const UNREADABLE: AttemptOutcome = { delivered: false, error: 'unreadable' };
 
-/** Sends one notification once. Redirects are not followed, and the answer's body is not read. */
+/** Sends one notification once. Redirects are not followed, and the response body is not read. */
 @Injectable()
 export class NotificationSender {
   private readonly legacy: LegacyBodies;
@@ -30,8 +30,9 @@ export class NotificationSender {
   }
 
   /**
-   * Rejects with the signal's reason, or with a fault of ours; what the receiver does is an outcome.
-   * @param totalMs how long the whole attempt may take, in milliseconds
+   * Sends a notification. Failures of the receiver are outcomes; it rejects with the signal's reason, or with an
+   * internal error.
+   * @param totalMs maximum duration of the attempt, in milliseconds
    */
   async send(config: DueConfig, event: RecordedEvent, totalMs: number, signal: AbortSignal): Promise<AttemptOutcome> {
     const secrets = this.secrets.openIfReadable(config);

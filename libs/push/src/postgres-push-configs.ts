@@ -18,9 +18,11 @@ import { PushSecretBox } from './push-secrets.js';
 import { pushConfigProblems } from './push-target.js';
 import { openRegistration, readRegistration, REGISTER, sealedRegistration } from './registration.js';
 
-/** Configs of one Task that are not deleted. */
+/** Maximum number of configs of one Task, deleted ones excluded. */
 export const MAX_CONFIGS = 10;
-/** The job that registers once more comes when the process that took the Message has long done it. */
+/**
+ * Delay of the job that registers a config again: by then the process that accepted the Message has normally done it.
+ */
 const ONCE_MORE_MS = 10_000;
 
 interface TaskRow {
@@ -34,7 +36,7 @@ interface ConfigRow {
   scheme: string | null;
 }
 
-/** PushConfigs on PostgreSQL. */
+/** Implements PushConfigs on PostgreSQL. */
 @Injectable()
 export class PostgresPushConfigs extends PushConfigs {
   constructor(
@@ -122,20 +124,23 @@ export class PostgresPushConfigs extends PushConfigs {
   }
 }
 
-/** A caller would be told as well: the Task is gone, or has its configs. */
+/**
+ * Fails the job permanently for errors that a caller would get as well: the Task is gone, or has the maximum of
+ * configs.
+ */
 function refusedForGood(error: unknown): never {
   if (!(error instanceof A2AError) || error.status >= 500) throw error;
   throw new PermanentJobError('A push notification config is not registered', { cause: error });
 }
 
-/** Until the commit nobody writes the Task: what was committed before is counted, what comes after sees the config. */
+/** Locks the Task until the commit. Events committed before are counted; later events see the config. */
 async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: TaskScope): Promise<TaskRow> {
   const { rows } = await client.query<TaskRow>(LOCK_TASK, [taskId, tenant, owner]);
   if (!rows[0]) throw new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
   return rows[0];
 }
 
-/** The last event that is not notified: of a Task that has ended all but the last one, which has its final state. */
+/** Returns the last event that is not notified. For an ended Task that is the event before its final state. */
 function beginningOf({ state, last_sequence: last }: TaskRow): number {
   return isTerminalState(state) ? last - 1 : last;
 }
@@ -147,7 +152,7 @@ async function refuseTooMany(client: Pick<ClientBase, 'query'>, taskId: string, 
   throw new A2AError('INVALID_PARAMS', { message, violations: [{ field: 'taskId', description: message }] });
 }
 
-/** Never the token and the credentials: whoever reads configs needs neither to tell them apart. */
+/** Returns a config without token and credentials, which its owner does not need to tell configs apart. */
 function shownConfig(taskId: string, { id, url, authentication }: CheckedPushConfig): ShownPushConfig {
   return { id, taskId, url, ...(authentication && { authentication: { scheme: authentication.scheme } }) };
 }
@@ -160,7 +165,7 @@ const MARK_TASK = 'UPDATE task SET pushes = true WHERE task_id = $1 AND NOT push
 const COUNT_OTHERS = `
   SELECT count(*)::int AS others FROM push_config WHERE task_id = $1 AND config_id <> $2 AND deleted_at IS NULL`;
 
-/** A deleted one begins anew; any other goes on where it stands. */
+/** Stores a config. A deleted one restarts; any other one continues at its position. */
 const KEEP = `
   INSERT INTO push_config AS held (push_id, task_id, config_id, tenant, owner, url, scheme, secrets,
                                    wire_version, delivered_sequence, receiver, scheduled, due_at, turn)
@@ -179,7 +184,7 @@ const LIST = `
 
 const KNOWN = 'SELECT FROM push_config WHERE task_id = $1 AND config_id = $2';
 
-/** What was to be tried again is not any more, and the ledger says so. */
+/** Deletes a config, and marks its pending deliveries as failed in the ledger. */
 const FORGET = `
   WITH forgotten AS (
     UPDATE push_config SET deleted_at = now(), updated_at = now(), scheduled = false, due_at = NULL, lane = NULL,

@@ -2,63 +2,69 @@ import type { Job } from '#libs/jobs';
 import type { TaskPushNotificationConfig } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 
-/** A config as its owner may see it: it has an id and a Task, and never the token and the credentials. */
+/** Config as its owner may see it: with an id and a Task, without the token and the credentials. */
 export type ShownPushConfig = TaskPushNotificationConfig & { id: string; taskId: string };
 
-/** A config that passed every check, with the id that it will be kept under. */
+/** Config that passed every check, with the id under which it will be stored. */
 export type CheckedPushConfig = TaskPushNotificationConfig & { id: string };
 
-/** A config for one Task. */
+/** Config for one Task. */
 export interface PushRegistration {
   taskId: string;
   scope: TaskScope;
   config: CheckedPushConfig;
-  /** The protocol version that the config came in, which its notifications keep to: `1.0` or `0.3`. */
+  /** Protocol version in which the config arrived, `1.0` or `0.3`. Its notifications use the same version. */
   wireVersion: string;
   /**
-   * The last event that is not notified; absent: the newest event there is, or the one before it where the Task has
-   * ended, so that a late config is told of the end.
+   * Last event that is not notified; absent: the newest event. For an ended Task it is the event before that, so that a
+   * late config gets the final state.
    */
   after?: number;
 }
 
 /**
- * The push notification configs of Tasks (A2A 1.0, section 3.1.7 to 3.1.10). A config that is kept gets every later
- * event of its Task, in order, until it is deleted or disabled; also where another replica executes the Task.
+ * Push notification configs of Tasks (A2A 1.0, section 3.1.7 to 3.1.10). A stored config gets every later event of its
+ * Task, in order, until it is deleted or disabled, whichever replica executes the Task.
  */
 export abstract class PushConfigs {
   /**
-   * Checks a config before anything is written, and gives it an id where it has none.
-   * @param field where the config is in its request, `''` for the request itself
+   * Checks a config before anything is written, and adds an id if it has none.
+   * @param field path of the config in its request, `''` for the request itself
    * @throws A2AError INVALID_PARAMS with one violation per field at fault
    */
   abstract check(config: TaskPushNotificationConfig, field?: string): CheckedPushConfig;
 
   /**
-   * Refuses a config that a Task has no room for.
+   * Refuses a config if the Task has the maximum number.
    * @throws A2AError INVALID_PARAMS
    */
   abstract checkRoom(taskId: string, config: CheckedPushConfig): Promise<void>;
 
   /**
-   * Keeps a config; resolves when it is durable. One with the same id takes the place of the old one and goes on where
-   * that one stood, also where it was disabled.
-   * @throws A2AError TASK_NOT_FOUND; INVALID_PARAMS where the Task has too many configs
+   * Stores a config; resolves when it is durable. A config with the same id is replaced; notifications continue at its
+   * position, even if it was disabled.
+   * @throws A2AError TASK_NOT_FOUND; INVALID_PARAMS if the Task has the maximum number of configs
    */
   abstract register(registration: PushRegistration): Promise<ShownPushConfig>;
 
-  /** The same where the Task has never had a config of that id: one that was replaced or deleted since stays so. */
+  /**
+   * Registers a config unless the Task ever had one with that id: a config that was replaced or deleted meanwhile stays
+   * so.
+   */
   abstract registerOnce(registration: PushRegistration): Promise<void>;
 
-  /** A job that registers a config once more, for the commit of the Message that brings it: this process may die before it does. */
+  /**
+   * Returns a job that registers a config again. It is part of the Message's commit, in case this process dies before
+   * it registers the config.
+   */
   abstract registrationJob(registration: PushRegistration & { after: number }): Job;
 
-  /** `undefined` where the Task has no such config. */
+  /** Returns a config; `undefined` if the Task has none with that id. */
   abstract get(taskId: string, id: string): Promise<ShownPushConfig | undefined>;
 
-  /** The configs of a Task, the oldest first. */
+  /** Lists the configs of a Task, oldest first. */
   abstract list(taskId: string): Promise<ShownPushConfig[]>;
 
-  /** No attempt begins after it. An unknown id changes nothing. */
+  /** Deletes a config: no attempt begins afterwards. An unknown id is ignored. */
   abstract delete(taskId: string, id: string): Promise<void>;
 }

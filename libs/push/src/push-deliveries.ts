@@ -9,18 +9,20 @@ import { type PushLane, PushQueues } from './push-queues.js';
 import { PushRepeats } from './push-repeats.js';
 import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter } from './retry-plan.js';
 
-/** Events of one Task that are sent before others of the same queue have their turn. */
+/** Maximum number of events of one Task that are sent before other Tasks of the queue get their turn. */
 const PAGE = 10;
-/** Time for which a lane works off one queue before those of other callers have their turn. */
+/** Milliseconds for which a lane works on one queue before those of other callers get their turn. */
 const TURN_MS = 1_000;
-/** An answer that takes longer costs so much of a place that the receiver counts with those that gave none. */
+/**
+ * Milliseconds of a prompt answer. A slower receiver occupies places like one that gave no answer, and counts as such.
+ */
 const PROMPT_MS = 3_000;
-/** After a fault of ours, which is no attempt. */
+/** Pause after an internal error, which counts as no attempt. */
 const FAULT_PAUSE_MS = 30_000;
-/** After the loss of a session with the database. */
+/** Pause after the loss of a database session. */
 const LOSS_PAUSE_MS = 1_000;
 
-/** Turn of a lane: when it ends, and how long one attempt of it may take. */
+/** Turn of a lane: its end, and the maximum duration of an attempt. */
 interface LaneTurn {
   lane: PushLane;
   until: number;
@@ -29,9 +31,10 @@ interface LaneTurn {
 }
 
 /**
- * Sends the notifications of a queue: takes the configs that wait in it, the one that has waited longest first, and reads
- * each one's log from the last event that was taken. So every event is sent, in order, at least once, and none before
- * the one ahead of it was taken.
+ * Sends the notifications of a queue. Takes its waiting configs, longest wait first, and reads each one's log from the
+ * last accepted event.
+ * - Every event is sent at least once.
+ * - Events are sent in order, each only after the receiver accepted the previous one.
  */
 @Injectable()
 export class PushDeliveries {
@@ -54,8 +57,8 @@ export class PushDeliveries {
   }
 
   /**
-   * Works in a lane until nothing of its queue is due, its turn is over or its receiver gave no answer; the lane knows
-   * then what the receiver did. Rejects with the signal's reason, or where the database is away.
+   * Works in a lane until its queue has nothing due, its turn is over, or its receiver gave no answer; records the
+   * receiver's behavior in the lane. Rejects with the signal's reason, or if the database is unreachable.
    */
   async work(lane: PushLane, attemptMs: number, signal: AbortSignal): Promise<void> {
     const turn = { lane, until: Date.now() + TURN_MS, attemptMs, signal };
@@ -73,7 +76,8 @@ export class PushDeliveries {
       await this.deliver(turn, config);
     } catch (error) {
       turn.signal.throwIfAborted();
-      // Others of the same receiver do not wait for it. Where the database is away, this fails as well, and the turn.
+      // Configs of the same receiver do not wait for this one. If the database is unreachable, this fails as well, and
+      // ends the turn.
       const isLoss = isDatabaseAway(error);
       await this.store.putBack(config, new Date(Date.now() + (isLoss ? LOSS_PAUSE_MS : FAULT_PAUSE_MS)));
       const { pushId, taskId } = config;
@@ -99,7 +103,7 @@ export class PushDeliveries {
     if (!(await this.store.backOff(config))) await this.store.putBack(config);
   }
 
-  /** Makes an attempt, and notes what it says of the receiver. */
+  /** Makes an attempt, and records the receiver's behavior. */
   private async attempt({ lane }: LaneTurn, send: () => Promise<AttemptOutcome>): Promise<AttemptOutcome> {
     const from = performance.now();
     const outcome = await send();
@@ -123,8 +127,8 @@ export class PushDeliveries {
   }
 
   /**
-   * Sends what its owner wants once more; what comes of it is in the ledger, and it is not tried again.
-   * @returns false where the turn is over
+   * Sends the notifications that their owners requested again. Outcomes are recorded in the ledger, without retries.
+   * @returns false if the turn is over
    */
   private async sendRepeats(turn: LaneTurn): Promise<boolean> {
     for (;;) {

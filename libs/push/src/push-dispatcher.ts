@@ -6,25 +6,34 @@ import { PushDeliveries } from './push-deliveries.js';
 import { PushPlaces } from './push-places.js';
 import { type DueQueue, type PushCaller, type PushLane, PushQueues } from './push-queues.js';
 
-/** Finds queues whose time has come, and those that another process made due and has no place for. */
+/**
+ * Milliseconds between two searches for due queues, including those that another process made due but has no place for.
+ */
 const LOOK_MS = 1_000;
-/** Number of looks between two searches for lanes of gone replicas; most lanes are freed as soon as a replica dies. */
+/**
+ * Number of searches between two searches for lanes of gone replicas; most lanes are freed as soon as a replica dies.
+ */
 const LOST_EVERY = 10;
-/** The whole of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
+/** Maximum duration of one attempt (A2A 1.0, section 13.2 recommends 10 to 30 seconds). */
 const ATTEMPT_MS = 10_000;
-/** At a receiver that gave no answer last time, while others of its caller wait for the same places. */
+/**
+ * Maximum duration at a receiver that gave no answer last time, while other receivers of its caller wait for the same
+ * places.
+ */
 const CROWDED_ATTEMPT_MS = 3_000;
 
 /**
- * Has notifications sent, in places of this process beside its job slots: nothing else waits for a receiver that hangs.
- * Looks for due queues when this process made one due, when a lane ends, and every second. Callers take turns; a caller,
- * and a tenant, has a share of the places, and receivers that answered last time come first (PushPlaces).
+ * Dispatches notifications to lanes in places of this process, separate from its job slots: nothing else waits for a
+ * hanging receiver.
+ * - It searches for due queues when this process made one due, when a lane ends, and every second.
+ * - Callers take turns; a caller, and a tenant, has a share of the places. Receivers that answered last time come first
+ *   (PushPlaces).
  */
 @Injectable()
 export class PushDispatcher implements OnApplicationBootstrap {
   private readonly logger = new Logger(PushDispatcher.name);
   private readonly places = new PushPlaces();
-  /** The work of each lane, by its holder. */
+  /** Work of each lane, by its holder. */
   private readonly lanes = new Map<string, Promise<void>>();
   private readonly cut = new AbortController();
   private timer: NodeJS.Timeout | undefined;
@@ -49,7 +58,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     this.timer.unref();
   }
 
-  /** Looks for due queues now, or once more after the look under way. */
+  /** Searches for due queues now, or once more after the current search. */
   look(): void {
     this.again = true;
     this.looking ??= this.lookUntilDone().finally(() => (this.looking = undefined));
@@ -69,7 +78,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     }
   }
 
-  /** Goes round the callers until a whole round began no lane, or no place is left. */
+  /** Cycles through the callers until a whole round began no lane, or no place is left. */
   private async beginLanes(): Promise<void> {
     let [after, begun]: [PushCaller | undefined, number] = [undefined, 0];
     while (!this.places.isFull && !this.stopped) {
@@ -81,7 +90,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     }
   }
 
-  /** @returns how many lanes began */
+  /** Begins lanes for the queues. @returns the number of lanes that began */
   private async enter(queues: readonly DueQueue[]): Promise<number> {
     const admitted = queues.filter((queue) => {
       const hasRoom = this.places.hasRoom(queue);
@@ -114,7 +123,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     this.lanes.set(lane.holder, work);
   }
 
-  /** Never rejects. */
+  /** Works in a lane until its end. Never rejects. */
   private async work(lane: PushLane, attemptMs: number): Promise<void> {
     const { signal } = this.cut;
     try {
@@ -123,7 +132,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
       if (!signal.aborted)
         this.logger.warn({ err: error, receiver: lane.receiver }, 'A lane of webhooks was cut short');
     }
-    // Whatever stays in hand of this process is freed by others only when it is gone.
+    // Other processes free what this one holds only once it is gone.
     await throughOutage(() => this.queues.leave(lane), signal).catch((error: unknown) => {
       if (!signal.aborted) this.logger.error({ err: error, receiver: lane.receiver }, 'A lane of webhooks did not end');
     });
@@ -134,7 +143,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     clearInterval(this.timer);
   }
 
-  /** Lets attempts end until the signal; what is left goes on elsewhere. */
+  /** Lets attempts finish until the signal aborts; other replicas continue the rest. */
   private async stop(signal: AbortSignal): Promise<void> {
     this.drain();
     const ended = Promise.all([this.looking, ...this.lanes.values()]);
@@ -145,7 +154,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
   }
 }
 
-/** Of each caller one after the other: in the order of a caller, those whose receiver answered come first. */
+/** Interleaves the queues of callers. Within a caller, receivers that answered come first. */
 function inTurns(queues: readonly DueQueue[]): DueQueue[] {
   const ofCallers = [...Map.groupBy(queues, ({ tenant, owner }) => JSON.stringify([tenant, owner])).values()];
   const longest = Math.max(0, ...ofCallers.map(({ length }) => length));

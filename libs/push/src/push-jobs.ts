@@ -7,7 +7,7 @@ import { PushRepeats } from './push-repeats.js';
 import { readRedelivery, REDELIVER } from './redeliver-job.js';
 import { readServePayload, SERVE } from './serve-job.js';
 
-/** Hands the jobs of earlier versions to the queues of webhooks: those that sent to one config, or held a lane. */
+/** Hands the jobs of earlier versions to the queues of webhooks: jobs that sent to one config, or held a lane. */
 @Injectable()
 export class PushJobs {
   constructor(jobs: Jobs, store: DeliveryStore, queues: PushQueues, repeats: PushRepeats) {

@@ -1,16 +1,16 @@
 import { enqueueFrom } from '#libs/jobs';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who is called at a URL, for rows from before `receiver`: JavaScript's origin but for rare spellings. */
+/** SQL of the receiver of a URL, for rows without `receiver`: JavaScript's origin, except for rare spellings. */
 export const RECEIVER_OF_URL = `lower(coalesce(substring(url FROM '^[^:/]+://[^/?#]+'), url))`;
 
-/** Which advisory lock says that configs of a receiver are being woken (shared), or a lane of it ends (exclusive). */
+/** Advisory lock of a receiver: shared while its configs are being woken, exclusive while a lane of it ends. */
 const LANE_LOCK = `hashtextextended('parley push ' || called, 0)`;
 
 /**
- * The key of a lane's job for later, as SQL: jobs for one receiver and one time are one. The time, always ahead by the
- * database's clock, keeps a job that has begun from having the key of another: the queue would give it up if its replica
- * dies.
+ * Returns the SQL of the key of a lane's later job: jobs for one receiver and one time are merged. The time is in the
+ * future by the database's clock, so the key differs from that of a running job: otherwise the queue would drop the new
+ * job if the replica dies.
  */
 const keyFor = (receiver: string, runAt: string): string =>
   `'push.serve ' || md5(${receiver}) || ' ' || extract(epoch FROM ${runAt})`;
@@ -20,10 +20,10 @@ const SERVE = (runAt: string, key: string): string =>
     ${key}, ${runAt}, 25, 5)`);
 
 /**
- * Deliveries wait in `push_config` for a lane of their receiver. A row of `push_lane` is a lane at work: a job holds it,
- * and goes on with it when it is done again. Configs that are woken call for a lane in their own transaction, unless all
- * are at work; a lane that finds nothing more to do ends in a transaction that nobody calls in. So a config that waits
- * has a lane at work, a job that will be one, or a time to wait for.
+ * Deliveries wait in `push_config` for a lane of their receiver. A row of `push_lane` is a working lane: a job holds
+ * it, and keeps it across retries. Woken configs request a lane in their own transaction, unless all lanes work. An
+ * idle lane ends in a transaction that excludes such requests. A waiting config therefore has a working lane, a job
+ * that will become one, or a due time.
  */
 export class CreatePushLane1700000000930 implements MigrationInterface {
   readonly name = 'CreatePushLane1700000000930';
@@ -58,8 +58,8 @@ export class CreatePushLane1700000000930 implements MigrationInterface {
 }
 
 /**
- * Calls for a lane in the transaction of what is to be delivered, once, unless as many are at work as there may be: none
- * of those ends before that is committed.
+ * Requests a lane in the transaction of a delivery, once, unless the maximum of lanes works: none of those ends before
+ * the commit.
  */
 const CALL = `
   CREATE FUNCTION push_call(called text, lanes integer) RETURNS void LANGUAGE plpgsql AS $$
@@ -76,7 +76,7 @@ const CALL = `
     PERFORM set_config('parley.push_called', before || md5(called), true);
   END $$`;
 
-/** In place of that of CreatePushConfig. */
+/** Replaces the function of CreatePushConfig. */
 const WAKE = `
   CREATE OR REPLACE FUNCTION push_wake() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
@@ -99,8 +99,8 @@ const WAKE = `
   END $$`;
 
 /**
- * The lane that a job works in: the one that it holds, or else a free one; null where all are at work. Where more than
- * one config is due, it calls for the next lane.
+ * Returns the lane of a job: the one that it holds, else a free one; null if all lanes work. If more than one config is
+ * due, it requests another lane.
  */
 const ENTER = `
   CREATE FUNCTION push_enter(called text, job_holder text, lanes integer) RETURNS smallint LANGUAGE plpgsql AS $$
@@ -124,7 +124,7 @@ const ENTER = `
     RETURN entered;
   END $$`;
 
-/** Ends a lane where nothing is due, and has one called when something will be. Whether it did. */
+/** Ends a lane if nothing is due, and schedules a job for the next due time. Returns true if the lane ended. */
 const LEAVE = `
   CREATE FUNCTION push_leave(called text, job_holder text) RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE

@@ -5,9 +5,9 @@ import { CreatePushQueue1700000001351 } from './push-queue-migration.js';
 import { WakePushesByRow1700000001350 } from './push-waking-migration.js';
 
 /**
- * The configs of Tasks, and who wakes them. A Task's row says whether it has configs, so that an event of any other Task
- * costs one look at a column: the trigger's condition. Where it holds, the trigger enqueues in the event's transaction.
- * It is exact beside configs that are made at the same time: whoever makes one changes the Task's row first, and the
+ * Creates the configs of Tasks, and the trigger that wakes them. A Task's row records whether it has configs, so an
+ * event of any other Task costs one check of a column: the trigger's condition. The trigger enqueues in the event's
+ * transaction. It is exact despite concurrent registrations: a registration changes the Task's row first, and the
  * journal's statement, which waits for that row, sees the change.
  */
 export class CreatePushConfig1700000000700 implements MigrationInterface {
@@ -76,7 +76,7 @@ export class CreatePushConfig1700000000700 implements MigrationInterface {
   }
 }
 
-/** The ledger: one row per notification that was tried. */
+/** Creates the ledger: one row per attempted notification. */
 export class CreatePushDelivery1700000000710 implements MigrationInterface {
   readonly name = 'CreatePushDelivery1700000000710';
 
@@ -107,7 +107,9 @@ export class CreatePushDelivery1700000000710 implements MigrationInterface {
   }
 }
 
-/** Room for sealed secrets. Those that lie in the open from before are read, and sealed after the next start. */
+/**
+ * Adds a column for sealed secrets. Plain secrets of earlier versions are still read, and sealed after the next start.
+ */
 export class SealPushSecrets1700000000810 implements MigrationInterface {
   readonly name = 'SealPushSecrets1700000000810';
 
@@ -120,7 +122,7 @@ export class SealPushSecrets1700000000810 implements MigrationInterface {
   }
 }
 
-/** Finds the webhooks that have something to be told. */
+/** Selects the webhooks with undelivered events. */
 export const PUSHES_UNDER_WAY = `SELECT FROM push_config WHERE scheduled`;
 
 export const PUSH_MIGRATIONS = [

@@ -1,14 +1,17 @@
-/** Lanes that one process works in at once. */
+/** Maximum number of concurrent lanes of one process. */
 export const PLACES = 48;
-/** Of those, lanes for one caller, and for one tenant. */
+/** Maximum number of those lanes for one caller, and for one tenant. */
 export const PLACES_OF_A_CALLER = 24;
 export const PLACES_OF_A_TENANT = 36;
-/** Lanes to receivers that did not answer the last attempt, or had none yet: in all, for a caller, for a tenant. */
+/**
+ * Maximum number of lanes to unproven receivers, which did not answer the last attempt or had none yet: in total, for a
+ * caller, for a tenant.
+ */
 export const UNPROVEN = 32;
 export const UNPROVEN_OF_A_CALLER = 8;
 export const UNPROVEN_OF_A_TENANT = 16;
 
-/** Whose notifications a lane sends, and whether its receiver answered the last attempt. */
+/** Caller whose notifications a lane sends; `answered` is true if its receiver answered the last attempt. */
 export interface PlaceUser {
   tenant: string;
   owner: string;
@@ -21,8 +24,8 @@ interface Use {
 }
 
 /**
- * The places of this process in which notifications are sent, shared by callers and tenants: receivers that hang take
- * places of their caller only, and leave some for receivers that answer.
+ * Places of this process for sending notifications, shared by callers and tenants. Hanging receivers take places of
+ * their caller only, and leave places for receivers that answer.
  */
 export class PushPlaces {
   private readonly total: Use = { all: 0, unproven: 0 };
@@ -36,7 +39,7 @@ export class PushPlaces {
     return user.answered || !this.isCrowded(user);
   }
 
-  /** True if receivers of this user that have not answered wait for a place. */
+  /** True if the lanes to unproven receivers are used up: in total, for the caller, or for its tenant. */
   isCrowded(user: Pick<PlaceUser, 'tenant' | 'owner'>): boolean {
     const { total, caller, tenant } = this.usesOf(user);
     return (
@@ -44,7 +47,7 @@ export class PushPlaces {
     );
   }
 
-  /** True if no lane may begin, whoever it is for. */
+  /** True if no lane may begin for any user. */
   get isFull(): boolean {
     return this.total.all >= PLACES;
   }
@@ -54,7 +57,7 @@ export class PushPlaces {
     return this.total.unproven >= UNPROVEN;
   }
 
-  /** Takes a place; to be given back with the same user. */
+  /** Takes a place; give it back with the same user. */
   take(user: PlaceUser): void {
     this.change(user, 1);
   }

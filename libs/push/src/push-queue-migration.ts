@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What waits for a receiver waits in a queue of its caller: a row of `push_queue` for each caller and receiver, with the
- * time at which a process looks at it next (PushDispatcher), and what is known of the receiver. A lane at work
- * (`push_lane`) belongs to a replica, and to the queue that it works off. No job holds it.
+ * Deliveries wait in queues: a row of `push_queue` for each caller and receiver, with the time of its next check
+ * (PushDispatcher), and what is known of the receiver. A working lane (`push_lane`) belongs to a replica, and to its
+ * queue. No job holds it.
  *
- * A replica of the previous version may run beside this one: the functions that it calls make queues due and enqueue no
- * jobs. Of its own lanes it says where they go on (`push.serve`): a replica of this version hands those to the queues.
+ * A replica of the previous version may run concurrently: the functions that it calls make queues due and enqueue no
+ * jobs. Its own lanes continue as jobs (`push.serve`), which a replica of this version hands to the queues.
  */
 export class CreatePushQueue1700000001351 implements MigrationInterface {
   readonly name = 'CreatePushQueue1700000001351';
@@ -60,7 +60,7 @@ export class CreatePushQueue1700000001351 implements MigrationInterface {
   }
 }
 
-/** Has a process look at the queues of a receiver, of all callers with something that waits for it. */
+/** Makes the queues of a receiver due, for all callers with waiting deliveries. */
 const MAKE_DUE = `
   CREATE FUNCTION push_make_due(called text) RETURNS void LANGUAGE sql AS $$
     INSERT INTO push_queue AS held (tenant, owner, receiver, due_at)
@@ -71,13 +71,13 @@ const MAKE_DUE = `
       SET due_at = least(held.due_at, greatest(excluded.due_at, now())), updated_at = now()
   $$`;
 
-/** In place of that of CreatePushLane, for replicas of that version. */
+/** Replaces the function of CreatePushLane, for replicas of that version. */
 const CALL = `
   CREATE OR REPLACE FUNCTION push_call(called text, lanes integer) RETURNS void LANGUAGE sql AS $$
     SELECT push_make_due(called)
   $$`;
 
-/** Likewise: a job of that version enters a lane, and calls for no other. */
+/** Replaces the function by which a job of that version enters a lane; it requests no other lane. */
 const ENTER = `
   CREATE OR REPLACE FUNCTION push_enter(called text, job_holder text, lanes integer) RETURNS smallint
   LANGUAGE plpgsql AS $$
@@ -94,7 +94,7 @@ const ENTER = `
     RETURN entered;
   END $$`;
 
-/** Likewise: a lane of that version leaves to the queues what it does not send at once. */
+/** Replaces the function by which a lane of that version ends; the rest is left to the queues. */
 const LEAVE = `
   CREATE OR REPLACE FUNCTION push_leave(called text, job_holder text) RETURNS boolean LANGUAGE plpgsql AS $$
   BEGIN

@@ -7,10 +7,12 @@ import type { PlaceUser } from './push-places.js';
 import { backOffAfter } from './retry-plan.js';
 import { PushSessions } from './push-sessions.js';
 
-/** Callers that one look comes to, and queues of each whose receiver answered the last attempt; as many others. */
+/**
+ * Maximum number of callers per search, and of queues per caller: as many with receivers that answered as with others.
+ */
 const CALLERS_AT_ONCE = 100;
 const QUEUES_OF_A_CALLER = 4;
-/** Lanes of one receiver, over all replicas and callers: so many attempts at it are under way at once. */
+/** Maximum number of lanes of one receiver, over all replicas and callers: the concurrent attempts at it. */
 const LANES = 2;
 
 /** Queue of one caller for one receiver (the origin of its webhooks). */
@@ -20,16 +22,16 @@ export interface PushQueue {
   receiver: string;
 }
 
-/** A queue whose time has come, and what is known of its receiver. */
+/** Due queue, and what is known of its receiver. */
 export interface DueQueue extends PushQueue, PlaceUser {
-  /** Attempts without an answer since the last one with an answer. */
+  /** Number of attempts without an answer since the last answer. */
   failures: number;
 }
 
-/** A lane of a receiver at work on a queue. */
+/** Lane of a receiver that works on a queue. */
 export interface PushLane extends DueQueue {
   number: number;
-  /** Its name, which no other lane ever has. */
+  /** Unique name of the lane. */
   holder: string;
 }
 
@@ -37,17 +39,17 @@ export type PushCaller = Pick<PushQueue, 'tenant' | 'owner'>;
 
 export interface FoundQueues {
   queues: DueQueue[];
-  /** The last caller that was looked at; absent where there was none. */
+  /** Last caller of the search; absent if there was none. */
   last?: PushCaller;
 }
 
 /**
- * The queues of webhooks: what waits for a receiver costs nothing until a lane works it off.
+ * Queues of webhooks: waiting deliveries cost nothing until a lane works on them.
  * - A receiver has at most two lanes, over all replicas and callers; a queue whose receiver gave no answer has one.
- * - A config that waits has a queue that is due, or will be, or a lane at work on its queue.
- * - A lane belongs to a replica: what a dead one had in hand is due again as soon as that is found dead.
- * All of it rests on the row of the queue: whoever makes something wait updates it afterwards, and whoever finds nothing
- * left locks it first.
+ * - A waiting config has a queue that is due or will be, or a lane working on its queue.
+ * - A lane belongs to a replica: the work of a dead replica becomes due again as soon as its death is detected.
+ * - All of this relies on the row of the queue: writers of waiting deliveries update it afterwards, and a lane that
+ *   finds nothing left locks it first.
  */
 @Injectable()
 export class PushQueues {
@@ -65,20 +67,20 @@ export class PushQueues {
     this.listeners.push(listener);
   }
 
-  /** Tells this process's listeners to look for due queues. To be called after the commit of `makeDue`. */
+  /** Notifies this process's listeners of due queues. Call it after the commit of `makeDue`. */
   announceDue(): void {
     for (const listener of this.listeners) listener();
   }
 
   /**
-   * Has lanes look at the queues of configs that were made to wait, in the transaction that did; a receiver that gave no
-   * answer keeps its pause.
+   * Makes the queues of waiting configs due, in the transaction of the configs. A receiver that gave no answer keeps
+   * its pause.
    */
   async makeDue(queues: readonly PushQueue[], client: Pick<ClientBase, 'query'>): Promise<void> {
     if (queues.length > 0) await client.query(MAKE_DUE, columnsOf(queues));
   }
 
-  /** Looks for due queues of the next callers: at most a few of each, those whose receiver answered and others. */
+  /** Finds due queues of the next callers: a limited number of each, with receivers that answered and with others. */
   async findDue(after?: PushCaller): Promise<FoundQueues> {
     const values: unknown[] = [CALLERS_AT_ONCE, QUEUES_OF_A_CALLER];
     if (after) values.push(after.tenant, after.owner);
@@ -91,15 +93,15 @@ export class PushQueues {
     return { queues: rows.filter((row): row is DueQueue => row.receiver !== null), ...(last && { last }) };
   }
 
-  /** The same at once, whatever the receiver did: somebody asked for it. */
+  /** Makes the queues due immediately, whatever the receiver did: an owner requested it. */
   async makeDueNow(queues: readonly PushQueue[], client: Pick<ClientBase, 'query'>): Promise<void> {
     await this.makeDue(queues, client);
     await client.query(DUE_NOW, columnsOf(queues));
   }
 
   /**
-   * Begins a lane for each of these queues that is still due and whose receiver has one free. One without is looked at
-   * again a second later.
+   * Begins a lane for each of these queues that is still due and whose receiver has a free lane. Queues without a free
+   * lane are due again a second later.
    */
   async enter(found: readonly PushQueue[]): Promise<PushLane[]> {
     return inTransaction(this.database, async (client) => {
@@ -137,7 +139,7 @@ export class PushQueues {
     return lanes.filter(({ holder }) => claimed.has(holder));
   }
 
-  /** Takes the config in hand that has waited longest; `undefined` where none is due. */
+  /** Takes the due config that has waited longest; `undefined` if none is due. */
   async next({ tenant, owner, receiver, number, holder }: PushLane): Promise<DueConfig | undefined> {
     const { rows } = await this.database.pool.query<DueConfig>({
       name: 'push-next',
@@ -147,7 +149,7 @@ export class PushQueues {
     return rows[0];
   }
 
-  /** Ends a lane, and says when its queue is due again: after a pause where its receiver gave no answer. */
+  /** Ends a lane, and reschedules its queue: after a pause if its receiver gave no answer. */
   async leave(lane: PushLane): Promise<void> {
     const { tenant, owner, receiver, failures, answered, holder } = lane;
     const pause = failures > 0 ? backOffAfter(failures) : 0;
@@ -158,27 +160,27 @@ export class PushQueues {
     });
   }
 
-  /** Frees the lanes of this replica, as it ends, and makes their queues due. */
+  /** Frees the lanes of this replica at its end, and makes their queues due. */
   async freeOwnLanes(): Promise<void> {
     await this.database.pool.query(freeLanes('replica_id = $1'), [this.replica.replicaId]);
   }
 
   /**
-   * Frees the lanes of replicas that are gone, and those that this replica began half a minute ago and does not work at,
-   * since the answer to their commit was lost. Makes their queues due.
-   * @param held the holders of the lanes at work here
+   * Frees the lanes of gone replicas, and lanes that this replica began over half a minute ago but does not work in,
+   * because the answer to the commit was lost. Makes their queues due.
+   * @param held the holders of the lanes that work here
    */
   async freeLostLanes(held: readonly string[]): Promise<void> {
     await this.database.pool.query(freeLanes(LOST), [this.replica.replicaId, held]);
   }
 
-  /** Does nothing where the replica lives at that moment. */
+  /** Frees the lanes of a dead replica; does nothing if it lives at that moment. */
   private async freeLanesOf(replicaId: string): Promise<void> {
     await this.database.pool.query(FREE_DEAD, [this.replica.replicaId, replicaId]);
     this.announceDue();
   }
 
-  /** Hands the lane of a job of an earlier version, and all that waits for its receiver, to the queues. */
+  /** Hands the lane of an earlier version's job, and all deliveries waiting for its receiver, to the queues. */
   async takeOverLane(receiver: string, holder: string): Promise<void> {
     await this.database.pool.query(TAKE_OVER_LANE, [receiver, holder]);
     await this.database.pool.query('SELECT push_make_due($1)', [receiver]);
@@ -195,7 +197,7 @@ function isSameQueue(left: PushQueue, right: PushQueue): boolean {
 }
 
 const QUEUES = 'unnest($1::text[], $2::text[], $3::text[])';
-/** Whoever locks several queues does so in this order. */
+/** Order in which several queues are locked. */
 const IN_ORDER = 'ORDER BY tenant, owner, receiver';
 
 const MAKE_DUE = `
@@ -208,7 +210,7 @@ const MAKE_DUE = `
 const DUE_NOW = `
   UPDATE push_queue SET due_at = now() WHERE (tenant, owner, receiver) IN (SELECT * FROM ${QUEUES})`;
 
-/** Finds the next callers by the index, one look for each, however many queues each of them has. */
+/** Finds the next callers by the index, one lookup each, however many queues they have. */
 const findDueStatement = (from: string): string => `
   WITH RECURSIVE caller AS (
     (SELECT tenant, owner FROM push_queue WHERE due_at IS NOT NULL AND ${from} ORDER BY tenant, owner LIMIT 1)
@@ -240,7 +242,10 @@ const CLAIM_LANES = `
   ORDER BY receiver
   ON CONFLICT (receiver, lane) DO NOTHING RETURNING holder`;
 
-/** A second lane may come where another config is due by then; not to a receiver that gave no answer. */
+/**
+ * Reschedules entered queues. A second lane may begin when another config is due; not at a receiver that gave no
+ * answer.
+ */
 const ENTERED = `
   UPDATE push_queue SET updated_at = now(), due_at = least((
     SELECT due_at FROM push_config
@@ -259,8 +264,8 @@ const POSTPONED = `
   WHERE (tenant, owner, receiver) IN (SELECT * FROM ${QUEUES})`;
 
 /**
- * Only for a lane that was not freed since. What is being changed at this moment is passed over: the queue is due again
- * as soon as that is done.
+ * Takes a config for a lane that was not freed meanwhile. Locked rows are skipped: their queue is due again as soon as
+ * the lock is released.
  */
 const NEXT = `
   UPDATE push_config SET lane = $4, turn = turn + 1, updated_at = now()
@@ -272,14 +277,16 @@ const NEXT = `
 
 const LOCK = 'SELECT FROM push_queue WHERE (tenant, owner, receiver) = ($1, $2, $3) FOR UPDATE';
 
-/** What it still has in hand was not sent by a fault of ours. */
+/** Releases a lane. The configs that it still holds were not sent because of an internal error. */
 const RELEASE = `
   WITH gone AS (DELETE FROM push_lane WHERE receiver = $1 AND holder = $2 RETURNING lane, holder),
   repeats AS (UPDATE push_repeat SET holder = NULL FROM gone WHERE push_repeat.holder = gone.holder)
   UPDATE push_config SET lane = NULL, turn = turn + 1, updated_at = now()
   FROM gone WHERE receiver = $1 AND push_config.lane = gone.lane`;
 
-/** A statement of its own, after the lock: it sees what was made to wait by whoever had the queue before. */
+/**
+ * Reschedules a queue. A separate statement after the lock sees the configs that earlier holders of the lock queued.
+ */
 const LEAVE = `
   UPDATE push_queue SET failures = $4, answered = $5, updated_at = now(), due_at = (
     SELECT greatest(min(due_at), now() + $6::int * interval '1 millisecond') FROM (
@@ -303,7 +310,7 @@ const LIVENESS = livenessCheckBy('$1');
 
 const FREE_DEAD = freeLanes(`replica_id IN (${LIVENESS.gone('ARRAY[$2]')})`, `${LIVENESS.withs},`);
 
-/** Lanes of an earlier version belong to no replica, but to a job. */
+/** Lanes of an earlier version belong to a job instead of a replica. */
 const LOST = `replica_id IS NOT NULL AND (
   NOT EXISTS (SELECT FROM replica WHERE replica.id = replica_id)
   OR replica_id = $1 AND holder <> ALL ($2::text[]) AND updated_at < now() - interval '30 seconds')`;

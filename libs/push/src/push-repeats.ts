@@ -2,18 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { type PushLane, PushQueues } from './push-queues.js';
 import { PushSessions } from './push-sessions.js';
 
-/** Which notification is sent once more, of which config. */
+/** Notification to repeat, and its config. */
 export interface Repeat {
   pushId: string;
   sequence: number;
 }
 
-/** Notification that a lane has in hand. */
+/** Notification that a lane has taken. */
 export interface TakenRepeat extends Repeat {
   number: string;
 }
 
-/** Notifications that their owners want once more: they wait in the queues of their receivers as all others do. */
+/** Notifications that their owners requested again: they wait in the queues of their receivers like all others. */
 @Injectable()
 export class PushRepeats {
   constructor(
@@ -21,13 +21,13 @@ export class PushRepeats {
     private readonly queues: PushQueues,
   ) {}
 
-  /** Resolves when the wish is durable. One whose config is deleted is dropped. */
+  /** Adds a repeat; resolves when it is durable. A repeat of a deleted config is dropped. */
   async add({ pushId, sequence }: Repeat): Promise<void> {
     await this.database.pool.query(ADD, [pushId, sequence]);
     this.queues.announceDue();
   }
 
-  /** Takes the oldest of a lane's queue in hand; `undefined` where there is none. */
+  /** Takes the oldest repeat of a lane's queue; `undefined` if there is none. */
   async next({ tenant, owner, receiver, holder }: PushLane): Promise<TakenRepeat | undefined> {
     const { rows } = await this.database.pool.query<TakenRepeat>({
       name: 'push-repeat',
@@ -37,13 +37,13 @@ export class PushRepeats {
     return rows[0];
   }
 
-  /** Forgets one that was sent. */
+  /** Removes a repeat that was sent. */
   async done({ number }: TakenRepeat): Promise<void> {
     await this.database.pool.query('DELETE FROM push_repeat WHERE number = $1', [number]);
   }
 }
 
-/** In this order: whoever finds nothing left has locked the queue, and looks then. */
+/** Inserts before updating the queue: a lane that finds nothing left has locked the queue, and checks then. */
 const ADD = `
   WITH added AS (
     INSERT INTO push_repeat (push_id, sequence, tenant, owner, receiver)

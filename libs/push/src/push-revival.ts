@@ -5,10 +5,10 @@ import { RECEIVER_OF_URL } from './push-lane-migration.js';
 import { PushQueues } from './push-queues.js';
 
 const REVIVE = { name: 'push.revive', match: '*/10 * * * *' };
-/** Receivers whose queues one statement makes due. */
+/** Number of receivers whose queues one statement makes due. */
 const RECEIVERS_AT_ONCE = 200;
 
-/** Finds what waits although nobody seems to work on it any more, and forgets queues that nothing came to for a day. */
+/** Resumes deliveries that no lane works on, and removes queues without deliveries for a day. */
 @Injectable()
 export class PushRevival {
   private readonly logger = new Logger(PushRevival.name);
@@ -51,7 +51,8 @@ const FREE_LOST = `
     WHERE lane IS NOT NULL AND ${LONG_AGO} RETURNING receiver)
   SELECT (SELECT count(*) FROM lanes)::int + (SELECT count(*) FROM configs)::int AS lost`;
 
-// Of a version before lanes, whose job for it is gone. One that is locked is being changed, and comes another time.
+// Resumes configs of a version before lanes, whose job is gone. A locked row is being changed, and is resumed by a
+// later run.
 const TAKE_OVER_LOST = `
   UPDATE push_config SET receiver = coalesce(receiver, ${RECEIVER_OF_URL}), due_at = coalesce(next_attempt_at, updated_at),
     turn = turn + 1, updated_at = now()

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { SecretBox, UnreadableSecret } from '#libs/postgres';
 
-/** What of a config nobody but its receiver may learn. */
+/** Secrets of a config, which only its receiver may learn. */
 export interface PushSecrets {
   token?: string;
   credentials?: string;
 }
 
-/** A config by its Task and its id: its secrets are sealed for no other. */
+/** Task and id of a config: its secrets open for no other config. */
 export interface ConfigPlace {
   taskId: string;
   configId: string;
 }
 
-/** Secrets as a row has them: sealed, or in the open where they were kept before secrets were sealed. */
+/** Secrets of a row: sealed, or plain if they were stored before secrets were sealed. */
 export interface KeptSecrets extends ConfigPlace {
   sealed: string | null;
   token: string | null;
@@ -25,19 +25,19 @@ export interface KeptSecrets extends ConfigPlace {
 export class PushSecretBox {
   constructor(private readonly box: SecretBox) {}
 
-  /** `null` where there are none. */
+  /** Seals the secrets; returns `null` if there are none. */
   seal({ taskId, configId }: ConfigPlace, { token, credentials }: PushSecrets): string | null {
     if (token === undefined && credentials === undefined) return null;
     return this.box.seal(JSON.stringify({ token, credentials }), placeOf(taskId, configId));
   }
 
-  /** @throws UnreadableSecret */
+  /** Opens the secrets. @throws UnreadableSecret */
   open({ taskId, configId, sealed, token, credentials }: KeptSecrets): PushSecrets {
     if (sealed !== null) return JSON.parse(this.box.open(sealed, placeOf(taskId, configId))) as PushSecrets;
     return { ...(token !== null && { token }), ...(credentials !== null && { credentials }) };
   }
 
-  /** `undefined` where they cannot be opened. */
+  /** Opens the secrets; returns `undefined` if no key opens them. */
   openIfReadable(kept: KeptSecrets): PushSecrets | undefined {
     try {
       return this.open(kept);

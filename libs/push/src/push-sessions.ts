@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import type { Pool } from 'pg';
 
-/** Sessions of this process for the queues of webhooks. */
+/** Number of sessions of this process for the queues of webhooks. */
 const SESSIONS = 3;
 
-/** Sessions of the database for the queues of webhooks: however many lanes are at work, no Message waits behind them. */
+/** Database sessions for the queues of webhooks: no Message waits behind them, however many lanes work. */
 @Injectable()
 export class PushSessions {
   readonly pool: Pool;
@@ -14,7 +14,7 @@ export class PushSessions {
     this.pool = database.readPool('push', SESSIONS, {});
   }
 
-  /** A time of this process's clock as the database's will show it. */
+  /** Converts a time of this process's clock to the database's clock. */
   timeThere(at: Date): Date {
     return this.database.timeThere(at);
   }

@@ -3,19 +3,17 @@ import { type FieldViolation, LONGEST_URL, type TaskPushNotificationConfig, TOO_
 const MAX_TOKEN = 1024;
 const MAX_CREDENTIALS = 4096;
 const MAX_SCHEME = 64;
-/** What may stand in the value of a header (RFC 9110, section 5.5). */
+/** Characters of a header value (RFC 9110, section 5.5). */
 const VISIBLE_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0020\u007f]/;
 /** `token` of RFC 9110, section 5.6.2: the form of an authentication scheme. */
 const SCHEME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/**
- * Whether the outbound client lets calls to the host of a URL through, as far as that can be told without a look-up.
- */
+/** True if the outbound client permits calls to the host of a URL, as far as that is known without a DNS lookup. */
 export type PermitsUrl = (url: URL) => boolean;
 
-/** What is wrong with a config, one entry per field. */
+/** Returns the problems of a config, one entry per field. */
 export function pushConfigProblems(config: TaskPushNotificationConfig, permits: PermitsUrl): FieldViolation[] {
   const { url, token, authentication } = config;
   const problems = [
@@ -32,7 +30,7 @@ export function pushConfigProblems(config: TaskPushNotificationConfig, permits: 
 
 function urlProblem(text: string, permits: PermitsUrl): string | undefined {
   if (text.length > LONGEST_URL) return TOO_LONG_URL;
-  // A URL is read without them, and kept and shown with them.
+  // The URL parser drops control characters, but the stored and shown URL would keep them.
   if (CONTROLS.test(text) || !URL.canParse(text)) return 'must be an absolute URL';
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be an http or https URL';

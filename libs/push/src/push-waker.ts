@@ -7,7 +7,7 @@ import { type PushCaller, type PushQueue, PushQueues } from './push-queues.js';
 import { WAKE } from './wake-job.js';
 import { PushSessions } from './push-sessions.js';
 
-/** Callers whose Tasks one portion wakes, and events of each of them. */
+/** Maximum number of callers per portion, and of events per caller. */
 const CALLERS = 5;
 const EVENTS_OF_A_CALLER = 20;
 
@@ -16,10 +16,10 @@ interface WakingTask extends PushCaller {
 }
 
 /**
- * Wakes the webhooks of Tasks with new events: has each wait for its receiver.
- * - An event is woken at least once after its commit, also where the process that committed it died.
- * - A portion is one short transaction of at most 100 Tasks; callers take turns, whatever the number of their Tasks.
- * - Processes wake side by side: each takes what no other has in hand.
+ * Wakes the webhooks of Tasks with new events: each waits for its receiver afterwards.
+ * - An event is woken at least once after its commit, even if the committing process died.
+ * - A portion is one short transaction of at most 100 Tasks; callers take turns, however many Tasks they have.
+ * - Processes wake concurrently: each skips rows that another one has locked.
  */
 @Injectable()
 export class PushWaker {
@@ -35,7 +35,7 @@ export class PushWaker {
     });
   }
 
-  /** Resolves when nothing waits to be woken that no other process has in hand. Rejects where the database is away. */
+  /** Wakes all waiting events, except those that another process has locked. Rejects if the database is unreachable. */
   async wakeAll(signal: AbortSignal): Promise<void> {
     let last: PushCaller | undefined;
     for (;;) {
@@ -47,7 +47,7 @@ export class PushWaker {
     }
   }
 
-  /** Wakes one portion. @returns its last caller; `undefined` where no caller after `last` has anything to wake */
+  /** Wakes one portion. @returns its last caller; `undefined` if no caller after `last` has events to wake */
   wakePortion(last?: PushCaller): Promise<PushCaller | undefined> {
     return inTransaction(this.database, async (client) => {
       const tasks = await takePortion(client, last);
@@ -57,8 +57,8 @@ export class PushWaker {
   }
 
   private async wake(client: ClientBase, taskIds: readonly string[]): Promise<void> {
-    // A statement of its own: whoever is about to find nothing left to send holds the config, and is waited for; the
-    // next statement sees what came of that.
+    // A separate statement: it waits for lanes that are about to find nothing left and hold the config. The next
+    // statement sees their changes.
     await client.query(LOCK, [taskIds]);
     await this.queues.makeDue((await client.query<PushQueue>(SCHEDULE, [taskIds])).rows, client);
   }
@@ -70,7 +70,7 @@ async function takePortion(client: ClientBase, last: PushCaller | undefined): Pr
   return (await client.query<WakingTask>(takeStatement(last ? '(tenant, owner) > ($3, $4)' : 'true'), values)).rows;
 }
 
-/** Finds the next callers by the index, one look for each, however many rows each of them has. */
+/** Finds the next callers by the index, one lookup each, however many rows they have. */
 const takeStatement = (from: string): string => `
   WITH RECURSIVE caller AS (
     (SELECT tenant, owner FROM push_waking WHERE ${from} ORDER BY tenant, owner LIMIT 1)

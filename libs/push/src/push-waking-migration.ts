@@ -3,12 +3,13 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { WAKE } from './wake-job.js';
 
 /**
- * An event of a Task with webhooks appends one row to `push_waking`, and its transaction enqueues one job (`push.wake`),
- * however many Tasks it writes and webhooks they have. It takes no lock beside those of the rows that it writes, so the
- * journal's statement costs the same for one webhook as for ten. The job wakes the webhooks in portions (PushWaker).
+ * Adds `push_waking`. An event of a Task with webhooks appends one row, and its transaction enqueues one job
+ * (`push.wake`), however many Tasks it writes and webhooks they have. It takes no locks except those of its own rows,
+ * so the journal's statement costs the same for one webhook as for ten. The job wakes the webhooks in portions
+ * (PushWaker).
  *
- * A replica of the previous version may run beside this one: it goes on with its lanes and jobs; what it commits is
- * woken by a replica of this version.
+ * A replica of the previous version may run concurrently: it keeps its lanes and jobs, and a replica of this version
+ * wakes the webhooks of its commits.
  */
 export class WakePushesByRow1700000001350 implements MigrationInterface {
   readonly name = 'WakePushesByRow1700000001350';
@@ -30,7 +31,7 @@ export class WakePushesByRow1700000001350 implements MigrationInterface {
   }
 }
 
-/** In place of that of CreatePushLane. The setting lasts for the transaction: the first of its rows enqueues the job. */
+/** Replaces the function of CreatePushLane. The setting lasts for the transaction: its first row enqueues the job. */
 const APPEND = `
   CREATE OR REPLACE FUNCTION push_wake() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

@@ -17,15 +17,15 @@ import { PushWaker } from './push-waker.js';
 import { PushSecretBox } from './push-secrets.js';
 import { SealSecretsJob } from './seal-secrets-job.js';
 
-/** Push notifications of Tasks. Needs the ground's modules. */
+/** Provides push notifications of Tasks. Needs the modules of the ground layer. */
 @Module({})
 export class PushModule {
-  /** With the management API of deliveries. @param imports who provides TaskStore and TaskRetention */
+  /** Includes the management API of deliveries. @param imports modules that provide TaskStore and TaskRetention */
   static with(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return { ...PushModule.alone(...imports), controllers: [DeliveriesController] };
   }
 
-  /** The notifications and nothing of `/api`. @param imports as above */
+  /** Includes the notifications without an API. @param imports modules that provide TaskStore and TaskRetention */
   static alone(...imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: PushModule,

@@ -2,15 +2,15 @@ import { isJsonObject } from '#libs/protocol';
 import type { CheckedPushConfig, PushRegistration } from './push-configs.js';
 import type { PushSecretBox } from './push-secrets.js';
 
-/** The job that registers a config where the process that took its Message did not come to it. */
+/** Name of the job that registers a config if the process that accepted its Message did not. */
 export const REGISTER = 'push.register';
 
-/** A registration as its job has it: its config says no secret, `sealed` has them. */
+/** Registration in its job: its config contains no secret, `sealed` has them. */
 export interface KeptRegistration extends PushRegistration {
   sealed?: string | null;
 }
 
-/** @throws TypeError for a payload of another shape */
+/** Parses the payload. @throws TypeError for a payload of another shape */
 export function readRegistration(payload: unknown): KeptRegistration {
   if (!isJsonObject(payload) || typeof payload.taskId !== 'string' || !isJsonObject(payload.config)) {
     throw new TypeError('It is no registration of a config');
@@ -30,7 +30,7 @@ export function sealedRegistration(registration: PushRegistration, secrets: Push
   return { ...registration, config: noted, sealed };
 }
 
-/** @throws UnreadableSecret */
+/** Opens the secrets of a registration. @throws UnreadableSecret */
 export function openRegistration(
   { sealed, ...registration }: KeptRegistration,
   secrets: PushSecretBox,

@@ -6,7 +6,7 @@ import {
   requestedPause,
 } from '#libs/outbound';
 
-/** The pauses between twenty attempts add up to four or five hours. */
+/** Maximum number of attempts; their pauses add up to four or five hours. */
 export const MAX_ATTEMPTS = 20;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30 * 60_000;
@@ -14,14 +14,16 @@ const FIRST_BACK_OFF_MS = 1_000;
 const LONGEST_BACK_OFF_MS = 60_000;
 const GONE = 410;
 
-/** What came of one attempt. */
+/** Outcome of one attempt. */
 export interface AttemptOutcome {
   delivered: boolean;
-  /** The status of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   status?: number;
-  /** The class of what went wrong, where there was no answer: `connect`, `timeout`, `interrupted`, `refused`; `unreadable`: nothing was sent. */
+  /**
+   * Kind of failure without a response: `connect`, `timeout`, `interrupted`, `refused`; `unreadable`: nothing was sent.
+   */
   error?: string;
-  /** The receiver's own wish for a pause (`Retry-After`), in milliseconds. */
+  /** Pause that the receiver requested (`Retry-After`), in milliseconds. */
   retryAfterMs?: number;
 }
 
@@ -31,7 +33,7 @@ export function answered(status: number, retryAfter: string | undefined): Attemp
   return { delivered: false, status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** @throws the error itself where it is none of the outbound client's: a fault of ours */
+/** Returns the outcome of an error of the outbound client. @throws the error itself if it is an internal error */
 export function unanswered(error: unknown): AttemptOutcome {
   if (error instanceof OutboundRefusedError) return { delivered: false, error: 'refused' };
   if (error instanceof OutboundConnectError) return { delivered: false, error: 'connect' };
@@ -40,7 +42,7 @@ export function unanswered(error: unknown): AttemptOutcome {
   throw error;
 }
 
-/** Why nothing more is sent after a failed attempt; `undefined` where it is tried again. */
+/** Returns why a failed attempt is the last one; `undefined` if it is retried. */
 export function finalReason(outcome: AttemptOutcome, attempts: number): string | undefined {
   if (outcome.status === GONE) return 'The receiver answered 410 Gone';
   if (outcome.error === 'unreadable') return 'Its token and credentials cannot be decrypted any more';
@@ -50,20 +52,22 @@ export function finalReason(outcome: AttemptOutcome, attempts: number): string |
 }
 
 /**
- * The pause after a failed attempt in milliseconds: a second, twice as long after each failure, at most half an hour,
- * a quarter of it by chance. A receiver may ask for a longer one, to the same limit.
+ * Returns the pause after a failed attempt in milliseconds: one second, doubled after each failure, at most half an
+ * hour, with a random quarter. A receiver may request a longer pause, up to the same maximum.
  */
 export function pauseAfter(attempts: number, { retryAfterMs = 0 }: AttemptOutcome, random = Math.random): number {
   const full = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
   return Math.max(full * (0.75 + random() / 4), Math.min(retryAfterMs, LONGEST_PAUSE_MS));
 }
 
-/** Whether the receiver said nothing at all: it is not asked again at once, for whichever Task. */
+/** True if the receiver gave no answer: it gets no further attempt at once, for any Task. */
 export function isUnanswered({ error }: AttemptOutcome): boolean {
   return error === 'connect' || error === 'timeout';
 }
 
-/** How long a receiver is left alone, in milliseconds, after so many attempts without an answer: a second to a minute. */
+/**
+ * Returns the pause of a receiver in milliseconds after so many attempts without an answer: one second to one minute.
+ */
 export function backOffAfter(failures: number): number {
   return Math.min(FIRST_BACK_OFF_MS * 2 ** (failures - 1), LONGEST_BACK_OFF_MS);
 }

@@ -12,8 +12,8 @@ interface Row extends KeptSecrets {
 }
 
 /**
- * Seals what is in the open, or under an older key, with the newest key: once after each start, by one replica that has it. A config
- * that changes meanwhile is left alone; it was sealed by whoever changed it.
+ * Seals plain secrets, and those of older keys, with the newest key: once after each start, by one replica with that
+ * key. A config that changes meanwhile is skipped, since its writer has sealed it.
  */
 @Injectable()
 export class SealSecretsJob implements OnApplicationBootstrap {

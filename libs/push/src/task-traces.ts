@@ -2,10 +2,10 @@ import { readTraceContext, type TraceHeaders } from '#libs/service';
 import { begunTask, type RecordedEvent, type TaskStore } from '#libs/tasks';
 import { type Tracing, turnKey } from '#libs/tracing';
 
-/** Tasks whose traces are kept at hand. */
+/** Maximum number of Tasks with cached traces. */
 const MOST_KEPT = 1_000;
 
-/** The traces of Tasks whose events are sent: of each Task the first event is read once. */
+/** Traces of Tasks whose events are sent: the first event of each Task is read once. */
 export class TaskTraces {
   private readonly kept = new Map<string, TraceHeaders>();
 
@@ -14,7 +14,7 @@ export class TaskTraces {
     private readonly tracing: Pick<Tracing, 'turn'>,
   ) {}
 
-  /** What a notification carries: that it comes of the Task's first turn. */
+  /** Returns the trace headers of a notification: its parent is the Task's first turn. */
   async headers({ taskId, sequence, event }: RecordedEvent): Promise<TraceHeaders> {
     const known = this.kept.get(taskId);
     if (known) return known;
