@@ -1,20 +1,20 @@
 import type { Commit, CommittedEvent, TaskScope } from '#libs/tasks';
 import { carriedProjection, type EventProjection, type Projected, taskProjection } from './event-projection.js';
 
-/** More than an event has frames. */
+/** Number of places per event, above the number of its frames. */
 const FRAMES_OF_EVENT = 64;
 
-/** A frame without its cursor, which is another one for each client. */
+/** Frame without its cursor, which differs for each client. */
 export interface Frame {
-  /** Its place in its commit: the same whatever of that was purged since. */
+  /** Place of the frame in its commit: it stays the same if other frames were purged. */
   place: number;
   source: CommittedEvent;
   projected: Projected;
-  /** The frame as JSON from behind its cursor on: written with the first client that wants it. */
+  /** JSON of the frame after its cursor, encoded when the first client needs it. */
   readonly tail: string;
 }
 
-/** Turns commits into frames: once for all clients of a caller, and nothing of what nobody may see. */
+/** Converts commits to frames: once for all clients of a caller, and only when one of them needs it. */
 export class CommitFrames {
   private readonly made = new WeakMap<CommittedEvent, Frame[]>();
 
@@ -43,7 +43,7 @@ export class CommitFrames {
   }
 }
 
-/** Returns the frame's JSON with its cursor in place, and the id of the subscription that it belongs to, if any. */
+/** Returns the frame's JSON with its cursor, and the id of its subscription, if any. */
 export function frameText({ projected, tail }: Frame, cursor: string, subscription?: string): string {
   const id = subscription === undefined ? '' : `,"subscription":${JSON.stringify(subscription)}`;
   return `{"stream":${JSON.stringify(projected.stream)},"cursor":"${cursor}"${id}${tail}`;
@@ -62,7 +62,7 @@ function frameOf(source: CommittedEvent, projected: Projected, place: number): F
 }
 
 function tailOf(projected: Projected): string {
-  // A frame's own fields do not displace those of the gateway.
+  // Fields of the frame must not override those of the gateway.
   const {
     stream: _stream,
     cursor: _cursor,

@@ -5,10 +5,10 @@ import { EventsGateway } from './socket/events.gateway.js';
 import { GatewaySocket } from './socket/gateway-socket.js';
 import { TaskLogController } from './task-log.controller.js';
 
-/** The event gateway. Nothing depends on it. */
+/** Provides the event gateway. No other module depends on it. */
 @Module({})
 export class EventGatewayModule {
-  /** @param imports who provides CommitFeed and TaskLogPages */
+  /** @param imports modules that provide CommitFeed and TaskLogPages */
   static with(streams: GatewayStreams, imports: NonNullable<ModuleMetadata['imports']>): DynamicModule {
     return {
       module: EventGatewayModule,

@@ -7,16 +7,16 @@ import type { EventProjection } from './event-projection.js';
 import { encodeCursor, knownPlace, type Place } from './gateway-cursor.js';
 import { type EventsQuery, type GatewayQuery, gatewayQuery, silentQuery, wants } from './gateway-query.js';
 
-/** One message to a client; `cursor` is where it stands when it has it. */
+/** Message to a client; `cursor` is its position after this message. */
 export interface GatewayFrame {
   cursor: string;
   text: PassingText;
 }
 
-/** Gives the first frame, which has the cursor to begin from, then what a query wants, until the signal aborts. */
+/** Yields the first frame, with the initial cursor, then the frames of a query until the signal aborts. */
 export type Follow = (signal: AbortSignal) => AsyncGenerator<GatewayFrame>;
 
-/** What the gateway shows besides the Tasks themselves, and the names of its streams. */
+/** Streams of the gateway besides the Tasks themselves, and their names. */
 export interface GatewayStreams {
   names: readonly string[];
   projections: readonly EventProjection[];
@@ -25,10 +25,9 @@ export interface GatewayStreams {
 export const GATEWAY_STREAMS = Symbol('GATEWAY_STREAMS');
 
 /**
- * The outward live view: every event of a caller's Tasks, runs and conversations, in an order that is the same at every
- * replica.
- * It only reads. A client that comes back with the cursor of its last frame, here or elsewhere, gets every frame after
- * it exactly once.
+ * Streams every event of a caller's Tasks, runs and conversations, in an order that is the same at every replica. It
+ * only reads. A client that returns with the cursor of its last frame, at any replica, gets every later frame exactly
+ * once.
  */
 @Injectable()
 export class EventGateway {
@@ -44,13 +43,13 @@ export class EventGateway {
     this.names = ['task', ...names];
   }
 
-  /** @param scope whose events are shown. @throws A2AError INVALID_PARAMS, see gatewayQuery */
+  /** Parses a query. @param scope owner of the shown events. @throws A2AError INVALID_PARAMS, see gatewayQuery */
   read(query: EventsQuery, scope: TaskScope): GatewayQuery {
     return gatewayQuery(query, this.names, scope);
   }
 
   /**
-   * Reads the query of a connection that may want no stream of its own (`streams=none`): it gets a hello and nothing more.
+   * Parses the query of a connection. With `streams=none` it gets a hello and nothing more.
    * @throws A2AError INVALID_PARAMS, see gatewayQuery
    */
   readConnection(query: EventsQuery, scope: TaskScope): GatewayQuery {
@@ -63,10 +62,9 @@ export class EventGateway {
   }
 
   /**
-   * Begins to follow a query. Resolves when the log was asked once, so that a client is told of a database that is away
-   * before anything is begun for it. Of a cursor only what the log knows goes on into frames, so their size is not the
-   * client's to choose.
-   * @param subscription the id that every frame carries; without it the first frame is a hello
+   * Prepares to follow a query. It reads the log once, so that an unreachable database is reported before the stream
+   * begins. Frames contain only the part of a cursor that the log knows, so clients cannot choose their size.
+   * @param subscription id that every frame contains; without it the first frame is a hello
    */
   async open(query: GatewayQuery, subscription?: string): Promise<Follow> {
     const now = await this.feed.position();
@@ -88,7 +86,7 @@ export class EventGateway {
     }
   }
 
-  /** The frames of a commit that a client has not had and wants. */
+  /** Yields the frames of a commit that the client wants and has not received. */
   private *rest(commit: Commit, place: Place, { query, subscription }: Reader): Generator<GatewayFrame> {
     const frames = this.frames.of(commit, query.scope);
     const begin = place.partly.get(commit.writer) ?? 0;
@@ -102,7 +100,7 @@ export class EventGateway {
   }
 }
 
-/** Query of a client, and the id that its frames carry. */
+/** Query of a client, and the id that its frames contain. */
 interface Reader {
   query: GatewayQuery;
   subscription: string | undefined;

@@ -1,23 +1,23 @@
 import { isJsonObject, type JsonObject, streamEvent } from '#libs/protocol';
 import type { CommittedEvent, TaskEvent } from '#libs/tasks';
 
-/** What an event of a Task means to those who watch: one frame of one stream. */
+/** Frame of one stream, projected from an event of a Task. */
 export interface Projected {
-  /** The stream's name, by which clients choose. */
+  /** Name of the stream, by which clients select it. */
   stream: string;
-  /** The frame's fields; `stream` and `cursor` are put beside them. Looked at only where somebody wants the frame. */
+  /** Fields of the frame, besides `stream` and `cursor`. Evaluated only if a client wants the frame. */
   readonly event: object;
   runId?: string;
   conversationId?: string;
 }
 
 /**
- * Tells what an event means to a stream; `undefined` where it means nothing. It must answer alike for the same event at
- * every replica: cursors name its frames. A new stream is a new projection, and nothing in the gateway changes.
+ * Projects an event to a frame of a stream; `undefined` if the event is irrelevant. The result must be the same at
+ * every replica, since cursors name its frames. A new stream is a new projection, without changes to the gateway.
  */
 export type EventProjection = (event: CommittedEvent) => Projected | undefined;
 
-/** The stream of all events of all Tasks as A2A shows them. */
+/** Stream of all events of all Tasks in the form of A2A. */
 export const taskProjection: EventProjection = (source) => ({
   stream: 'task',
   get event() {
@@ -26,7 +26,7 @@ export const taskProjection: EventProjection = (source) => ({
   },
 });
 
-/** Events that carry an event of a live stream with them, such as the turns of a conversation: shown as they are. */
+/** Stream events that other events carry, such as the turns of a conversation: passed on unchanged. */
 export const carriedProjection: EventProjection = ({ event }) => {
   const carried = streamEvent(metadataOf(event));
   if (!carried) return undefined;

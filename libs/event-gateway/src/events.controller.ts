@@ -10,7 +10,7 @@ import { EventsQuery } from './gateway-query.js';
 
 const FRAME = 'id: mfx1k2\ndata: {"type":"hello","cursor":"mfx1k2"}\n\n';
 
-/** The event gateway as server-sent events. */
+/** Serves the event gateway as server-sent events. */
 @ApiTags('events')
 @Controller('api/events')
 export class EventsController {

@@ -1,23 +1,23 @@
 import { type A2AError, invalidParams } from '#libs/protocol';
 import type { CommitPosition } from '#libs/tasks';
 
-/** Where a client stands. */
+/** Position of a client in the log. */
 export interface Place {
-  /** Commits that it has had whole. */
+  /** Completely received commits, by writer. */
   position: CommitPosition;
-  /** From which place on it has had no frames of a writer's next commit. */
+  /** First missing place within a writer's next commit, by writer. */
   partly: ReadonlyMap<string, number>;
-  /** The database's time when it stood there. */
+  /** Time of the database at this position. */
   at: Date;
 }
 
-/** No number has leading zeros: of a place there is one text. */
+/** Form of a cursor. Numbers have no leading zeros, so each position has exactly one text. */
 const FORMAT = /^(0|[1-9a-z][0-9a-z]{0,10})(~[\w-]{1,32}\.(0|[1-9a-z][0-9a-z]{0,12})(\.(0|[1-9]\d{0,8}))?)*$/;
 const MAX_LENGTH = 64 * 1024;
-/** Positions are bigint in the database. */
+/** Maximum position: positions are bigint in the database. */
 const LAST_POSITION = 2n ** 63n - 1n;
 
-/** A place as an opaque text that goes into a URL as it is. */
+/** Encodes a position as an opaque text that needs no escaping in a URL. */
 export function encodeCursor({ position, partly, at }: Place): string {
   let text = at.getTime().toString(36);
   for (const [writer, reached] of position) {
@@ -28,7 +28,7 @@ export function encodeCursor({ position, partly, at }: Place): string {
   return text;
 }
 
-/** Takes what `encodeCursor` writes, and nothing else. @throws A2AError INVALID_PARAMS naming `since` */
+/** Decodes exactly the texts that `encodeCursor` writes. @throws A2AError INVALID_PARAMS naming `since` */
 export function decodeCursor(text: string): Place {
   if (text.length > MAX_LENGTH || !FORMAT.test(text)) throw notACursor();
   const place = read(text);
@@ -37,13 +37,14 @@ export function decodeCursor(text: string): Place {
 }
 
 /**
- * The part of a client's place that the log knows of.
+ * Returns the part of a client's position that the log knows.
  *
- * - A writer that is not in the log any more is left out: none of its commits are either, and one that comes back under
- *   its name begins ahead of what it had reached.
- * - A position ahead of the log, as after a fail-over that lost commits, becomes the log's: what comes next is not missed.
+ * - Writers that are no longer in the log are left out: their commits are gone as well. A writer that returns under the
+ *   same name begins after the client's position.
+ * - A position ahead of the log, such as after a failover that lost commits, becomes that of the log, so that later
+ *   commits are not missed.
  *
- * @param log how far each writer of the log has come, read after the client gave its place
+ * @param log position of each writer in the log, read after the client gave its position
  */
 export function knownPlace({ position, partly, at }: Place, log: CommitPosition): Place {
   const known = new Map<string, bigint>();
@@ -61,7 +62,7 @@ export function notACursor(): A2AError {
   return invalidParams({ field: 'since', description: 'is not a cursor of this service' });
 }
 
-/** @returns `undefined` where a writer is named twice, or a position is beyond the last one */
+/** Parses a cursor. @returns `undefined` if a writer is named twice, or a position exceeds the maximum */
 function read(text: string): Place | undefined {
   const position = new Map<string, bigint>();
   const partly = new Map<string, number>();
@@ -85,7 +86,7 @@ function endOfEntry(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Digits of base 36 that a number holds exactly. */
+/** Number of base-36 digits that a number represents exactly. */
 const EXACT_DIGITS = 10;
 
 function parseBase36(text: string): bigint {

@@ -4,7 +4,7 @@ import { COMMITS_KEPT_MS, type CommittedEvent, type TaskScope } from '#libs/task
 import type { Projected } from './event-projection.js';
 import { decodeCursor, notACursor, type Place } from './gateway-cursor.js';
 
-/** What a client wants to see, of what is its own. */
+/** Selection of a client among its own events. */
 export interface GatewayQuery {
   scope: TaskScope;
   streams: ReadonlySet<string>;
@@ -15,16 +15,19 @@ export interface GatewayQuery {
   since?: Place;
 }
 
-/** Frames of this stream come only to clients that name it. */
+/** Stream whose frames are sent only to clients that name it. */
 const ONLY_ON_REQUEST = 'tool';
-/** Opens a WebSocket for subscriptions alone. */
+/** Value of `streams` that opens a WebSocket for subscriptions alone. */
 const NO_STREAM = 'none';
 const MAX_ID = 512;
-/** No service gave out a cursor before this time, or gives one out that is so far ahead of its own clock. */
+/**
+ * Earliest time in a cursor, and maximum lead of its clock over this one. Other times come from no cursor of this
+ * service.
+ */
 const FIRST_CURSOR = Date.UTC(2020, 0);
 const LARGEST_CLOCK_DIFFERENCE_MS = 24 * 60 * 60 * 1000;
 
-/** The parameters of the gateway, of its stream and of its WebSocket. */
+/** Parameters of the gateway, of its stream and of its WebSocket. */
 export class EventsQuery {
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
     invalidParams(...entries.map(({ path, detail }) => ({ field: path, description: detail })));
@@ -55,7 +58,7 @@ export class EventsQuery {
 }
 
 /**
- * What the parameters of the gateway stand for.
+ * Parses the parameters of the gateway.
  * @param known the names of all streams
  * @throws A2AError INVALID_PARAMS naming the parameter; with status 410 for a cursor that is too old
  */
@@ -69,16 +72,16 @@ export function gatewayQuery(
 }
 
 /**
- * Reads the query of a connection that is to show nothing by itself.
- * @returns `undefined` where it names streams, or leaves them to the gateway
- * @throws A2AError INVALID_PARAMS, as gatewayQuery
+ * Parses the query of a connection without streams.
+ * @returns `undefined` if it names streams, or uses the default
+ * @throws A2AError INVALID_PARAMS, like gatewayQuery
  */
 export function silentQuery(query: EventsQuery, known: readonly string[], scope: TaskScope): GatewayQuery | undefined {
   if (query.streams !== NO_STREAM) return undefined;
   return { ...gatewayQuery({ ...query, streams: undefined }, known, scope), streams: new Set() };
 }
 
-/** Whether a client may see a frame, and wants it. */
+/** True if a client may see a frame, and wants it. */
 export function wants(query: GatewayQuery, { header }: CommittedEvent, of: Projected): boolean {
   if (header.owner !== query.scope.owner || header.tenant !== query.scope.tenant) return false;
   if (!query.streams.has(of.stream)) return false;

@@ -6,7 +6,7 @@ import { TaskLogPages, type TaskScope } from '#libs/tasks';
 import type { FastifyReply } from 'fastify';
 import { TaskLogQuery, TaskLogView } from './task-log.dto.js';
 
-/** The log of a Task, as it was written. */
+/** Serves the log of a Task as it was written. */
 @ApiTags('events')
 @Controller('api/tasks')
 export class TaskLogController {
@@ -26,7 +26,7 @@ export class TaskLogController {
     const page = await this.pages.page(scope, id, after, limit);
     if (!page) throw new ProblemError(404, 'task not found');
     void reply.type('application/json; charset=utf-8');
-    // As they were written: parsing would round large numbers.
+    // The JSON stays as it was written: parsing would round large numbers.
     const events = page.events.map(
       ({ sequence, recordedAt, json }) =>
         `{"sequence":${sequence},"recordedAt":"${recordedAt.toISOString()}","event":${json}}`,

@@ -3,7 +3,7 @@ import { QueryNumber } from '#libs/http';
 
 const LARGEST_PAGE = 200;
 
-/** Which events of a log are asked for. */
+/** Page of a Task's log. */
 export class TaskLogQuery {
   @QueryNumber(0, undefined, { default: 0, description: 'The events after this one; `next` of the page before.' })
   after = 0;
@@ -12,7 +12,7 @@ export class TaskLogQuery {
   limit = 100;
 }
 
-/** One event of a Task's log. */
+/** Event of a Task's log. */
 export class LoggedEventView {
   @ApiProperty({
     type: 'integer',

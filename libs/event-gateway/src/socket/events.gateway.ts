@@ -17,12 +17,12 @@ import { SubscriptionBody, SubscriptionId } from './subscription-body.js';
 import { Subscription } from './subscription.js';
 
 /**
- * What clients of the WebSocket `/events` are served: the query of their address, and subscriptions that they begin and
- * end by messages.
+ * Serves clients of the WebSocket `/events`: the query of the connection, and subscriptions that clients begin and end
+ * by messages.
  *
  * - A subscription counts as a stream of its caller, and its beginning as a request.
  * - An id is taken from its message until the subscription has ended; at most SUBSCRIPTION_LIMIT are taken at once.
- * - A subscription that fails ends alone: its client is told the problem, then that it is unsubscribed.
+ * - A failed subscription ends alone: its client gets the problem, then `unsubscribed`.
  */
 @WebSocketGateway()
 @UseFilters(GatewayProblems)
@@ -52,8 +52,8 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
 
   /**
    * Begins a subscription; its first frame is `subscribed`.
-   * @returns when it has begun
-   * @throws ProblemError 409 where the id is taken; SocketLimitExceeded
+   * @returns a promise that resolves when it has begun
+   * @throws ProblemError 409 if the id is taken; SocketLimitExceeded
    * @throws A2AError RATE_LIMITED, or INVALID_PARAMS with status 410 for a cursor that is too old
    */
   @SubscribeMessage('subscribe')
@@ -74,7 +74,7 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
     }
   }
 
-  /** Ends a subscription; no frame of it follows the answer. @throws ProblemError 404 */
+  /** Ends a subscription; no frame of it follows the response. @throws ProblemError 404 */
   @SubscribeMessage('unsubscribe')
   async unsubscribe(client: GatewayClient, { id }: SubscriptionId): Promise<object> {
     const subscription = client.subscriptions.get(id);
@@ -86,10 +86,10 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
     return { type: 'unsubscribed', subscription: id };
   }
 
-  /** Takes an id before anything is waited for, so that no other message takes it. */
+  /** Takes an id synchronously, so that no concurrent message takes it. */
   private reserve(client: GatewayClient, id: string): Subscription {
     const { subscriptions, left } = client;
-    // Its subscriptions were ended when it left, and nobody would end this one.
+    // The client's subscriptions ended when it left, so a new one would never end.
     if (left.aborted) throw new ProblemError(410, 'The client has left');
     if (subscriptions.has(id)) throw new ProblemError(409, 'A subscription with this id is open');
     if (subscriptions.size >= this.config.subscriptionLimit) {
@@ -107,7 +107,7 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
     subscription.finish();
   }
 
-  /** Never rejects. */
+  /** Sends the frames of a subscription until its end. Never rejects. */
   private async serveSubscription(
     client: GatewayClient,
     id: string,
@@ -126,7 +126,7 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
     }
   }
 
-  /** Never rejects. */
+  /** Sends the frames of the connection's query. Never rejects. */
   private async serveConnection(client: GatewayClient, follow: Follow): Promise<void> {
     try {
       for await (const { text } of follow(client.left)) await client.deliver(text);

@@ -11,11 +11,11 @@ type Handlers = ReadonlyMap<string, WsMessageHandler['callback']>;
 type Transform = (data: unknown) => Observable<unknown>;
 
 /**
- * Connects Nest's gateway classes with the sockets of GatewaySocket, which answers upgrades and ends sockets itself.
+ * Connects Nest's gateway classes with GatewaySocket, which answers upgrades and closes sockets itself.
  *
- * - A message is JSON text: `{"event": name, "data": {…}}`. What its handler returns is sent as the answer.
- * - A message that no handler takes is answered with an error frame.
- * - A client that sends more than a hundred messages in a second is told so, and its socket closed with 1008.
+ * - A message is JSON text: `{"event": name, "data": {…}}`. The result of its handler is sent as the response.
+ * - A message without a handler is answered with an error frame.
+ * - A client that sends more than a hundred messages in a second gets an error, and its socket is closed with 1008.
  */
 export class GatewayAdapter extends AbstractWsAdapter {
   private readonly logger = new Logger(GatewayAdapter.name);
@@ -41,10 +41,10 @@ export class GatewayAdapter extends AbstractWsAdapter {
     });
   }
 
-  /** Does nothing: the shutdown's own phase ends the sockets, before Nest closes its servers. */
+  /** Does nothing: a phase of the shutdown closes the sockets, before Nest closes its servers. */
   override async close(): Promise<void> {}
 
-  /** Never rejects. */
+  /** Handles a message and sends the response. Never rejects. */
   private async dispatch(client: GatewayClient, text: string, handlers: Handlers, transform: Transform): Promise<void> {
     try {
       const { event, data } = readMessage(text);
@@ -66,7 +66,7 @@ export class GatewayAdapter extends AbstractWsAdapter {
   }
 }
 
-/** @returns false where the message is not to be read, since the socket is closed or about to be */
+/** Counts a message. @returns false if the message must not be read, since the socket is closed or about to be */
 function countMessage(client: GatewayClient, bytes: number): boolean {
   if (client.readyState !== WebSocket.OPEN) return false;
   if (client.countMessage(bytes)) return true;
@@ -79,7 +79,7 @@ function textOf(data: RawData): string {
   return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString();
 }
 
-/** @throws A2AError INVALID_PARAMS */
+/** Parses a message. @throws A2AError INVALID_PARAMS */
 function readMessage(text: string): { event: string; data: unknown } {
   const message = parsed(text);
   if (!isJsonObject(message)) {

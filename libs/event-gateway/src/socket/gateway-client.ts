@@ -6,48 +6,48 @@ import type { Follow } from '../event-gateway.js';
 import { TRY_AGAIN_LATER } from './close-codes.js';
 import type { Subscription } from './subscription.js';
 
-/** Whose a socket is, and what its address asks for. */
+/** Caller of a socket, and the query of its address. */
 export interface Admission {
   scope: TaskScope;
-  /** The name under which the caller's use is counted, see `limitName`. */
+  /** Name under which the caller's use is counted, see `limitName`. */
   who: string;
-  /** Gives the frames of the connection's own query. */
+  /** Yields the frames of the connection's own query. */
   follow: Follow;
-  /** Gives large frames their room; absent where they need none. */
+  /** Reserves room for large frames; absent if none is needed. */
   enterFrame?: EnterFrame | undefined;
 }
 
-/** Bytes that may wait in a socket before its client is waited for, and how long. */
+/** Maximum bytes that wait in a socket before the service waits for its client, and maximum duration of that wait. */
 const MAX_WAITING = 1024 * 1024;
 const DRAIN_TIMEOUT_MS = 30_000;
 
-/** Messages and pings of one client; a large message counts as several. */
+/** Maximum rate of messages and pings of one client; a large message counts as several. */
 const MESSAGE_RATE = { requests: 100, perMs: 1000 };
 const BYTES_OF_MESSAGE = 4096;
 
-/** The server's side of one WebSocket of the event gateway. */
+/** Server side of one WebSocket of the event gateway. */
 export class GatewayClient extends WebSocket {
-  /** The subscriptions that are open, or about to be, by their ids. */
+  /** Open and opening subscriptions by id. */
   readonly subscriptions = new Map<string, Subscription>();
-  /** Set before anything is read from the client. */
+  /** Admission of the client, set before anything is read from it. */
   admission!: Admission;
   private readonly gone = new AbortController();
   private readonly meter = new RateMeter(MESSAGE_RATE);
-  /** Resolves when the socket has taken what waits in it; absent where little waits. */
+  /** Resolves when the socket has sent its waiting data; `undefined` while little waits. */
   private draining: Promise<void> | undefined;
 
-  /** Aborts when the client has gone. */
+  /** Signal that aborts when the client has left. */
   get left(): AbortSignal {
     return this.gone.signal;
   }
 
-  /** Ends everything that is done for the client. */
+  /** Ends all work for the client. */
   leave(): void {
     this.gone.abort(CLOSED);
     for (const subscription of this.subscriptions.values()) subscription.cancel();
   }
 
-  /** Counts a message of so many bytes. @returns false where the client sends more than it may */
+  /** Counts a message of so many bytes. @returns false if the client exceeds its rate */
   countMessage(bytes: number): boolean {
     const now = performance.now();
     for (let counted = 0; counted <= bytes; counted += BYTES_OF_MESSAGE) {
@@ -57,9 +57,9 @@ export class GatewayClient extends WebSocket {
   }
 
   /**
-   * Sends a text, unless the signal has aborted by the time that the socket takes it. Texts of one sender that awaits
-   * each arrive in its order. Cuts a client that takes nothing for thirty seconds, and one whose large text finds no room.
-   * @returns when the client may be sent more
+   * Sends a text, unless the signal has aborted before the socket accepts it. Texts of one sender arrive in order if it
+   * awaits each. Cuts a client that accepts nothing for thirty seconds, and one whose large text finds no room.
+   * @returns a promise that resolves when the client can accept more
    */
   async deliver(text: string | PassingText, signal: AbortSignal = this.left): Promise<void> {
     while (this.draining) await this.draining;
@@ -71,7 +71,7 @@ export class GatewayClient extends WebSocket {
     await this.draining;
   }
 
-  /** Sends a frame that answers a message of the client. */
+  /** Sends a frame in response to a message of the client. */
   async sendFrame(frame: object): Promise<void> {
     await this.deliver(JSON.stringify(frame));
   }

@@ -7,7 +7,7 @@ import { isJsonObject, textStart } from '#libs/protocol';
 import { REFUSED } from './close-codes.js';
 import type { GatewayClient } from './gateway-client.js';
 
-/** A client has gone beyond what one socket may ask for; its socket is closed. */
+/** Reports a client that exceeded a limit of its socket; the socket is closed. */
 export class SocketLimitExceeded extends ProblemError {
   constructor(detail: string) {
     super(429, detail);
@@ -16,7 +16,7 @@ export class SocketLimitExceeded extends ProblemError {
 
 const logger = new Logger('GatewayProblems');
 
-/** Tells a client what became of a message that a handler refused. */
+/** Reports the error of a message handler to the client. */
 @Catch()
 export class GatewayProblems implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
@@ -28,9 +28,9 @@ export class GatewayProblems implements ExceptionFilter {
 }
 
 /**
- * Sends a client an error frame with the problem that a request of `/api` would get. Logs an internal error, or a database
- * that is away, under the id that the client is told. Closes the socket with 1008 after `SocketLimitExceeded`.
- * @param subscription the id of the subscription that it is about
+ * Sends a client an error frame with the problem that a request to `/api` would get. Logs internal errors, and an
+ * unreachable database, under the id in the frame. Closes the socket with 1008 after `SocketLimitExceeded`.
+ * @param subscription id of the affected subscription
  */
 export function sendProblem(client: GatewayClient, error: unknown, subscription?: string): void {
   const problem = { ...problemOf(error), requestId: randomUUID() };
@@ -51,7 +51,7 @@ function retryOf(error: unknown): { retryAfterSeconds?: number } {
   return seconds === undefined ? {} : { retryAfterSeconds: Number(seconds) };
 }
 
-/** An id that is too long to be one is cut: an answer is not longer for it. */
+/** Truncates an id that is too long to be valid, so that it does not inflate the response. */
 function shownId(id: string): string {
   return id.length <= 64 ? id : `${textStart(id, 64)}…`;
 }

@@ -26,12 +26,12 @@ import { CLOSE_TIMEOUT_MS, refuseUpgrade } from './refused-upgrade.js';
 
 const PATH = '/events';
 const HEARTBEAT_MS = 15_000;
-/** Bytes of a message: a cursor of the largest size fits, beside ids. */
+/** Maximum bytes of a message: a cursor of the maximum size fits, besides ids. */
 const MAX_MESSAGE = 80 * 1024;
 
 const ENDING = 'The service is shutting down';
 
-/** The types of the library do not know `closeTimeout` yet. */
+/** Options of the server. The library's types do not declare `closeTimeout` yet. */
 const OPTIONS = {
   noServer: true,
   maxPayload: MAX_MESSAGE,
@@ -42,16 +42,16 @@ const OPTIONS = {
 };
 
 /**
- * The sockets of the event gateway: upgrades of the HTTP server at `/events`, which EventsGateway serves.
+ * Accepts the sockets of the event gateway: upgrades of the HTTP server at `/events`, which EventsGateway serves.
  *
- * - Who may not connect is refused before the upgrade, with the status and problem of any request.
- * - A client that has not answered a ping when the next is due is cut.
- * - The shutdown closes all with 1001.
+ * - Unauthorized clients are refused before the upgrade, with the status and problem of any request.
+ * - A client that has not answered a ping when the next one is due is cut.
+ * - The shutdown closes all sockets with 1001.
  */
 @Injectable()
 export class GatewaySocket {
   private readonly logger = new Logger(GatewaySocket.name);
-  /** Emits `connection` with the client and its Admission. */
+  /** Server that emits `connection` with the client and its admission. */
   readonly server: SocketServer<typeof GatewayClient> = new WebSocketServer(OPTIONS);
   private readonly silent = new WeakSet<WebSocket>();
   private heartbeat: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ export class GatewaySocket {
     );
   }
 
-  /** Takes over the upgrades of a server; those to another path are refused. */
+  /** Takes over the upgrades of a server; those to other paths are refused. */
   attach(server: Server): void {
     server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
     this.heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS).unref();
@@ -93,7 +93,7 @@ export class GatewaySocket {
     return this.shutdown.started.aborted ? new ProblemError(503, ENDING) : undefined;
   }
 
-  /** What a database that does not answer keeps from being known is not waited for at the shutdown, which waits for it. */
+  /** Rejects when the shutdown begins, which would otherwise wait for an unreachable database. */
   private unlessEnding<T>(answer: Promise<T>): Promise<T> {
     const { started } = this.shutdown;
     return new Promise((resolve, reject) => {
@@ -103,11 +103,11 @@ export class GatewaySocket {
     });
   }
 
-  /** Never rejects. */
+  /** Admits a client or refuses its upgrade. Never rejects. */
   private async admit(request: IncomingMessage, url: URL, socket: Duplex, head: Buffer): Promise<void> {
     try {
       const caller = await this.unlessEnding(this.callerOf(request));
-      // Nobody would be told any more that its stream is over.
+      // The end of the stream would not be reported any more.
       if (socket.destroyed) return;
       const wanted = readQuery(EventsQuery, parameters(url.searchParams));
       const scope = { tenant: caller.tenant, owner: caller.owner };
@@ -134,7 +134,7 @@ export class GatewaySocket {
     }
   }
 
-  /** @throws A2AError UNAUTHENTICATED, or PERMISSION_DENIED */
+  /** Authenticates the caller. @throws A2AError UNAUTHENTICATED, or PERMISSION_DENIED */
   private async callerOf(request: IncomingMessage): Promise<Caller> {
     const caller = await this.authentication.caller(upgradeCredentials(request.headers));
     if (!caller.permissions.has('agents')) throw permissionDenied(['agents']);
@@ -171,7 +171,7 @@ function endAccess(client: WebSocket): boolean {
   return true;
 }
 
-/** The protocol that is spoken; never one that carries a ticket, which the answer would repeat. */
+/** Chooses the subprotocol; never one with a ticket, which the response would repeat. */
 function handleProtocols(offered: Set<string>): string | false {
   return offered.has(EVENTS_PROTOCOL) && EVENTS_PROTOCOL;
 }

@@ -5,12 +5,12 @@ import { retryAfter } from '#libs/access';
 import { type Problem, problemOf, requestTrace } from '#libs/http';
 import { isDatabaseAway } from '#libs/postgres';
 
-/** How long a client may take to say goodbye, or to take a refusal. */
+/** Maximum milliseconds in which a client must close its connection, or receive a refusal. */
 export const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * Answers a request for a WebSocket with the problem that any request of `/api` would get, and closes the connection.
- * @returns what the caller is told
+ * Answers a WebSocket request with the problem that any request to `/api` would get, and closes the connection.
+ * @returns the problem sent to the caller
  */
 export function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown): Problem {
   const [instance = ''] = (request.url ?? '').split('?', 1);
@@ -26,7 +26,7 @@ export function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: u
     ...(retrySeconds === undefined ? [] : [`Retry-After: ${retrySeconds}`]),
     ...(status === 401 ? ['WWW-Authenticate: Bearer realm="parley"'] : []),
   ];
-  // What the client has sent already is read, or its end would never be seen; one that does not close is cut.
+  // Sent data must be read, or the end of the connection would not be seen; a connection that stays open is cut.
   socket.resume().end(`${head.join('\r\n')}\r\n\r\n${body}`);
   const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
   socket.once('close', () => clearTimeout(cut));

@@ -4,7 +4,7 @@ import { EventsQuery } from '../gateway-query.js';
 const MAX_ID = 64;
 const UNKNOWN = 'is not a member of this message';
 
-/** The data of an `unsubscribe` message. */
+/** Data of an `unsubscribe` message. */
 export class SubscriptionId {
   static readonly exceptionFactory = EventsQuery.exceptionFactory;
   static readonly unknown = UNKNOWN;
@@ -13,14 +13,14 @@ export class SubscriptionId {
   id!: string;
 }
 
-/** The data of a `subscribe` message: the query of a connection, with the name that its frames carry. */
+/** Data of a `subscribe` message: the query of a connection, with the id that its frames contain. */
 export class SubscriptionBody extends EventsQuery {
   static readonly unknown = UNKNOWN;
 
   @Id()
   id!: string;
 
-  /** Makes a body of what was sent: `null` counts as left out, and a list of streams is as good as a text. */
+  /** Creates a body from the sent data: `null` counts as absent, and a list of streams is joined. */
   static from(sent: Record<string, unknown>): SubscriptionBody {
     const { id, streams, runId, conversationId, taskId, contextId, since } = sent;
     const named = Array.isArray(streams) && streams.every((it) => typeof it === 'string') ? streams.join() : streams;

@@ -1,14 +1,14 @@
-/** One subscription on a WebSocket, from the message that asks for it to its end. */
+/** Subscription on a WebSocket, from its message to its end. */
 export class Subscription {
   private readonly controller = new AbortController();
   private readonly end = Promise.withResolvers<void>();
 
-  /** Aborts when the subscription is no longer wanted. */
+  /** Signal that aborts when the subscription is no longer wanted. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
-  /** Resolves when nothing is done for it any more. */
+  /** Resolves when all work for the subscription has ended. */
   get ended(): Promise<void> {
     return this.end.promise;
   }
@@ -17,7 +17,7 @@ export class Subscription {
     this.controller.abort(CANCELED);
   }
 
-  /** Tells that nothing is done for it any more. */
+  /** Reports that all work for the subscription has ended. */
   finish(): void {
     this.end.resolve();
   }
