@@ -20,7 +20,7 @@ const NO_KEY =
 /** Maximum age of a call from one replica to another. The difference of their clocks must be smaller. */
 const NODE_CALL_MS = 60_000;
 
-/** Verifies credentials of callers; `undefined` for invalid ones. */
+/** Verifier of callers' credentials; it returns `undefined` for invalid ones. */
 interface Verifier {
   caller(value: string): Caller | undefined | Promise<Caller | undefined>;
 }

@@ -31,7 +31,7 @@ const LONGEST_NAME = 64;
 /** Authenticates requests with stored credentials. Each is read again, so that a change affects the next call. */
 @Injectable()
 export class StoredRequestSigners extends RequestSigners {
-  /** Origins of authentications: the credential, and the token used. */
+  /** Credential, and token if any, behind each issued authentication. */
   private readonly made = new WeakMap<RequestAuth, { credential: UsableCredential; token?: string }>();
 
   constructor(

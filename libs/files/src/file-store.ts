@@ -272,7 +272,7 @@ export interface ExpiredFile extends FileOwner {
 /** Existing content of an owner. */
 export interface KnownContent {
   readonly storageKey: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
 }
 

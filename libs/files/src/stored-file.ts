@@ -18,7 +18,7 @@ export interface FileLabel {
 
 /** Complete and durable content in a storage. */
 export interface StoredContent {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** Digest of the content, hexadecimal. */
   readonly sha256: string;

@@ -23,7 +23,7 @@ const LOCK_LOOK_MS = 50;
 const TABLE_LOCK_TIMEOUT = '3s';
 const LET_BY_MS = 1_000;
 
-/** Migrations lift limits of a role or a database, which are meant for statements that are repeated. */
+/** Statements that lift limits of a role or a database, which are meant for statements that clients repeat. */
 const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].map(lifted).join('; ');
 
 /** SQLSTATEs of a lock timeout and of a deadlock. */

@@ -43,8 +43,8 @@ function sharing(pool: pg.Pool, readOnly: ReadonlySet<string | undefined>): () =
 }
 
 /**
- * Logs nothing: TypeORM's own logger always writes to standard output. Errors are rethrown as the database reported
- * them: TypeORM's errors carry the statement's values, including secrets, into logs.
+ * Logger without output: TypeORM's own one always writes to standard output. Errors are rethrown as the database
+ * reported them: TypeORM's errors carry the statement's values, including secrets, into logs.
  */
 export const PLAIN_ERRORS: Logger = {
   logQuery: nothing,

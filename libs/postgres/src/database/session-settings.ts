@@ -24,8 +24,8 @@ declare class StartingClient extends pg.Client {
 const LIMITS = ['idle_session_timeout', 'transaction_timeout'];
 
 /**
- * Ends sessions of vanished hosts, which send no FIN. The server drops an unanswered session, and its locks, after
- * about ten seconds. Sessions over a local socket ignore these settings.
+ * Settings against vanished hosts, which send no FIN: the server drops an unanswered session, and its locks, after
+ * about ten seconds. Sessions over a local socket ignore them.
  */
 const VANISHED_CLIENTS = [
   'tcp_keepalives_idle = 4',

@@ -38,7 +38,7 @@ export abstract class ReplicaSignals {
   abstract subscribe(topic: SignalTopic, handler: SignalHandler): SignalSubscription;
 }
 
-/** Announces that a replica has left in order and released its work. The only key is `NO_KEY`. */
+/** Topic of replicas that have left in order and released their work. The only key is `NO_KEY`. */
 export const REPLICA_LEFT: SignalTopic = { name: 'replica_left', shards: 1 };
 
 /** Key of topics without keys. */

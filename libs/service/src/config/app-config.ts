@@ -90,7 +90,7 @@ export class AppConfig {
   readonly llm!: LlmConfig;
   readonly cards!: CardConfig;
   readonly mcp!: McpConfig;
-  /** Bytes. */
+  /** Maximum bytes of a request body. */
   readonly bodyLimit!: number;
   /** Limits of one caller at one replica. */
   readonly limits!: LimitsConfig;
