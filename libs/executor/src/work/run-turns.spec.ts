@@ -51,3 +51,34 @@ it('RunTurns lets a run that is canceled go on at once, and none of the others l
   expect(seen).toEqual(['1', '0', '2']);
   await turns.next('a', cancel.signal);
 });
+
+it('RunTurns has the runs of a caller that owes wait, and lets those of others continue', async () => {
+  const owed = new Map([['a', 40]]);
+  const turns = new RunTurns({ delayMs: (account) => owed.get(account) ?? 0, charge: () => undefined });
+  const seen: string[] = [];
+  const waiting = turns.next('a', NEVER).then(() => seen.push('a'));
+  for (let stretch = 0; stretch < 3; stretch += 1) await turns.next('b', NEVER).then(() => seen.push('b'));
+  expect(seen).toEqual(['b', 'b', 'b']);
+  owed.clear();
+  await waiting;
+  expect(seen).toEqual(['b', 'b', 'b', 'a']);
+});
+
+it('RunTurns lets a run of a caller that owes end its wait when it is canceled', async () => {
+  const turns = new RunTurns({ delayMs: () => 60_000, charge: () => undefined });
+  const cancel = new AbortController();
+  const waiting = turns.next('a', cancel.signal);
+  cancel.abort();
+  await waiting;
+});
+
+it('RunTurns charges a caller for what its run does until it waits', async () => {
+  const charged: [string, number][] = [];
+  const turns = new RunTurns({ delayMs: () => 0, charge: (account, ms) => charged.push([account, ms]) });
+  await turns.next('a', NEVER);
+  for (let step = 0; step < 20; step += 1) await Promise.resolve();
+  for (const end = performance.now() + 5; performance.now() < end;);
+  await turn();
+  expect(charged.map(([account]) => account)).toEqual(['a']);
+  expect(charged[0]![1]).toBeGreaterThanOrEqual(4);
+});

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { AppConfig, InFlight, Metrics } from '#libs/service';
+import { AppConfig, InFlight, LoopShares, Metrics } from '#libs/service';
 import { NodeRoom, type NodeShare, type WorkPlace } from './node-room.js';
-import { RunTurns } from './run-turns.js';
+import { RunTurns, type StretchShares } from './run-turns.js';
 import { StepBudget, type StepShare } from './step-budget.js';
 import { workLimits, type WorkLimits } from './work-limits.js';
 
@@ -22,10 +22,11 @@ export interface RunWork {
 export class WorkBudget {
   readonly nodes: NodeRoom;
   readonly steps: StepBudget;
-  private readonly turns = new RunTurns();
+  private readonly turns: RunTurns;
 
   /** @param isFull true if the memory used by a caller, or by the process, leaves no room for more work */
-  constructor(limits: WorkLimits, isFull?: (account: string) => boolean) {
+  constructor(limits: WorkLimits, isFull?: (account: string) => boolean, shares?: StretchShares) {
+    this.turns = new RunTurns(shares);
     this.nodes = new NodeRoom(limits, isFull);
     this.steps = new StepBudget(limits);
   }
@@ -42,8 +43,8 @@ export class WorkBudget {
   }
 }
 
-function workBudget({ memory }: AppConfig, inFlight: InFlight, metrics: Metrics): WorkBudget {
-  const budget = new WorkBudget(workLimits(memory.nodesAtWork), (account) => inFlight.isFull(account));
+function workBudget({ memory }: AppConfig, inFlight: InFlight, metrics: Metrics, shares: LoopShares): WorkBudget {
+  const budget = new WorkBudget(workLimits(memory.nodesAtWork), (account) => inFlight.isFull(account), shares);
   const { nodes, steps } = budget;
   metrics.gauge('parley_nodes_at_work', 'Nodes of runs at work in this replica', [], () => nodes.atWork);
   metrics.gauge(
@@ -63,7 +64,7 @@ function workBudget({ memory }: AppConfig, inFlight: InFlight, metrics: Metrics)
 
 /** WorkBudget of the process. Needs ServiceModule. */
 @Module({
-  providers: [{ provide: WorkBudget, inject: [AppConfig, InFlight, Metrics], useFactory: workBudget }],
+  providers: [{ provide: WorkBudget, inject: [AppConfig, InFlight, Metrics, LoopShares], useFactory: workBudget }],
   exports: [WorkBudget],
 })
 export class WorkBudgetModule {}

@@ -7,7 +7,11 @@ const BOB = { tenant: '', owner: 'bob' };
 describe('FrameRoom', () => {
   it('charges a caller with the time that its large frames take, and nobody else', async () => {
     const clock = { ms: 0 };
-    const shares = new LoopShares(new Metrics(), () => clock.ms);
+    const shares = new LoopShares(
+      new Metrics(),
+      () => clock.ms,
+      () => true,
+    );
     const room = new FrameRoom({ memory: { answerBytes: 1_000 } } as never, new Metrics(), new WorkTurns(shares));
     const [ann, bob] = [ANN, BOB].map((caller) => InFlight.accountOf(caller));
     for (const who of [ann!, bob!]) shares.note(who);

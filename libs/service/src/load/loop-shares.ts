@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../metrics/metrics.js';
+import { watchLoopLoad } from './loop-load.js';
 
 /** Minimum bytes of a body that is costly to read. */
 export const COSTLY_BODY = 16 * 1024;
@@ -16,6 +17,8 @@ const ACTIVE_MS = 1_000;
  * bytes count as in flight.
  */
 const MOST_WAITING = 256;
+/** Shares of the event loop that are left to what is not charged. */
+const CHEAP_SHARES = 4;
 /** Milliseconds between two searches for callers that owe nothing. */
 const SWEEP_MS = 100;
 
@@ -33,10 +36,11 @@ interface Account {
 /**
  * Shares the event loop among callers with costly requests, such as large bodies.
  *
- * - A caller that was alone in the last second never waits, whatever its requests cost.
+ * - A caller that was alone in the last second never waits, whatever its requests cost. Neither does any caller while
+ *   the loop has time to spare (see watchLoopLoad).
  * - Otherwise, a caller that has used a tenth of a second beyond its share waits until the debt is paid.
- * - With one costly caller the share is a third of the time, with two it is a fourth each: the rest is left to cheap
- *   requests.
+ * - With one costly caller the share is a fifth of the time, with two it is a sixth each: the rest is left to cheap
+ *   requests, and to what costly ones cause later, such as statements and garbage.
  * - Costly requests of one caller execute one at a time, in order. The first of them waits at most two seconds.
  * - Only requests given to `scheduleCostly` wait; cheap requests do not.
  */
@@ -54,6 +58,7 @@ export class LoopShares {
   constructor(
     metrics: Pick<Metrics, 'counter'>,
     private readonly now: () => number = () => performance.now(),
+    private readonly isLoopBusy: () => boolean = watchLoopLoad(),
   ) {
     this.delayed = metrics.counter(
       'parley_requests_delayed_total',
@@ -83,8 +88,13 @@ export class LoopShares {
 
   /** True if costly requests of a caller currently have to wait. */
   isOwing(who: string): boolean {
+    return this.delayMs(who) > 0;
+  }
+
+  /** Returns the milliseconds until costly work of a caller may continue; 0 if it may now. */
+  delayMs(who: string): number {
     const account = this.accounts.get(who);
-    return account !== undefined && this.waitMs(who, account) > 0;
+    return account === undefined ? 0 : this.waitMs(who, account);
   }
 
   /**
@@ -153,7 +163,9 @@ export class LoopShares {
   private waitMs(who: string, account: Account): number {
     this.pay(account);
     const beyond = account.owed - BURST_MS;
-    return beyond <= 0 || !this.isContended(who) ? 0 : Math.min(beyond / this.share(), LONGEST_WAIT_MS);
+    return beyond <= 0 || !this.isContended(who) || !this.isLoopBusy()
+      ? 0
+      : Math.min(beyond / this.share(), LONGEST_WAIT_MS);
   }
 
   private pay(account: Account): void {
@@ -177,7 +189,7 @@ export class LoopShares {
 
   /** Returns the fraction of the time that each caller with costly requests gets. */
   private share(): number {
-    return 1 / (Math.max(1, this.costly) + 2);
+    return 1 / (Math.max(1, this.costly) + CHEAP_SHARES);
   }
 
   private markCostly(account: Account): void {

@@ -7,7 +7,11 @@ const NEVER = new AbortController().signal;
 /** Turns on an event loop whose clock the test moves on. */
 function setUp() {
   const clock = { ms: 0 };
-  const shares = new LoopShares(new Metrics(), () => clock.ms);
+  const shares = new LoopShares(
+    new Metrics(),
+    () => clock.ms,
+    () => true,
+  );
   return { clock, shares, turns: new WorkTurns(shares) };
 }
 

@@ -1,0 +1,25 @@
+import { performance } from 'node:perf_hooks';
+
+/** Utilization of the event loop from which on waiting requests would notice more work. */
+const BUSY = 0.75;
+/** Milliseconds over which the utilization is measured. */
+const WINDOW_MS = 100;
+
+/**
+ * Returns a function that tells whether the event loop is busy: true if it worked for three quarters of the last tenth of
+ * a second or longer.
+ */
+export function watchLoopLoad(): () => boolean {
+  let start = performance.eventLoopUtilization();
+  let measuredAt = performance.now();
+  let isBusy = false;
+  return () => {
+    const now = performance.now();
+    if (now < measuredAt + WINDOW_MS) return isBusy;
+    const end = performance.eventLoopUtilization();
+    isBusy = performance.eventLoopUtilization(end, start).utilization >= BUSY;
+    start = end;
+    measuredAt = now;
+    return isBusy;
+  };
+}
