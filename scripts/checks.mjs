@@ -20,6 +20,8 @@ export const CHECKS = {
   exports: () => [pinnedNode(), join(ROOT, 'scripts', 'unused-exports.mjs')],
   'house rules': () => [pinnedNode(), join(ROOT, 'scripts', 'house-rules.mjs')],
   words: () => [pinnedNode(), join(ROOT, 'scripts', 'words-check.mjs')],
+  names: () => [pinnedNode(), join(ROOT, 'scripts', 'names-check.mjs')],
+  docstrings: () => [pinnedNode(), join(ROOT, 'scripts', 'docstrings-check.mjs')],
   diagrams: () => [pinnedNode(), join(ROOT, 'scripts', 'diagrams-check.mjs')],
   'unit tests': () => jest(['--selectProjects', 'unit']),
 };

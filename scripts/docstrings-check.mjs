@@ -1,0 +1,11 @@
+/**
+ * Refuses more docstrings that begin with a clause than recorded (scripts/house/recorded.json). Prints the new ones, and
+ * exits 1 when there is one.
+ */
+import { measureDocstrings } from './house/measures.mjs';
+import { breachesOf } from './house/ratchet.mjs';
+import { shippedSources } from './house/sources.mjs';
+
+const breaches = breachesOf(measureDocstrings(shippedSources()), measureDocstrings);
+for (const breach of breaches) console.log(breach);
+process.exit(breaches.length > 0 ? 1 : 0);

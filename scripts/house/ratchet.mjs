@@ -1,0 +1,61 @@
+/** Recorded values, which only get better, and the places that are new since they were recorded. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { changedSince, newestCommit, textAt } from './history.mjs';
+import { MEASURES } from './measures.mjs';
+import { isShipped, isWritten } from './sources.mjs';
+
+const FILE = new URL('recorded.json', import.meta.url);
+const MOST_PLACES = 40;
+
+/** Recorded values by id, the commit they were measured at, and the one since which subjects of commits are checked. */
+export function recorded() {
+  return JSON.parse(readFileSync(FILE, 'utf8'));
+}
+
+/** Writes down the values that got better, and the commit; returns their ids. */
+export function record(measured) {
+  const before = recorded();
+  const better = Object.keys(MEASURES).filter(
+    (id) => measured[id]?.value !== undefined && !(measured[id].value >= before.values[id]),
+  );
+  const values = { ...before.values, ...Object.fromEntries(better.map((id) => [id, measured[id].value])) };
+  const commit = better.length > 0 ? (newestCommit() ?? before.commit) : before.commit;
+  const all = { ...before, commit, values };
+  writeFileSync(FILE, `${JSON.stringify(all, undefined, 2)}\n`);
+  return better;
+}
+
+/**
+ * Returns one line per measure that is worse than recorded, and one per place that is new.
+ * @param measured values and places by id
+ * @param measure measures sources, to compare with those of the recorded commit
+ */
+export function breachesOf(measured, measure) {
+  const { commit, values } = recorded();
+  const worse = Object.keys(measured).filter((id) => measured[id].value > values[id]);
+  if (worse.length === 0) return [];
+  const changed = changedSince(commit)?.filter(isShipped);
+  const before = changed && measure(sourcesAt(commit, changed));
+  return worse.flatMap((id) => {
+    const places = before ? newPlaces(measured[id].places, before[id].places, changed) : measured[id].places;
+    const more = places.length > MOST_PLACES ? [`… and ${places.length - MOST_PLACES} more`] : [];
+    return [
+      `${MEASURES[id].title}: ${measured[id].value}, recorded are ${values[id]}`,
+      ...places.slice(0, MOST_PLACES).map(({ path, line, name }) => `  ${path}:${line}: ${name.slice(0, 80)}`),
+      ...more,
+    ];
+  });
+}
+
+/** Returns the places in changed files that were not there before: not in that file, and not in one that lost them. */
+export function newPlaces(now, before, changed) {
+  const paths = new Set(changed);
+  const left = Map.groupBy(before, ({ path, name }) => `${path} ${name}`);
+  const inFile = now.filter(({ path, name }) => paths.has(path) && !left.get(`${path} ${name}`)?.pop());
+  const moved = Map.groupBy([...left.values()].flat(), ({ name }) => name);
+  return inFile.filter(({ name }) => !moved.get(name)?.pop());
+}
+
+function sourcesAt(commit, paths) {
+  return paths.map((path) => ({ path, text: textAt(commit, path) ?? '' })).filter(isWritten);
+}
