@@ -3,6 +3,7 @@ import { PassingText } from '#libs/http';
 import { InFlight, type WorkTurn, WorkTurns } from '#libs/service';
 import { type Commit, CommitFeed, type TaskScope } from '#libs/tasks';
 import { CommitFrames, frameText } from './commit-frames.js';
+import { type CommitStep, CommitSteps } from './commit-steps.js';
 import type { EventProjection } from './event-projection.js';
 import { encodeCursor, knownPlace, type Place } from './gateway-cursor.js';
 import { type EventsQuery, type GatewayQuery, gatewayQuery, silentQuery, wants } from './gateway-query.js';
@@ -32,6 +33,7 @@ export const GATEWAY_STREAMS = Symbol('GATEWAY_STREAMS');
 @Injectable()
 export class EventGateway {
   private readonly frames: CommitFrames;
+  private readonly steps = new CommitSteps();
   private readonly names: readonly string[];
 
   constructor(
@@ -72,29 +74,25 @@ export class EventGateway {
     return (signal) => this.follow(place, { query, subscription }, signal);
   }
 
-  private async *follow(place: Place, reader: Reader, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
-    const start = encodeCursor(place);
-    yield { cursor: start, text: new PassingText(start.length, () => firstFrame(start, reader.subscription)) };
+  private async *follow(start: Place, reader: Reader, signal: AbortSignal): AsyncGenerator<GatewayFrame> {
+    const cursor = encodeCursor(start);
+    yield { cursor, text: new PassingText(cursor.length, () => firstFrame(cursor, reader.subscription)) };
     const { query } = reader;
     if (query.streams.size === 0) return;
-    const position = new Map(place.position);
-    const partly = new Map(place.partly);
-    for await (const commit of this.feed.follow(place.position, signal, this.turnOf(query.scope))) {
-      yield* this.rest(commit, { position, partly, at: commit.committedAt }, reader);
-      position.set(commit.writer, commit.position);
-      partly.delete(commit.writer);
+    let place = start;
+    for await (const commit of this.feed.follow(start.position, signal, this.turnOf(query.scope))) {
+      const step = this.steps.findStep(commit, place);
+      yield* this.framesOf(commit, step, reader);
+      place = step.end;
     }
   }
 
-  /** Yields the frames of a commit that the client wants and has not received. */
-  private *rest(commit: Commit, place: Place, { query, subscription }: Reader): Generator<GatewayFrame> {
+  /** Gives the frames of a commit that a client has not had and wants. */
+  private *framesOf(commit: Commit, step: CommitStep, { query, subscription }: Reader): Generator<GatewayFrame> {
     const frames = this.frames.of(commit, query.scope);
-    const begin = place.partly.get(commit.writer) ?? 0;
     for (const frame of frames) {
-      if (frame.place < begin || !wants(query, frame.source, frame.projected)) continue;
-      const cursor = encodeCursor(
-        frame === frames.at(-1) ? after(place, commit) : within(place, commit, frame.place + 1),
-      );
+      if (frame.place < step.begin || !wants(query, frame.source, frame.projected)) continue;
+      const cursor = frame === frames.at(-1) ? step.endCursor : step.cursorBefore(frame.place + 1);
       yield { cursor, text: new PassingText(frame.tail.length, () => frameText(frame, cursor, subscription)) };
     }
   }
@@ -109,14 +107,4 @@ interface Reader {
 function firstFrame(cursor: string, subscription: string | undefined): string {
   if (subscription === undefined) return `{"type":"hello","cursor":"${cursor}"}`;
   return JSON.stringify({ type: 'subscribed', subscription, cursor });
-}
-
-function after({ position, partly, at }: Place, commit: Commit): Place {
-  const others = new Map(partly);
-  others.delete(commit.writer);
-  return { position: new Map(position).set(commit.writer, commit.position), partly: others, at };
-}
-
-function within({ position, partly, at }: Place, { writer }: Commit, reached: number): Place {
-  return { position, partly: new Map(partly).set(writer, reached), at };
 }
