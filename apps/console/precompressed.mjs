@@ -4,12 +4,14 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const COMPRESSED = /\.(js|css)$/;
 
-/** Lays compressed twins beside the files of the build, so that the service need not compress what never changes. */
+/**
+ * Writes a gzip and a Brotli copy of each script and stylesheet, so that the service need not compress static files.
+ */
 export function precompressed() {
   return {
     name: 'parley-precompressed',
     apply: 'build',
-    // What is on disk is what is served: a bundle may still change before that.
+    // Compress the files on disk: a bundle may still change before this hook.
     writeBundle({ dir }, bundle) {
       for (const { fileName } of Object.values(bundle)) {
         if (!COMPRESSED.test(fileName)) continue;

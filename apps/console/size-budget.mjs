@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 
-/** What a browser may have to load before the canvas, compressed. */
+/** Compressed bytes that a browser may have to load before the canvas. */
 const BUDGET_BYTES = 300 * 1024;
-/** What the canvas and its layout are made of; a view loads them when it draws a graph. */
+/** Modules of the canvas and its layout; a view loads them when it draws a graph. */
 const CANVAS = /node_modules\/(@xyflow|@dagrejs)\//;
 
 /**
- * Fails the build when the console grows beyond its budget: the entry with all that it imports at once, its styles, and
- * the largest view, without the canvas. Also when a chunk that is loaded at once contains the canvas.
+ * Fails the build if the console exceeds its budget, or if a chunk of the first load contains the canvas.
+ * The budget covers the entry with its static imports, the styles, and the largest view without the canvas.
  */
 export function sizeBudget() {
   return {

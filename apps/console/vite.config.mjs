@@ -4,7 +4,7 @@ import { defineConfig } from 'vite';
 import { precompressed } from './precompressed.mjs';
 import { sizeBudget } from './size-budget.mjs';
 
-/** Where `npm run dev` in this folder finds a running service. */
+/** URL of a running service for `npm run dev` in this folder. */
 const SERVICE = process.env.PARLEY_URL ?? 'http://127.0.0.1:3000';
 const proxied = ['/a2a', '/api', '/health', '/docs', '/metrics', '/.well-known'];
 
@@ -20,7 +20,7 @@ export default defineConfig({
   server: {
     host: '127.0.0.1',
     proxy: {
-      // With the host that the page has: the service takes calls of pages of its own host.
+      // Keep the page's host: the service accepts calls from pages of its own host.
       ...Object.fromEntries(proxied.map((path) => [path, { target: SERVICE, changeOrigin: false }])),
       '/events': { target: SERVICE, ws: true },
     },

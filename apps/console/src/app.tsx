@@ -7,7 +7,7 @@ import { ApiKeyDialog } from './shell/api-key-dialog.js';
 import { Shell } from './shell/shell.js';
 import { Loading } from './components/loading.js';
 
-/** The console: one shell, and the view that the address names. */
+/** Shows the shell and the view that the address names. */
 export function App() {
   return (
     <Shell>

@@ -1,4 +1,4 @@
-/** An agent's card in the form of A2A 1.0, as far as it is shown. Whoever wrote it may have left anything out. */
+/** An agent's card in the form of A2A 1.0, as far as the console shows it. Any member may be missing: cards are not trusted. */
 export interface AgentCard {
   name?: string;
   description?: string;

@@ -27,13 +27,13 @@ const COLUMNS: readonly Column<AgentRow>[] = [
   { title: 'Address', cell: ({ address }) => <span title={address}>{address}</span>, wideOnly: true },
 ];
 
-/** So many agents fill a window: nodes, which are many more, are not among them. */
+/** Number of served agents below which the next page is loaded at once. Nodes, which are far more, do not count. */
 const FEW = 40;
 
 const agentOf = ({ path }: ServedAgent): string => path;
 const keyOf = ({ address }: AgentRow): string => address;
 
-/** The agents that this service serves, and the remote ones that are known here; searched by any of their texts. */
+/** Shows the agents that this service serves and the known remote agents; the search covers every text of a row. */
 export function AgentList() {
   const [search, setSearch] = useSearchParams();
   const wanted = search.get('search') ?? '';
@@ -41,7 +41,7 @@ export function AgentList() {
   const added = useKnownAgents();
   const workflows = useResource('workflows', workflowNodes);
   const { more, loadMore } = pages;
-  // The directory cannot be searched: what is searched for may be on any page.
+  // The directory has no search of its own: a match may be on any page.
   const withNodes = search.has('nodes') || wanted !== '';
   const remote = remoteAgents(added, workflows.data ?? []).map(remoteRow);
   const served = pages.rows?.filter(({ path }) => withNodes || !path.includes('/nodes/'));
@@ -96,7 +96,7 @@ export function AgentList() {
 }
 
 function servedRow({ path, name, description, url }: ServedAgent): AgentRow {
-  // The name of a node is only half of what it is called: workflows may have nodes of the same name.
+  // The name of a node alone is ambiguous: workflows may have nodes of the same name.
   const [, workflow, node] = /^workflows\/([^/]+)\/nodes\/([^/]+)$/.exec(path) ?? [];
   const shown = node === undefined ? name : `${workflow} / ${node}`;
   return { ref: { kind: 'served', path }, name: shown, description, address: `${url}/` };

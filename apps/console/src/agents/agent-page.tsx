@@ -12,7 +12,7 @@ import { readCard } from './card-report.js';
 import { CardView } from './card-view.js';
 import { Playground } from './playground.js';
 
-/** One agent, named by `?agent=`: its card, and a playground. */
+/** Shows the agent named by `?agent=`: its card and a playground. */
 export function AgentPage() {
   const [search] = useSearchParams();
   const text = search.get('agent') ?? '/';

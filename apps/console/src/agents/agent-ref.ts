@@ -1,7 +1,7 @@
-/** An agent as an address of the console names it: by its path below `/a2a`, or by its URL elsewhere. */
+/** An agent as the console's addresses name it: by its path below `/a2a`, or by its URL elsewhere. */
 export type AgentRef = { kind: 'served'; path: string } | { kind: 'remote'; url: string };
 
-/** The service itself: its path is empty, and an address must say something. */
+/** Text for the service itself, whose path is empty. */
 const SERVICE = '/';
 
 export function parseAgentRef(text: string): AgentRef {
@@ -9,7 +9,7 @@ export function parseAgentRef(text: string): AgentRef {
   return { kind: 'served', path: text === SERVICE ? '' : text };
 }
 
-/** Where the console shows an agent, within its view of agents. */
+/** Returns the address of an agent's page, within the agents view. */
 export function agentHref(ref: AgentRef, tab?: string): string {
   const agent = ref.kind === 'remote' ? ref.url : ref.path || SERVICE;
   return `/one?${new URLSearchParams({ agent, ...(tab !== undefined && { tab }) })}`;

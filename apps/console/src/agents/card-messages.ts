@@ -1,14 +1,14 @@
 import type { AgentCard } from './agent-card.js';
 
-/** Something that is wrong with a card, or that its callers should know. */
+/** A problem of a card, or a remark for its callers. */
 export interface CardMessage {
   level: 'error' | 'warning';
-  /** Where in the card; empty for the whole. */
+  /** Path of the member in the card; empty for the whole card. */
   path: string;
   message: string;
 }
 
-/** What A2A 1.0 (section 4.4) asks of a card and this one lacks. */
+/** Returns what A2A 1.0 (section 4.4) requires of a card and this card lacks. */
 export function cardMessages(card: AgentCard): CardMessage[] {
   const { supportedInterfaces = [], skills = [], capabilities } = card;
   return [

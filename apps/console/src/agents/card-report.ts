@@ -5,14 +5,17 @@ import type { AgentRef } from './agent-ref.js';
 import { type CardMessage, cardMessages } from './card-messages.js';
 
 export interface CardReport {
-  /** Absent where it cannot be read. */
+  /** The card; missing if it cannot be read. */
   card?: AgentCard;
   messages: CardMessage[];
-  /** What its signatures are worth, in a sentence. */
+  /** Result of the check of the card's signatures, in a sentence. */
   signature?: string;
 }
 
-/** Reads an agent's card and what is wrong with it: a remote one through the service. @throws ApiProblem */
+/**
+ * Reads an agent's card and its problems; a remote card through the service.
+ * @throws ApiProblem
+ */
 export async function readCard(ref: AgentRef, signal: AbortSignal): Promise<CardReport> {
   if (ref.kind === 'remote') return remoteCard(ref.url, signal);
   const card = await get<AgentCard>(`${baseOf(ref.path)}/.well-known/agent-card.json`, signal);
@@ -49,11 +52,11 @@ const CHANGED: CardMessage = {
   message: 'The card has changed since this service called the agent for the first time.',
 };
 
-/** What the service says of a card that it has read. */
+/** Answer of the service about a card that it has read. */
 interface Preview {
   card?: AgentCard;
   signature?: { state: string };
-  /** Of the card that was pinned when the agent was called. */
+  /** Comparison with the card that was pinned when the agent was first called. */
   pin?: { same: boolean; blocked: boolean };
   problems: { level: CardMessage['level']; path: string; detail: string }[];
 }

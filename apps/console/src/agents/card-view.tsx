@@ -7,7 +7,7 @@ import type { AgentCard } from './agent-card.js';
 import type { CardReport } from './card-report.js';
 import type { CardMessage } from './card-messages.js';
 
-/** An agent's card, and first of all whether it can be relied on. */
+/** Shows an agent's card, its problems first. */
 export function CardView({ report: { card, messages, signature } }: { report: CardReport }) {
   return (
     <div tabIndex={0} role="region" aria-label="Agent card" className="min-h-0 grow overflow-auto p-4 md:p-6">

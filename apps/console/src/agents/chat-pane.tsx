@@ -16,7 +16,7 @@ interface ChatPaneProps {
   view: ChatView;
 }
 
-/** What was said with an agent, and what is said next. */
+/** Shows the chat with an agent and the field for the next Message. */
 export function ChatPane({ agent, session, view: { chat, busy, error } }: ChatPaneProps) {
   const box = useRef<HTMLDivElement>(null);
   useStickToEnd(box, chat);

@@ -17,7 +17,7 @@ export interface Exchange {
 export interface ChatView {
   chat: Chat;
   exchanges: readonly Exchange[];
-  /** Whether an answer is being read. */
+  /** True while an answer is being read. */
   busy: boolean;
   error: string | undefined;
 }
@@ -26,10 +26,10 @@ interface GrowingExchange extends Exchange {
   frames: ExchangeFrame[];
 }
 
-/** What comes within this time is drawn at once, in milliseconds. */
+/** Milliseconds for which arriving frames are collected before they are drawn. */
 const GATHER = 30;
 
-/** One talk of a person with an agent. It holds all that the playground shows, whatever React does meanwhile. */
+/** A chat with an agent, kept outside React: it holds all that the playground shows. */
 export class ChatSession {
   private shown: ChatView = { chat: EMPTY_CHAT, exchanges: [], busy: false, error: undefined };
   private chat: Chat = EMPTY_CHAT;
@@ -49,7 +49,7 @@ export class ChatSession {
 
   readonly view = (): ChatView => this.shown;
 
-  /** Says something and reads the answer. Never rejects. */
+  /** Sends a Message and reads the answer. Never rejects. */
   async send(parts: Part[]): Promise<void> {
     if (this.busy) return;
     const message: Message = { messageId: newId(), role: 'ROLE_USER', parts, ...continuation(this.chat) };
@@ -66,7 +66,7 @@ export class ChatSession {
     });
   }
 
-  /** Cancels the Task at work. Only an agent of this service can be told. Never rejects. */
+  /** Cancels the running Task. For a remote agent, it only stops reading. Never rejects. */
   async cancel(): Promise<void> {
     const { taskId } = this.chat;
     if (this.ref.kind === 'remote' || taskId === undefined) return this.leave();
@@ -76,12 +76,12 @@ export class ChatSession {
     });
   }
 
-  /** Stops reading; the Task goes on. */
+  /** Stops reading; the Task continues. */
   leave(): void {
     this.reading.abort();
   }
 
-  /** Begins anew: another context. */
+  /** Starts over in a new context. */
   reset(): void {
     this.leave();
     this.chat = EMPTY_CHAT;
@@ -105,13 +105,13 @@ export class ChatSession {
     this.show();
   }
 
-  /** Whether the Task is at work although its reader was cut off. */
+  /** True if the Task still runs although its stream was cut. */
   private goesOnWithout(error: unknown): boolean {
     const refused = error instanceof ApiProblem && error.status !== 0;
     return !refused && this.ref.kind === 'served' && isAtWork(this.chat);
   }
 
-  /** A Task of this service goes on without its reader, who comes back for the rest. */
+  /** Reads the rest of a Task of this service whose stream was cut. */
   private async readRest(): Promise<void> {
     const { reading, ref } = this;
     const { taskId } = this.chat;

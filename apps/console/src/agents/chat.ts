@@ -12,29 +12,29 @@ import {
 export interface ChatEntry {
   key: string;
   from: 'person' | 'agent';
-  /** What an Artifact is called; absent for a Message. */
+  /** Name of an Artifact; missing for a Message. */
   name?: string;
   parts: Part[];
 }
 
-/** A talk with an agent: what was said, and where the next Message goes on. */
+/** A chat with an agent: its entries, and the context and Task of the next Message. */
 export interface Chat {
   entries: ChatEntry[];
   contextId?: string;
-  /** The Task of the last answer. */
+  /** Task of the last answer. */
   taskId?: string;
   state?: string;
 }
 
 export const EMPTY_CHAT: Chat = { entries: [] };
 
-/** What the next Message must carry: the context, and the Task while that waits for it. */
+/** Returns the members that the next Message must carry: the context, and the Task if it waits for input. */
 export function continuation({ contextId, taskId, state }: Chat): { contextId?: string; taskId?: string } {
   const goesOn = taskId !== undefined && state !== undefined && isWaiting(state);
   return { ...(contextId !== undefined && { contextId }), ...(goesOn && { taskId }) };
 }
 
-/** Whether the Task of the last answer is at work. */
+/** True if the Task of the last answer is running. */
 export function isAtWork({ taskId, state }: Chat): boolean {
   return taskId !== undefined && state !== undefined && !isEnded(state) && !isWaiting(state);
 }
@@ -43,7 +43,7 @@ export function withMessage(chat: Chat, { messageId, parts }: Message): Chat {
   return { ...chat, entries: [...chat.entries, { key: messageId, from: 'person', parts }] };
 }
 
-/** The chat after an item of the agent's answer. */
+/** Returns the chat after an item of the agent's answer. */
 export function withAnswer(chat: Chat, { task, message, statusUpdate, artifactUpdate }: StreamResponse): Chat {
   if (message) return said(fromContext(withoutTask(chat), message.contextId), message);
   if (task) {
@@ -59,7 +59,7 @@ export function withAnswer(chat: Chat, { task, message, statusUpdate, artifactUp
   return made({ ...fromContext(chat, contextId), taskId }, taskId, artifact, append);
 }
 
-/** What an agent says at the end is often what it has made: that is shown once. */
+/** Applies a Task's status. The last message of an agent often repeats an Artifact; that text is shown once. */
 function inStatus(chat: Chat, { state, message }: TaskStatus): Chat {
   const at = { ...chat, state };
   return message && !(isEnded(state) && isMade(chat, message.parts)) ? said(at, message) : at;
@@ -87,7 +87,7 @@ function fromContext(chat: Chat, contextId: string | undefined): Chat {
   return contextId === undefined || contextId === '' ? chat : { ...chat, contextId };
 }
 
-/** An agent that answers with a Message alone has no Task to go on with. */
+/** Removes the Task: an agent that answers with a Message alone has none to continue. */
 function withoutTask({ taskId: _taskId, state: _state, ...chat }: Chat): Chat {
   return chat;
 }

@@ -1,21 +1,21 @@
 import { uploadFiles } from '../api/files.js';
 import type { Part } from '../api/task.js';
 
-/** What a person has put together for a Message. */
+/** The person's input for a Message. */
 export interface Draft {
   text: string;
-  /** JSON, or nothing. */
+  /** JSON, or an empty text. */
   data: string;
   files: readonly File[];
 }
 
-/** Bytes that a body of the service may hold, with the space that base64 takes. */
+/** Bytes of files that fit into a request as base64. */
 const MOST_BYTES = 2.5 * 1024 * 1024;
 
 /**
- * The Parts of a Message: its text, its data, its files. Files of more than 2.5 MiB together are uploaded, and named by
- * their URLs.
- * @throws SyntaxError where the data is no JSON; ApiProblem where the files cannot be uploaded
+ * Returns the Parts of a Message: its text, its data, its files.
+ * Files of more than 2.5 MiB together are uploaded and named by their URLs.
+ * @throws SyntaxError if the data is not valid JSON; ApiProblem if an upload fails
  */
 export async function composeParts({ text, data, files }: Draft, upload = uploadFiles): Promise<Part[]> {
   const said: Part[] = [
@@ -33,7 +33,7 @@ async function filePart(file: File): Promise<Part> {
   return { raw: base64(bytes), mediaType: file.type || 'application/octet-stream', filename: file.name };
 }
 
-/** In pieces: a call takes a limited number of arguments. */
+/** Encodes bytes in pieces, since a call takes a limited number of arguments. */
 function base64(bytes: Uint8Array): string {
   const size = 0x8000;
   let text = '';

@@ -6,7 +6,7 @@ import { Button } from '../components/button.js';
 import { TextArea } from '../components/field.js';
 import { composeParts } from './compose-parts.js';
 
-/** Text, data and files for the next Message. Enter sends, with Shift it begins a line. */
+/** Shows the fields for text, data and files of the next Message. Enter sends; Shift+Enter starts a new line. */
 export function Composer({ busy, onSend }: { busy: boolean; onSend: (parts: Part[]) => void }) {
   const [text, setText] = useState('');
   const [data, setData] = useState<string>();

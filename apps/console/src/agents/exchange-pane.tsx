@@ -16,7 +16,7 @@ interface Line {
 const LINE_HEIGHT = 220;
 const keyOf = ({ key }: Line): string => key;
 
-/** Every request and every frame of the answers, as JSON. */
+/** Shows every request and every frame of the answers as JSON. */
 export function ExchangePane({ agent, exchanges }: { agent: AgentRef; exchanges: readonly Exchange[] }) {
   const lines = exchanges.flatMap(linesOf);
   if (lines.length === 0) {

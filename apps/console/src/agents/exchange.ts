@@ -6,34 +6,37 @@ import { readEvents } from '../api/sse.js';
 import type { Message, StreamResponse } from '../api/task.js';
 import type { AgentRef } from './agent-ref.js';
 
-/** A request as it is sent. */
+/** A request as the console sends it. */
 export interface ExchangeRequest {
   method: 'POST';
   path: string;
   body: RpcRequest | { url: string; message: Message };
 }
 
-/** One frame of an answer, and what it says. */
+/** A frame of an answer. */
 export interface ExchangeFrame {
-  /** The event's number in its Task, where it has one. */
+  /** Number of the event in its Task, if it has one. */
   sequence?: number;
-  /** As it came. */
+  /** The frame as received. */
   json: unknown;
   item?: StreamResponse;
-  /** Why the agent refused, in a sentence. */
+  /** Reason why the agent refused, in a sentence. */
   error?: string;
 }
 
 /**
- * The request that sends a Message: to an agent of this service straight, to any other through the service, which alone
- * may call it.
+ * Returns the request that sends a Message: directly to an agent of this service, through the service to a remote
+ * agent.
  */
 export function sendRequest(ref: AgentRef, message: Message): ExchangeRequest {
   if (ref.kind === 'remote') return { method: 'POST', path: '/api/agent-messages', body: { url: ref.url, message } };
   return { method: 'POST', path: baseOf(ref.path), body: rpcRequest('SendStreamingMessage', { message }) };
 }
 
-/** The answer, frame by frame. @throws ApiProblem where there is none, or the way to it was cut */
+/**
+ * Sends a request and yields the frames of its answer.
+ * @throws ApiProblem if no answer comes or the connection breaks
+ */
 export async function* exchange(
   { path, body }: ExchangeRequest,
   signal: AbortSignal,
@@ -64,7 +67,7 @@ async function* relayed(path: string, body: object, signal: AbortSignal): AsyncG
   }
 }
 
-/** Why an exchange broke off, in a sentence. */
+/** Returns the sentence for an exchange that broke off. */
 export function brokenSentence(error: unknown): string {
   if (error instanceof ApiProblem) return sentenceOf(error);
   return 'The connection was lost before the answer was complete.';

@@ -6,7 +6,7 @@ import { ChatPane } from './chat-pane.js';
 import { ChatSession } from './chat-session.js';
 import { ExchangePane } from './exchange-pane.js';
 
-/** A talk with an agent, and beside it every request and every frame of its answers as they are. */
+/** Shows a chat with an agent beside the JSON of every request and answer. */
 export function Playground({ agent }: { agent: AgentRef }) {
   const [session] = useState(() => new ChatSession(agent));
   const view = useSyncExternalStore(session.subscribe, session.view);

@@ -4,7 +4,7 @@ export interface RemoteAgent {
   url: string;
   /** The workflows that call it. */
   workflows: string[];
-  /** Whether the person added it in this browser. */
+  /** True if the person added it in this browser. */
   added: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface WorkflowNodes {
   nodes: { type: string; config?: Record<string, unknown> }[];
 }
 
-/** The remote agents that the console knows: those that were added, then those that workflows call. */
+/** Returns the known remote agents: those added in this browser first, then those that workflows call. */
 export function remoteAgents(added: readonly string[], workflows: readonly WorkflowNodes[]): RemoteAgent[] {
   const found = new Map(added.map((url): [string, RemoteAgent] => [url, { url, workflows: [], added: true }]));
   for (const { name, nodes } of workflows) {
@@ -26,7 +26,10 @@ export function remoteAgents(added: readonly string[], workflows: readonly Workf
   return [...found.values()];
 }
 
-/** @throws ApiProblem */
+/**
+ * Fetches the nodes of all workflows.
+ * @throws ApiProblem
+ */
 export function workflowNodes(signal: AbortSignal): Promise<WorkflowNodes[]> {
   return getPages('/api/workflows', signal);
 }

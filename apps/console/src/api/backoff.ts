@@ -1,13 +1,13 @@
 const FIRST_MS = 500;
 const LAST_MS = 15_000;
 
-/** Milliseconds to wait before the attempt after `failures` failed ones: doubling, at most 15 s, spread by `random`. */
+/** Returns the milliseconds to wait after `failures` failed attempts: doubling, at most 15 s, spread by `random`. */
 export function backoff(failures: number, random: number = Math.random()): number {
   const ceiling = Math.min(LAST_MS, FIRST_MS * 2 ** Math.max(0, failures - 1));
   return Math.round(ceiling / 2 + (ceiling / 2) * random);
 }
 
-/** Resolves after the time, or at once when the signal aborts. */
+/** Resolves after the time, or immediately when the signal aborts. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, milliseconds);

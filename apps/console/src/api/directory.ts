@@ -3,14 +3,17 @@ import type { Rows } from './merge-pages.js';
 
 /** An agent that this service serves. */
 export interface ServedAgent {
-  /** Below `/a2a`; empty for the service itself. */
+  /** Path below `/a2a`; empty for the service itself. */
   path: string;
   name: string;
   description: string;
   url: string;
 }
 
-/** One page of the directory of served agents, in a stable order. @throws ApiProblem */
+/**
+ * Fetches a page of the directory of served agents, in a stable order.
+ * @throws ApiProblem
+ */
 export async function directoryPage(
   token: string | undefined,
   signal: AbortSignal,
@@ -21,7 +24,7 @@ export async function directoryPage(
   return { rows: page.agents, nextPageToken: page.nextPageToken };
 }
 
-/** Where a served agent is called. */
+/** Returns the path at which a served agent is called. */
 export function baseOf(path: string): string {
   return path === '' ? '/a2a' : `/a2a/${path}`;
 }

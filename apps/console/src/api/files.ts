@@ -5,22 +5,29 @@ export interface StoredFile {
   id: string;
   name: string;
   mediaType: string;
-  /** Bytes. */
+  /** Size in bytes. */
   size: number;
   createdAt: string;
   expiresAt?: string;
-  /** Messages name the file by it. */
+  /** URL by which Messages name the file. */
   url: string;
 }
 
-/** Stores files, all or none. @returns them in their order @throws ApiProblem */
+/**
+ * Stores files, all or none.
+ * @returns the stored files in the same order
+ * @throws ApiProblem
+ */
 export async function uploadFiles(files: readonly File[]): Promise<StoredFile[]> {
   const body = new FormData();
   for (const file of files) body.append('file', file, file.name);
   return (await call<{ files: StoredFile[] }>('POST', '/api/upload', { body })).files;
 }
 
-/** Has the browser save a file, by an address that needs no key. @throws ApiProblem */
+/**
+ * Makes the browser save a file, through an address that needs no key.
+ * @throws ApiProblem
+ */
 export async function saveFile({ id, name }: StoredFile): Promise<void> {
   const { url } = await call<{ url: string }>('POST', `/api/files/${encodeURIComponent(id)}/urls`, { body: {} });
   const link = document.createElement('a');

@@ -2,7 +2,7 @@ import { backoff, pause } from './backoff.js';
 import { isForbidden } from './problem.js';
 import { socketProtocols } from './socket-ticket.js';
 
-/** Message of the event gateway: the event itself, with the stream it belongs to and the place after it. */
+/** A message of the event gateway: the event, its stream, and the cursor after it. */
 export interface GatewayFrame {
   stream: string;
   cursor: string;
@@ -10,7 +10,7 @@ export interface GatewayFrame {
 }
 
 export interface GatewayQuery {
-  /** Names of streams; all but `tool` where there are none. */
+  /** Names of streams; without it, all but `tool`. */
   streams?: readonly string[];
   runId?: string;
   conversationId?: string;
@@ -18,7 +18,7 @@ export interface GatewayQuery {
   contextId?: string;
 }
 
-/** `refused`: the caller may not follow what happens, and it is not tried again. */
+/** State of a subscription. `refused`: the caller may not read events, and no retry follows. */
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 
 export interface GatewayReader {
@@ -28,15 +28,15 @@ export interface GatewayReader {
   onGap?: () => void;
 }
 
-/** The part of a WebSocket that is used here. */
+/** The part of a WebSocket that this file uses. */
 export type GatewaySocket = Pick<WebSocket, 'send' | 'close' | 'onmessage' | 'onclose'>;
 
 interface Follower {
   query: GatewayQuery;
   reader: GatewayReader;
-  /** Cursor of its last frame, after which it continues; absent before the first one. */
+  /** Cursor of its last frame, after which it continues; missing before the first one. */
   cursor?: string;
-  /** Refusals in a row. */
+  /** Number of consecutive refusals. */
   failures: number;
 }
 
@@ -47,26 +47,25 @@ interface Answer {
   problem?: { status: number };
 }
 
-/** Milliseconds that a socket is kept without a reader: pages that follow each other share it. */
+/** Milliseconds for which a socket without a reader stays open, so that the next page can share it. */
 const LINGER_MS = 1_000;
 
 const [TAKEN, TOO_OLD] = [409, 410];
 
 /**
- * The page's one socket to the event gateway, on which every reader is a subscription.
- *
- * - The socket is opened with the first reader, opened again whenever it is lost, and closed soon after the last reader.
- * - Each reader continues from its own cursor, and misses nothing.
+ * The page's only socket to the event gateway; every reader is a subscription on it.
+ * - The socket opens with the first reader, reopens when it is lost, and closes soon after the last reader.
+ * - Each reader continues from its own cursor and misses no event.
  */
 export class GatewayConnection {
   private readonly followers = new Map<string, Follower>();
-  /** The socket once the gateway has said hello on it. */
+  /** The socket, once the gateway has said hello on it. */
   private socket: GatewaySocket | undefined;
   private stop: AbortController | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
   private lastId = 0;
 
-  /** @param open opens a socket that shows nothing by itself, with its subprotocols */
+  /** @param open opens a socket without streams of its own, with the given subprotocols */
   constructor(
     private readonly open: (protocols: string[]) => GatewaySocket,
     private readonly protocols: () => Promise<string[]> = socketProtocols,
@@ -103,7 +102,7 @@ export class GatewayConnection {
     this.socket = undefined;
   }
 
-  /** Never rejects. */
+  /** Keeps a socket open until the signal aborts or the caller is refused. Never rejects. */
   private async keepOpen(signal: AbortSignal): Promise<void> {
     for (let failures = 1; !signal.aborted; failures += 1) {
       this.reportToAll('connecting');
@@ -117,7 +116,7 @@ export class GatewayConnection {
     }
   }
 
-  /** Uses one socket until it has closed, and resolves with whether the gateway said hello on it. Never rejects. */
+  /** Uses a socket until it closes. Resolves with true if the gateway said hello on it. Never rejects. */
   private session(protocols: string[], signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = this.open(protocols);
@@ -152,7 +151,7 @@ export class GatewayConnection {
     else follower.reader.onFrame(frame as unknown as GatewayFrame);
   }
 
-  /** Begins a subscription again that the gateway did not begin, or has ended. */
+  /** Repeats a subscription that the gateway refused or ended. */
   private fail(id: string, follower: Follower, status: number | undefined): void {
     if (status === TAKEN) return;
     if (status === TOO_OLD) {

@@ -9,8 +9,9 @@ const connection = new GatewayConnection((protocols) => {
 });
 
 /**
- * Follows the event gateway until the returned function is called. A reader that was cut misses nothing; all readers of
- * the page share one socket.
+ * Follows the event gateway until the returned function is called.
+ * - A reader misses no event when the connection was lost.
+ * - All readers of the page share a socket.
  */
 export function followGateway(query: GatewayQuery, reader: GatewayReader): () => void {
   return connection.follow(query, reader);

@@ -2,13 +2,16 @@ import { ApiProblem, problemOf, sentenceFor } from './problem.js';
 import { askForKey, sessionKey } from './session-key.js';
 
 export interface CallOptions {
-  /** Sent as JSON, a form as it is. */
+  /** Request body: a form is sent as it is, anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }
 
-/** Calls the service and gives the JSON of its answer (`undefined` for none). @throws ApiProblem */
+/**
+ * Calls the service and returns the JSON of its answer (`undefined` for an empty one).
+ * @throws ApiProblem
+ */
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const response = await request(method, path, options);
   const text = await response.text();
@@ -19,7 +22,10 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return call<T>('GET', path, signal ? { signal } : {});
 }
 
-/** A list of which one answer may have a part: the header `Next-Page-Token` asks for the next one. @throws as `request` */
+/**
+ * Fetches all pages of a list; the header `Next-Page-Token` names the next one.
+ * @throws as `request`
+ */
 export async function getPages<T>(path: string, signal?: AbortSignal): Promise<T[]> {
   const found: T[] = [];
   for (let token: string | null = ''; token !== null;) {
@@ -32,15 +38,15 @@ export async function getPages<T>(path: string, signal?: AbortSignal): Promise<T
 }
 
 /**
- * The service's answer, when it is a good one. Asks for an API key, and tries again with it, when the service wants one.
- * @throws ApiProblem; an AbortError when the signal says so
+ * Sends a request and returns the successful response. After a 401 it asks for an API key and retries with it.
+ * @throws ApiProblem; an AbortError when the signal aborts
  */
 export async function request(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const used = sessionKey();
   const response = await send(method, path, options, used);
   if (response.ok) return response;
   if (response.status !== 401) throw await problemOf(response);
-  // Another request may have been given a key in the meantime.
+  // Another request may have received a key meanwhile.
   const key = sessionKey() === used ? await askForKey(used) : sessionKey();
   if (key === undefined) throw await problemOf(response);
   return request(method, path, options);
@@ -53,7 +59,8 @@ async function send(method: string, path: string, options: CallOptions, key: str
     return await fetch(path, {
       method,
       headers: {
-        // No page of another origin can send it unasked; on plain HTTP a browser says nothing else of where a GET is from.
+        // Proves that the request comes from this page: no other origin can send this header, and on plain HTTP a
+        // browser reports nothing else about the origin of a GET.
         'x-requested-with': 'parley-console',
         ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
         ...(key !== undefined && { authorization: `Bearer ${key}` }),

@@ -3,7 +3,7 @@ import { newId } from './new-id.js';
 import { ApiProblem } from './problem.js';
 import { readEvents } from './sse.js';
 
-/** The version of A2A that the console speaks. */
+/** Headers that name the version of A2A. */
 const HEADERS = { 'a2a-version': '1.0' };
 
 export interface RpcRequest {
@@ -18,11 +18,11 @@ export interface RpcResponse<T = unknown> {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** One item of a stream. */
+/** An item of a stream. */
 export interface RpcFrame<T = unknown> {
-  /** The event's number in its Task, where it has one. */
+  /** Number of the event in its Task, if it has one. */
   sequence?: number;
-  /** The whole frame, as it came. */
+  /** The whole frame as received. */
   response: RpcResponse<T>;
 }
 
@@ -38,8 +38,9 @@ export async function rpc<T>(base: string, method: string, params: unknown, sign
 }
 
 /**
- * The frames of an answer, as they come: a stream, or the one answer of an agent that refuses to stream.
- * @throws ApiProblem where no answer came or the way to it was cut; an error inside a frame is left to the reader
+ * Yields the frames of an answer: a stream, or the only answer of an agent that refuses to stream.
+ * An error inside a frame is left to the caller.
+ * @throws ApiProblem if no answer comes or the connection breaks
  */
 export async function* rpcStream<T>(
   base: string,
@@ -60,13 +61,16 @@ export async function* rpcStream<T>(
   }
 }
 
-/** @throws ApiProblem for an error */
+/**
+ * Returns the result of a response.
+ * @throws ApiProblem if the response is an error
+ */
 export function resultOf<T>({ result, error }: RpcResponse<T>): T {
   if (error) throw new ApiProblem(200, sentenceOfError(error));
   return result as T;
 }
 
-/** An error with the fields that it names. */
+/** Returns an error's message with the fields that it names. */
 export function sentenceOfError({ message, data }: NonNullable<RpcResponse['error']>): string {
   const details = Array.isArray(data) ? (data as { fieldViolations?: Violation[] }[]) : [];
   const violations = details.flatMap(({ fieldViolations = [] }) => fieldViolations);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** The remote agents that the person has added, by URL: kept in this browser. */
+/** Name in local storage of the remote agents that the person added, as URLs. */
 
 const NAME = 'parley.remote-agents';
 const listeners = new Set<() => void>();

@@ -2,17 +2,17 @@ import { call, get } from './http.js';
 
 export type McpStatus = 'ok' | 'changed' | 'unreachable';
 
-/** An MCP server, and what is known of it without asking it. */
+/** An MCP server and its last known state. */
 export interface McpServer {
   name: string;
-  /** `file`: from the file of the operator, and not to be changed here. */
+  /** Origin of the entry. `file`: from the operator's file, and read-only here. */
   source: 'file' | 'api';
   transport: 'http' | 'stdio';
   url?: string;
   auth?: string;
   allow?: string[];
   approve?: string[];
-  /** Absent of one that was never asked. */
+  /** Result of the last call; missing if the server was never called. */
   status?: McpStatus;
 }
 
@@ -26,7 +26,7 @@ export interface McpTool {
   blocked: boolean;
 }
 
-/** What is different about a tool since it was pinned. */
+/** A difference of a tool from its pinned version. */
 export interface ToolChange {
   tool: string;
   kind: 'added' | 'removed' | 'changed';
@@ -34,14 +34,14 @@ export interface ToolChange {
   differences: { path: string; kind: string; before?: unknown; after?: unknown }[];
 }
 
-/** An MCP server that was asked. */
+/** An MCP server with the answer to a call just made. */
 export interface McpServerDetail extends McpServer {
   status: McpStatus;
-  /** Of all tools as they were seen last: what `accept` names. */
+  /** Hash of all tools as last seen; `accept` names it. */
   hash?: string;
   tools: McpTool[];
   changes?: ToolChange[];
-  /** Why it is unreachable. */
+  /** Reason why the server is unreachable. */
   error?: string;
   acceptedAt?: string;
   acceptedBy?: string;
@@ -51,12 +51,15 @@ export async function listMcpServers(signal: AbortSignal): Promise<McpServer[]> 
   return (await get<{ servers: McpServer[] }>('/api/mcp-servers', signal)).servers;
 }
 
-/** Asks the server, which may take it some seconds. */
+/** Fetches an MCP server. The service calls the server, which may take some seconds. */
 export function getMcpServer(name: string, signal?: AbortSignal): Promise<McpServerDetail> {
   return get(`/api/mcp-servers/${encodeURIComponent(name)}`, signal);
 }
 
-/** Pins the tools as they were looked at. @throws ApiProblem 409 where they have changed again */
+/**
+ * Pins the tools with this hash.
+ * @throws ApiProblem 409 if they have changed since
+ */
 export function acceptTools(name: string, hash: string): Promise<McpServerDetail> {
   return call('POST', `/api/mcp-servers/${encodeURIComponent(name)}/accept`, { body: { hash } });
 }

@@ -1,10 +1,10 @@
-/** The rows that are shown, and the token of the page after them; empty where there is none. */
+/** The rows shown, and the token of the next page; empty if no page follows. */
 export interface Rows<T> {
   rows: readonly T[];
   nextPageToken: string;
 }
 
-/** Rows and the page that follows them. A row that has moved there in the meantime is shown where it was. */
+/** Appends the next page. A row that has moved to the next page stays where it was. */
 export function withNextPage<T>(shown: Rows<T>, page: Rows<T>, keyOf: (row: T) => string): Rows<T> {
   const known = new Set(shown.rows.map(keyOf));
   const rows = [...shown.rows, ...page.rows.filter((row) => !known.has(keyOf(row)))];
@@ -12,8 +12,8 @@ export function withNextPage<T>(shown: Rows<T>, page: Rows<T>, keyOf: (row: T) =
 }
 
 /**
- * Rows after their first page was fetched anew: its rows, then those shown before that are not among them. Where the
- * two have nothing in common, rows are missing between them, and the first page stands alone.
+ * Replaces the first page: its rows come first, then the earlier rows that it lacks.
+ * If the two share no row, rows are missing between them, and only the first page is kept.
  */
 export function withFirstPage<T>(shown: Rows<T>, first: Rows<T>, keyOf: (row: T) => string): Rows<T> {
   const fresh = new Set(first.rows.map(keyOf));

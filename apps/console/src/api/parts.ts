@@ -1,6 +1,6 @@
 import type { Part } from './task.js';
 
-/** The same Parts, with texts that follow each other as one: an answer that came in pieces is one text. */
+/** Joins consecutive texts, so that an answer that arrived in pieces is one text. */
 export function joinedParts(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -16,7 +16,7 @@ function goesOn(last: Part, next: Part): boolean {
   return last.mediaType === next.mediaType;
 }
 
-/** What Parts say as text: texts, data as JSON, names of files; one under the other. */
+/** Returns the text of Parts: texts, data as JSON, names of files; one below the other. */
 export function partsText(parts: readonly Part[]): string {
   return joinedParts(parts)
     .map(

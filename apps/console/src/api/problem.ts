@@ -1,28 +1,28 @@
-/** One thing that is wrong with a request (RFC 9457, `errors`). */
+/** A problem of a request (RFC 9457, `errors`). */
 export interface FieldProblem {
-  /** Where, for example `nodes[2].config`. */
+  /** Path of the member, for example `nodes[2].config`. */
   path: string;
   detail: string;
-  /** Kind of a problem of a workflow. */
+  /** Kind of the problem of a workflow. */
   code?: string;
-  /** Of a workflow: whether it can be saved all the same. */
+  /** Severity of the problem of a workflow; a workflow with warnings can be saved. */
   severity?: 'error' | 'warning';
-  /** The id of the node that it is about. */
+  /** Id of the node that has the problem. */
   node?: string;
-  /** The place of the edge that it is about. */
+  /** Index of the edge that has the problem. */
   edge?: number;
-  /** Where in the text at the path it begins, in UTF-16 code units. */
+  /** Start of the problem in the text at `path`, in UTF-16 code units. */
   offset?: number;
 }
 
-/** What the service, or the way to it, refused; `message` is a plain sentence. */
+/** A refusal by the service, or a failure to reach it; `message` is a plain sentence. */
 export class ApiProblem extends Error {
   constructor(
-    /** The HTTP status; 0 where no answer came. */
+    /** HTTP status; 0 if no answer came. */
     readonly status: number,
     message: string,
     readonly errors: readonly FieldProblem[] = [],
-    /** The trace that the request belongs to, by which the service's log and a tracing system find it. */
+    /** Trace id of the request, as in the service's log and in a tracing system. */
     readonly traceId?: string,
   ) {
     super(message);
@@ -30,7 +30,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Reads a refusal: problem+json where there is one, else a sentence for its status. */
+/** Reads a refusal: its problem+json if present, else a sentence for its status. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const body = await readObject(response);
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isFieldProblem) : [];
@@ -50,7 +50,7 @@ export function sentenceFor(status: number): string {
   return `The service refused the request (${status}).`;
 }
 
-/** Whether the caller is known, and may not do it. */
+/** True if the caller is known but lacks the permission. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof ApiProblem && error.status === 403;
 }
@@ -60,7 +60,7 @@ export function isTransient(error: unknown): boolean {
   return error instanceof ApiProblem && [0, 502, 503].includes(error.status);
 }
 
-/** Any error as the sentence that a person reads. */
+/** Returns an error as a sentence for the person. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

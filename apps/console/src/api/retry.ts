@@ -2,9 +2,9 @@ import { backoff, pause } from './backoff.js';
 import { isTransient } from './problem.js';
 
 /**
- * Does `work`, and retries it with a backoff while the service is away or not ready.
+ * Runs `work`, and retries it with a backoff while the service is unreachable or not ready.
  * @returns `undefined` once the signal is aborted
- * @throws the failure of `work` that a retry does not mend
+ * @throws the error of `work` that a retry cannot fix
  */
 export async function retryTransient<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   for (let failures = 1; !signal.aborted; failures += 1) {

@@ -1,4 +1,4 @@
-/** The caller's API key: kept for this tab, asked for when the service wants one. */
+/** Name in session storage of the caller's API key. */
 
 const NAME = 'parley.api-key';
 const listeners = new Set<() => void>();
@@ -10,8 +10,8 @@ export function sessionKey(): string | undefined {
 }
 
 /**
- * Resolves with the key that the person gives, or `undefined` when they give none. One dialog serves all who ask.
- * @param used the key that the service did not take, if there was one
+ * Resolves with the key that the person enters, or with `undefined` if they enter none. A dialog serves all callers.
+ * @param used the key that the service refused, if any
  */
 export function askForKey(used?: string): Promise<string | undefined> {
   refused = used !== undefined;
@@ -21,12 +21,12 @@ export function askForKey(used?: string): Promise<string | undefined> {
   });
 }
 
-/** Asks for a key in the place of the one that is used, and shows everything anew with it; without one all stays. */
+/** Asks for another key and reloads the page with it; without a new key, nothing changes. */
 export async function changeKey(): Promise<void> {
   if ((await askForKey()) !== undefined) location.reload();
 }
 
-/** Whether a text can be sent as a key at all: a header takes no character beyond Latin-1, and no line break. */
+/** True if a text can be sent as a key: a header allows no character beyond Latin-1 and no line break. */
 export function isSendable(key: string): boolean {
   try {
     return new Headers({ authorization: `Bearer ${key}` }).has('authorization');
@@ -35,7 +35,10 @@ export function isSendable(key: string): boolean {
   }
 }
 
-/** @param key `undefined` for none: then a key that was refused is forgotten, and another one stays */
+/**
+ * Answers all pending requests for a key.
+ * @param key `undefined` for none: a refused key is then forgotten, any other key stays
+ */
 export function answerKey(key: string | undefined): void {
   if (key !== undefined) sessionStorage.setItem(NAME, key);
   else if (refused) sessionStorage.removeItem(NAME);
@@ -53,12 +56,15 @@ export function isKeyWanted(): boolean {
   return waiting.length > 0;
 }
 
-/** Whether the dialog asks again, since the key that was given is not valid. */
+/** True if the dialog asks again because the key was refused. */
 export function wasKeyRefused(): boolean {
   return refused;
 }
 
-/** Calls back whenever a key is asked for or given. */
+/**
+ * Calls the listener whenever a key is requested or entered.
+ * @returns a function that removes the listener
+ */
 export function onKeyChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -2,8 +2,9 @@ import { call } from './http.js';
 import { sessionKey } from './session-key.js';
 
 /**
- * The subprotocols that tell the event gateway who a WebSocket of this page is, since a browser gives it no headers: a
- * ticket that is good once, within thirty seconds. None where the service asks nobody. @throws ApiProblem
+ * Returns the subprotocols that authenticate a WebSocket of this page, since a browser cannot send headers with it.
+ * They carry a ticket that is valid once, within 30 seconds; without a key the list is empty.
+ * @throws ApiProblem
  */
 export async function socketProtocols(): Promise<string[]> {
   if (sessionKey() === undefined) return [];

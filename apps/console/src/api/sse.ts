@@ -1,21 +1,20 @@
 import { createParser } from 'eventsource-parser';
 import { request } from './http.js';
 
-/** One event of a stream of server-sent events. */
+/** A server-sent event. */
 export interface SseEvent {
   id: string;
-  /** Its type; empty where it has none. */
+  /** Type of the event; empty if it has none. */
   event: string;
   data: string;
 }
 
-/** Milliseconds without a byte, heartbeats among them, after which a connection counts as dead: three heartbeats. */
+/** Milliseconds without a byte (heartbeats included) after which a connection counts as lost: three heartbeats. */
 const SILENCE_MS = 45_000;
 
 /**
- * The events of a stream, until it ends. Unlike the browser's own reader it sends the API key, and says why it was
- * refused.
- * @throws ApiProblem where the stream is refused; a network error where it breaks
+ * Yields the events of a stream until it ends. Unlike `EventSource` it sends the API key and reports refusals.
+ * @throws ApiProblem if the stream is refused; a network error if it breaks
  */
 export async function* readStream(path: string, signal: AbortSignal, onOpen?: () => void): AsyncGenerator<SseEvent> {
   const response = await request('GET', path, { headers: { accept: 'text/event-stream' }, signal });
@@ -23,7 +22,7 @@ export async function* readStream(path: string, signal: AbortSignal, onOpen?: ()
   if (response.body) yield* readEvents(response.body);
 }
 
-/** The events of the body of an answer, until it ends or has been silent for too long. */
+/** Yields the events of a response body, until it ends or is silent for `SILENCE_MS`. */
 export async function* readEvents(body: ReadableStream<BufferSource>): AsyncGenerator<SseEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   const events: SseEvent[] = [];

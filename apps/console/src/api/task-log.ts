@@ -5,16 +5,17 @@ import { ApiProblem } from './problem.js';
 import { isEnded, stateIn, type StreamResponse } from './task.js';
 
 export interface TaskLogReader {
-  /** Every event once, in the order of the log. */
+  /** Receives every event once, in the order of the log. */
   onEvent: (sequence: number, item: StreamResponse) => void;
   onConnection: (connection: Connection) => void;
 }
 
 /**
- * Reads a Task's log after a sequence number (0: all of it) and then what is added to it, until the Task has ended. A
- * connection that is lost is made again from the last event on.
+ * Reads a Task's log after a sequence number (0: all of it), then follows it until the Task has ended. A lost
+ * connection resumes after the last event.
  * @param base the agent's path, such as `/a2a`
- * @returns when the Task has ended or the signal aborted. @throws ApiProblem where the service refuses
+ * @returns when the Task has ended or the signal aborted
+ * @throws ApiProblem if the service refuses
  */
 export async function followTaskLog(
   base: string,
@@ -32,7 +33,7 @@ export async function followTaskLog(
         const item = resultOf(response);
         failures = 0;
         onConnection('live');
-        // A stream that begins in the middle begins with the Task as it stood there.
+        // A stream that starts after an event first repeats the Task as of that event.
         if (sequence > last) onEvent(sequence, item);
         last = Math.max(last, sequence);
         if (isEnded(stateIn(item) ?? '')) return;
@@ -46,7 +47,7 @@ export async function followTaskLog(
   }
 }
 
-/** Whether asking again would be answered alike. */
+/** True if a retry would get the same answer. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof ApiProblem)) return false;
   return error.status === 200 || (error.status >= 400 && error.status < 500 && error.status !== 429);

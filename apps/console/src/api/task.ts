@@ -56,7 +56,7 @@ export interface ArtifactUpdate {
   metadata?: Record<string, unknown>;
 }
 
-/** One item of an agent's answer: exactly one member is there. */
+/** An item of an agent's answer; exactly one member is set. */
 export interface StreamResponse {
   task?: Task;
   message?: Message;
@@ -64,9 +64,9 @@ export interface StreamResponse {
   artifactUpdate?: ArtifactUpdate;
 }
 
-/** One event of a Task's log. */
+/** An event of a Task's log. */
 export interface TaskEvent {
-  /** From 1 without a gap. */
+  /** Number of the event, from 1 without a gap. */
   sequence: number;
   item: StreamResponse;
 }
@@ -86,12 +86,12 @@ export function isEnded(state: string): boolean {
   return ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'].includes(state);
 }
 
-/** Whether the Task goes on with the caller's next Message. */
+/** True if the Task waits for the caller's next Message. */
 export function isWaiting(state: string): boolean {
   return state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
 }
 
-/** What an item says of the Task's state. */
+/** Returns the state of the Task in an item, if the item has one. */
 export function stateIn({ task, statusUpdate }: StreamResponse): string | undefined {
   return statusUpdate?.status.state ?? task?.status.state;
 }

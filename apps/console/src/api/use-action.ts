@@ -3,17 +3,17 @@ import { ApiProblem, type FieldProblem, sentenceOf } from './problem.js';
 
 export interface Action {
   pending: boolean;
-  /** Why the last attempt failed, in a sentence. */
+  /** Reason why the last attempt failed, in a sentence. */
   error: string | undefined;
-  /** What the service found wrong with a field of the request. */
+  /** Returns the service's error for a field of the request. */
   errorAt: (path: string) => string | undefined;
-  /** The same of a field that is a list, or of the first of its entries that is wrong. */
+  /** Returns the error of a field that is a list, or of its first wrong entry. */
   errorIn: (path: string) => string | undefined;
-  /** Does something; a second call while the first is under way does nothing. Never rejects. */
+  /** Runs `work`; a call while another is pending does nothing. Never rejects. */
   run: (work: () => Promise<unknown>) => Promise<void>;
 }
 
-/** Something that a person asks for with a button, and what came of it. */
+/** Tracks an action that a person starts: whether it is pending, and its error. */
 export function useAction(): Action {
   const [pending, setPending] = useState(false);
   const [failure, setFailure] = useState<unknown>();

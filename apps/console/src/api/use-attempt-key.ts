@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { newId } from './new-id.js';
 
 /**
- * Gives what a form asks for its `Idempotency-Key`: the same asked again, since no answer came, has the same key and is
- * done once.
+ * Returns a function that gives an `Idempotency-Key` for a request body. An equal body gets the same key, so a retry
+ * takes effect once.
  */
 export function useAttemptKey(): (body: unknown) => string {
   const [keys] = useState(() => new Map<string, string>());

@@ -1,7 +1,10 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { type Connection, followGateway, type GatewayFrame, type GatewayQuery, type GatewayReader } from './gateway.js';
 
-/** Follows the event gateway while the component is there. @returns how the connection is */
+/**
+ * Follows the event gateway while the component is mounted.
+ * @returns the state of the connection
+ */
 export function useGateway(query: GatewayQuery, reader: Omit<GatewayReader, 'onConnection'>): Connection {
   const [connection, setConnection] = useState<Connection>('connecting');
   const onFrame = useEffectEvent((frame: GatewayFrame) => reader.onFrame(frame));

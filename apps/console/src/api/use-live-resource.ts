@@ -7,7 +7,7 @@ export interface LiveResource<T> extends Resource<T> {
   connection: Connection;
 }
 
-/** What a function fetches, kept up to date by `useLive`. */
+/** Fetches a resource and keeps it up to date as `useLive` does. */
 export function useLiveResource<T>(
   key: string,
   fetcher: (signal: AbortSignal) => Promise<T>,
@@ -19,8 +19,9 @@ export function useLiveResource<T>(
 }
 
 /**
- * Loads something anew whenever the event gateway tells of a change. What is loaded is all that is shown, so a
- * connection that was lost leaves no gap and shows nothing twice. One load at a time, whatever comes in.
+ * Reloads a resource whenever the event gateway reports a change.
+ * - The whole resource is reloaded, so a lost connection leaves no gap and no duplicate.
+ * - At most one load runs at a time.
  */
 export function useLive(
   resource: Reloadable,
@@ -29,7 +30,7 @@ export function useLive(
 ): Connection {
   const wake = useWake(resource, spacing);
   const connection = useGateway(query, { onFrame: (frame) => concerns(frame) && wake(), onGap: wake });
-  // What happened before the gateway's first word, or while it was away, is in what is loaded after that word.
+  // Changes before the first frame, or during an outage, are in what is loaded now.
   useEffect(() => {
     if (connection === 'live') wake();
   }, [connection, wake]);
@@ -37,9 +38,9 @@ export function useLive(
 }
 
 export interface LiveOptions {
-  /** Which frames are a change; all of them where it is left out. */
+  /** True if a frame means a change; by default every frame does. */
   concerns?: (frame: GatewayFrame) => boolean;
-  /** Milliseconds between two loads that frames ask for. */
+  /** Minimum milliseconds between two loads caused by frames. */
   spacing?: number;
 }
 
@@ -48,10 +49,7 @@ interface Reloadable {
   reload: () => void;
 }
 
-/**
- * A function that reloads now, or once more after the load that is under way and `spacing` milliseconds. It never
- * changes.
- */
+/** Returns a stable function that reloads now, or once more `spacing` milliseconds after the running load. */
 function useWake({ loading, reload }: Reloadable, spacing: number): () => void {
   const busy = useRef(loading);
   const missed = useRef(false);

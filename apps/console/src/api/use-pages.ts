@@ -2,11 +2,11 @@ import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 import { type Rows, withFirstPage, withNextPage } from './merge-pages.js';
 
 export interface Pages<T> {
-  /** `undefined` until the first page is there. */
+  /** Rows so far; `undefined` until the first page has arrived. */
   rows: readonly T[] | undefined;
   error: unknown;
   loading: boolean;
-  /** Whether more rows follow. */
+  /** True if more rows follow. */
   more: boolean;
   loadMore: () => void;
   /** Fetches the first page again; rows of later pages stay. */
@@ -16,7 +16,7 @@ export interface Pages<T> {
 interface Wanted {
   key: string;
   round: number;
-  /** The token of a later page; absent: the first one. */
+  /** Token of a later page; missing for the first page. */
   token?: string;
 }
 
@@ -26,7 +26,7 @@ interface Settled<T> extends Partial<Rows<T>> {
 }
 
 /**
- * A list that comes in pages. What was fetched for another key is never shown.
+ * Fetches a list page by page. Rows fetched for another key are never shown.
  * @param keyOf must be the same function in every render
  */
 export function usePages<T>(
@@ -78,5 +78,5 @@ function merged<T>(
 }
 
 function noMore(): void {
-  // A page is on its way, or none follows.
+  // A page is loading, or none follows.
 }

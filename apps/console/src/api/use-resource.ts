@@ -2,7 +2,7 @@ import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { isTransient } from './problem.js';
 
 export interface Resource<T> {
-  /** The last good answer; it stays while a newer one is on its way. */
+  /** The last successful answer; it stays while a newer one is loading. */
   data: T | undefined;
   error: unknown;
   loading: boolean;
@@ -16,12 +16,13 @@ interface Settled<T> {
   error?: unknown;
 }
 
-/** How long after a first load that failed it is tried again, in milliseconds; the last one from then on. */
+/** Milliseconds before each retry of a failed first load; further retries use the last value. */
 const PAUSES = [1_000, 2_000, 5_000, 10_000];
 
 /**
- * What a function fetches, again whenever the key changes or `reload` is called. What was fetched for another key is
- * never shown. Where nothing could be fetched yet for a reason that passes, it tries again by itself.
+ * Fetches a resource, and again whenever the key changes or `reload` is called.
+ * - Data fetched for another key is never shown.
+ * - As long as there is no data, transient failures are retried.
  */
 export function useResource<T>(key: string, fetcher: (signal: AbortSignal) => Promise<T>): Resource<T> {
   const [settled, setSettled] = useState<Settled<T>>();

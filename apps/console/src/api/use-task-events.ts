@@ -3,7 +3,7 @@ import type { Connection } from './gateway.js';
 import type { TaskEvent } from './task.js';
 import { followTaskLog } from './task-log.js';
 
-/** What comes within this time is drawn at once, in milliseconds. */
+/** Milliseconds for which arriving events are collected before they are drawn. */
 const GATHER = 30;
 
 export interface TaskEvents {
@@ -12,7 +12,7 @@ export interface TaskEvents {
   error: unknown;
 }
 
-/** A Task's log from its first event on, live. It must be used for one Task alone: give the component a key. */
+/** Follows a Task's log from its first event. The component needs a `key` per Task, since events are never reset. */
 export function useTaskEvents(taskId: string): TaskEvents {
   const [events, setEvents] = useState<readonly TaskEvent[]>([]);
   const [connection, setConnection] = useState<Connection>('connecting');

@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<BrainstormSummary>[] = [
 const isOfBrainstorm = ({ agent }: GatewayFrame): boolean => agent === 'brainstorms';
 const keyOf = ({ brainstormId }: BrainstormSummary): string => brainstormId;
 
-/** Brainstorms, the one that changed last first; live. */
+/** Shows brainstorms, most recently updated first; live. */
 export function BrainstormList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';

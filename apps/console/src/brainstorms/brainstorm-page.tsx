@@ -11,7 +11,7 @@ import { BrainstormState } from './brainstorm-state.js';
 import { ConfidenceChart } from './confidence-chart.js';
 import { Passes } from './passes.js';
 
-/** One brainstorm, live: where it stands, who did what in which pass, and what they agree on. */
+/** Shows a brainstorm, live: its standing, its passes, and its state. */
 export function BrainstormPage({ id }: { id: string }) {
   const path = `/api/brainstorms/${encodeURIComponent(id)}`;
   const resource = useLiveResource(id, (signal) => get<Brainstorm>(path, signal), { streams: ['task'], taskId: id });

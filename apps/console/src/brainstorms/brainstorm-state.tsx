@@ -9,7 +9,7 @@ const SEVERITIES: Readonly<Record<Risk['severity'], string>> = {
   critical: 'border-destructive bg-destructive/10 text-destructive',
 };
 
-/** The merged state of the last complete pass; beside every part who set it. */
+/** Shows the merged state of the last complete pass, and for each part the agent that set it. */
 export function BrainstormState({ brainstorm: { agents, state, provenance } }: { brainstorm: Brainstorm }) {
   const nameOf = (agent: string): string => agents.find((it) => it.agent === agent)?.name ?? agent;
   const by = (path: string): ReactNode => <By source={provenance[path]} nameOf={nameOf} />;

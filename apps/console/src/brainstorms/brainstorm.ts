@@ -1,4 +1,4 @@
-/** Shapes of `/api/brainstorms`, and what they mean to a reader. */
+/** Shapes of `/api/brainstorms`, and their meaning for the person. */
 
 export type BrainstormStatus = 'active' | 'converged' | 'approved' | 'failed' | 'canceled';
 
@@ -15,7 +15,7 @@ export interface BrainstormSummary {
   updatedAt: string;
 }
 
-/** Who last set a part of the state. */
+/** The agent that last set a part of the state. */
 export interface Source {
   agent: string;
   role: string;
@@ -48,7 +48,7 @@ export interface PassAgent {
 export interface Pass {
   iteration: number;
   agents: PassAgent[];
-  /** Absent until the pass is complete. */
+  /** Confidence of the pass, 0 to 1; missing until the pass is complete. */
   confidence?: number;
 }
 
@@ -59,7 +59,7 @@ export interface Brainstorm {
   maxIterations: number;
   agents: { agent: string; name: string; role: string; provider: string; model: string; skills: string[] }[];
   state: CanonicalState;
-  /** By path, as in `risks[0]`. */
+  /** Source of each part of the state by its path, such as `risks[0]`. */
   provenance: Record<string, Source>;
   passes: Pass[];
   convergence?: string;
@@ -68,7 +68,7 @@ export interface Brainstorm {
   updatedAt: string;
 }
 
-/** What a person may do with a brainstorm now. */
+/** Returns the actions that a person may take now. */
 export function actionsOf({ status, iteration }: Brainstorm): { iterate: boolean; approve: boolean; cancel: boolean } {
   const ended = status === 'approved' || status === 'canceled';
   return { iterate: status === 'converged' || status === 'failed', approve: !ended && iteration > 0, cancel: !ended };
@@ -78,7 +78,7 @@ export function roleLabel(role: string): string {
   return role === 'devils_advocate' ? "devil's advocate" : role.replaceAll('_', ' ');
 }
 
-/** Where it stands, in one sentence. */
+/** Returns the standing of a brainstorm in a sentence. */
 export function standing({ status, iteration, maxIterations, passes, convergence, error }: Brainstorm): string {
   if (error) return error.agent === undefined ? error.message : `${error.agent}: ${error.message}`;
   if (convergence !== undefined) return convergence;

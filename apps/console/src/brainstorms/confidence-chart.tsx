@@ -7,7 +7,7 @@ const LEFT = 30;
 const EDGE = 12;
 const LINES = [0, 0.5, 1];
 
-/** The confidence after each complete pass. Its sentence says the same in words, and the passes beside it name each value. */
+/** Shows the confidence after each complete pass, with a sentence that says the same in words. */
 export function ConfidenceChart({ passes }: { passes: readonly Pass[] }) {
   const points = confidencePoints(passes, WIDTH, HEIGHT);
   const sentence = confidenceSentence(points);

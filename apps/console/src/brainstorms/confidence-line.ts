@@ -8,7 +8,10 @@ export interface ConfidencePoint {
   y: number;
 }
 
-/** The confidence of complete passes as points in a box whose y grows downwards; a single one stands in the middle. */
+/**
+ * Returns the confidence of complete passes as points in a box whose y grows downward; a single point stands in the
+ * middle.
+ */
 export function confidencePoints(passes: readonly Pass[], width: number, height: number): ConfidencePoint[] {
   const complete = passes.flatMap(({ iteration, confidence }) =>
     confidence === undefined ? [] : [{ iteration, confidence }],
@@ -22,7 +25,7 @@ export function confidencePoints(passes: readonly Pass[], width: number, height:
   }));
 }
 
-/** The same for those who cannot see it. */
+/** Describes the chart for people who cannot see it. */
 export function confidenceSentence(points: readonly ConfidencePoint[]): string {
   const [first] = points;
   const last = points.at(-1);

@@ -1,7 +1,7 @@
 import { StatusBadge } from '../components/status-badge.js';
 import { type Brainstorm, roleLabel } from './brainstorm.js';
 
-/** What each agent did in each pass, the newest pass first. */
+/** Shows the work of each agent in each pass, the newest pass first. */
 export function Passes({ brainstorm: { agents, passes, status } }: { brainstorm: Brainstorm }) {
   if (passes.length === 0) return <p className="text-sm text-muted-foreground">The first pass is about to begin.</p>;
   return (

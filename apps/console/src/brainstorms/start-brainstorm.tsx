@@ -12,11 +12,11 @@ import { FormPage, numberOf, textOf } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
 import { roleLabel, ROLES } from './brainstorm.js';
 
-/** What the service allows. */
+/** Number of agents that the service allows. */
 const FEWEST = 2;
 const MOST = 20;
 
-/** The form that starts a brainstorm. */
+/** Shows the form that starts a brainstorm. */
 export function StartBrainstorm() {
   const action = useAction();
   const [, navigate] = useLocation();

@@ -3,7 +3,7 @@ import { BrainstormList } from './brainstorm-list.js';
 import { BrainstormPage } from './brainstorm-page.js';
 import { StartBrainstorm } from './start-brainstorm.js';
 
-/** Brainstorms: the list, a form that starts one, and one with its passes and its state. */
+/** Shows the list of brainstorms, the form that starts one, or one brainstorm. */
 export function View() {
   return (
     <Switch>

@@ -4,15 +4,15 @@ import { useKnownAgents } from '../api/known-agents.js';
 import { useResource } from '../api/use-resource.js';
 import { Input } from './field.js';
 
-/** As many as a list of suggestions can be of use. */
+/** Number of agents that are suggested. */
 const SUGGESTED = 500;
 
 interface AgentInputProps extends InputHTMLAttributes<HTMLInputElement> {
-  /** Whether only agents of this service will do. */
+  /** True if only agents of this service are allowed. */
   servedOnly?: boolean;
 }
 
-/** Names an agent: one of the directory, which is suggested, or any URL. */
+/** Shows an input for an agent: suggestions from the directory, or any URL. */
 export function AgentInput({ servedOnly = false, ...props }: AgentInputProps) {
   const list = useId();
   const known = useKnownAgents();

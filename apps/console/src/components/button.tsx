@@ -16,7 +16,7 @@ const KINDS = {
 const SHAPE =
   'inline-flex items-center justify-center gap-1.5 rounded-md px-3 py-1.5 text-sm font-medium whitespace-nowrap';
 
-/** The look of a button, for links that act like one. */
+/** Returns the classes of a button, for links that act like one. */
 export function buttonClass(kind: NonNullable<ButtonProps['kind']> = 'plain'): string {
   return `${SHAPE} ${KINDS[kind]}`;
 }

@@ -1,6 +1,6 @@
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB'];
 
-/** Returns a number of bytes in the largest unit of which there is one, with one digit after the point. */
+/** Formats a number of bytes in the largest unit that gives at least 1, with one digit after the point. */
 export function byteCount(bytes: number): string {
   let unit = 0;
   let count = bytes;

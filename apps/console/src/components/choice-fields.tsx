@@ -31,7 +31,7 @@ interface ChoiceFieldProps<T extends string> {
   label: string;
   hint?: ReactNode;
   value: T;
-  /** What is kept, and what is read. */
+  /** Label of each value. */
   options: Readonly<Record<T, string>>;
   onChange: (value: T) => void;
 }
@@ -56,7 +56,7 @@ interface OptionalNumberProps {
   label: string;
   hint?: ReactNode;
   value: number | undefined;
-  /** What counts where nothing is typed. */
+  /** Text of the default. */
   placeholder?: string;
   min?: number;
   max?: number;
@@ -64,7 +64,7 @@ interface OptionalNumberProps {
   onChange: (value: number | undefined) => void;
 }
 
-/** A number, or nothing; what is no number counts as nothing. */
+/** Shows an input for an optional number; a text that is not a number counts as none. */
 export function OptionalNumber({ label, hint, value, onChange, step = 1, ...rest }: OptionalNumberProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : String(value)));
   const take = (typed: string): void => {

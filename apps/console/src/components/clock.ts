@@ -4,7 +4,7 @@ const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 let now = Date.now();
 
-/** The time, every second. One timer serves all who look. */
+/** Returns the current time, updated every second. All users share a timer. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }

@@ -5,12 +5,12 @@ import { Button, type ButtonProps } from './button.js';
 interface CommandButtonProps extends Omit<ButtonProps, 'onClick'> {
   action: Action;
   work: () => Promise<unknown>;
-  /** Asked before it is done, for what cannot be undone. */
+  /** Question to confirm before an action that cannot be undone. */
   question?: string;
   children: ReactNode;
 }
 
-/** A button that asks the service for something. */
+/** Shows a button that calls the service. */
 export function CommandButton({ action, work, question, children, disabled, ...rest }: CommandButtonProps) {
   const ask = (): void => {
     if (question === undefined || confirm(question)) void action.run(work);

@@ -1,7 +1,7 @@
 import { WifiOff } from 'lucide-react';
 import type { Connection } from '../api/gateway.js';
 
-/** Says that what is shown may be old; takes no place while the connection is well. */
+/** Shows that the data may be stale; takes no space while the connection is live. */
 export function ConnectionNote({ connection }: { connection: Connection }) {
   return (
     <span role="status" data-connection={connection} className="text-xs text-warning">

@@ -4,18 +4,18 @@ import { Link } from 'wouter';
 export interface Column<T> {
   title: string;
   cell: (row: T) => ReactNode;
-  /** Left out on a narrow window. */
+  /** True if the column is hidden in a narrow window. */
   wideOnly?: boolean;
   className?: string;
 }
 
 interface DataTableProps<T> {
-  /** What the rows are, for those who cannot see the table. */
+  /** Name of the table for screen readers. */
   label: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
   keyOf: (row: T) => string;
-  /** Where a row leads: the link is in its first cell. */
+  /** Returns the address of a row; its first cell links there. */
   hrefOf?: (row: T) => string;
 }
 

@@ -4,14 +4,17 @@ import { briefText } from './text-start.js';
 import { Button } from './button.js';
 import { CopyButton } from './json-view.js';
 
-/** Members that are open at first, all levels together, where the data is small. */
+/** Members, over all levels, up to which everything is open at first. */
 const FEW = 30;
 /** Members that are drawn at once. */
 const PAGE = 100;
 /** Characters of a text that are shown at once. */
 const MOST_TEXT = 600;
 
-/** Data as a tree: what has members is opened and closed, and copied as JSON. What is closed is not in the page. */
+/**
+ * Shows data as a tree whose branches open and close, with a button that copies the JSON. Closed branches are not
+ * rendered.
+ */
 export function DataTree({ value, label = 'Data' }: { value: unknown; label?: string }) {
   return (
     <div className="relative">
@@ -30,7 +33,7 @@ export function DataTree({ value, label = 'Data' }: { value: unknown; label?: st
   );
 }
 
-/** The whole of it is always open. */
+/** Shows the root, which is always open. */
 function Root({ value }: { value: unknown }) {
   if (typeof value !== 'object' || value === null) return <Leaf value={value} />;
   return <Members value={value} open={isSmall(value)} />;
@@ -38,7 +41,7 @@ function Root({ value }: { value: unknown }) {
 
 interface ValueProps {
   value: unknown;
-  /** What it is called in what it is a member of. */
+  /** Name of the value in its parent. */
   name?: string;
   open: boolean;
 }
@@ -110,7 +113,7 @@ function Empty({ value }: { value: object }) {
   return <span className="text-muted-foreground">{Array.isArray(value) ? '[]' : '{}'}</span>;
 }
 
-/** As JSON has it; the place of an entry without quotes. */
+/** Shows a member's name in quotes, as in JSON; the index of an entry without them. */
 function Name({ name }: { name: string | undefined }) {
   if (name === undefined) return null;
   return (
@@ -139,14 +142,14 @@ function countOf(value: object): string {
   return Array.isArray(value) ? `${length} ${length === 1 ? 'entry' : 'entries'}` : '';
 }
 
-/** What it holds, in a line. */
+/** Returns a one-line summary of a value's members. */
 function summaryOf(value: object): string {
   if (Array.isArray(value)) return `[ ${countOf(value)} ]`;
   const keys = Object.keys(value);
   return `{ ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', …' : ''} }`;
 }
 
-/** How many members it has, in all levels; not counted further than it matters. */
+/** Counts a value's members over all levels; stops once the count exceeds `most`. */
 function sizeOf(value: unknown, most = FEW): number {
   if (typeof value !== 'object' || value === null) return 0;
   let size = 0;

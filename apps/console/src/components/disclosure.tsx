@@ -3,14 +3,14 @@ import { type ReactNode, useId, useState } from 'react';
 
 interface DisclosureProps {
   title: string;
-  /** What it holds, in a few words, while it is closed. */
+  /** Summary of the content, shown while closed. */
   summary?: string | undefined;
-  /** Whether it is open at first. */
+  /** True if it is open at first. */
   open?: boolean;
   children: ReactNode;
 }
 
-/** A part of a panel that is opened when it is wanted; what is closed is not in the page. */
+/** Shows a section that opens and closes; closed content is not rendered. */
 export function Disclosure({ title, summary, open = false, children }: DisclosureProps) {
   const [shown, setShown] = useState(open);
   const id = useId();

@@ -1,13 +1,13 @@
 import { joinedParts, partsText } from '../api/parts.js';
 import type { Artifact, Part } from '../api/task.js';
 
-/** A file as a person gets it. */
+/** A file for the person to save. */
 export interface FileContent {
   name: string;
   content: Blob;
 }
 
-/** Gives the person a file. What an agent sent is never opened as a page of this address. */
+/** Makes the browser save a file. Content from an agent is never opened as a page of this origin. */
 export function download({ name, content }: FileContent): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');
@@ -17,13 +17,13 @@ export function download({ name, content }: FileContent): void {
   URL.revokeObjectURL(url);
 }
 
-/** A file that stands in a Part. */
+/** Returns the file of a `raw` Part. */
 function fileOf(name: string, base64: string): FileContent {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   return { name, content: new Blob([bytes], { type: 'application/octet-stream' }) };
 }
 
-/** What a run or a node gave as one file: its one file or its data as they are, texts as markdown, and else JSON. */
+/** Returns Artifacts as a file: a single file or data Part as it is, texts as Markdown, anything else as JSON. */
 export function artifactsFile(name: string, artifacts: readonly Artifact[]): FileContent {
   const parts = artifacts.flatMap((artifact) => joinedParts(artifact.parts));
   const [first] = parts;

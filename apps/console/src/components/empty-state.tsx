@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 interface EmptyStateProps {
   title: string;
-  /** What to do next. */
+  /** Advice on what to do next. */
   children?: ReactNode;
   action?: ReactNode;
 }

@@ -9,7 +9,7 @@ interface ErrorStateProps {
   onRetry?: () => void;
 }
 
-/** An error in plain words, and what can be done about it. */
+/** Shows an error in plain words, and what the person can do about it. */
 export function ErrorState({ error, onRetry }: ErrorStateProps) {
   return (
     <div

@@ -12,13 +12,13 @@ const CONTROL =
 
 interface FieldProps {
   label: string;
-  /** What a person should know before typing. */
+  /** Advice to read before typing. */
   hint?: ReactNode;
   error?: string | undefined;
   children: (id: string) => ReactNode;
 }
 
-/** A control with its label, a hint, and what is wrong with its value. */
+/** Shows a control with its label, a hint, and the error of its value. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   return (
@@ -33,7 +33,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
   );
 }
 
-/** What is wrong with a value; takes no place where nothing is. */
+/** Shows the error of a value; takes no space without one. */
 export function FieldError({ error }: { error: string | undefined }) {
   if (error === undefined || error === '') return null;
   return (

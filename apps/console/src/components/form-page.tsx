@@ -4,13 +4,13 @@ import { Button } from './button.js';
 
 interface FormPageProps {
   action: Action;
-  /** What the button says. */
+  /** Label of the submit button. */
   submit: string;
   onSubmit: (fields: FormData) => void;
   children: ReactNode;
 }
 
-/** A form on a page of its own, with what the service refused above its button. */
+/** Shows a form on a page of its own, with the service's error above its button. */
 export function FormPage({ action, submit, onSubmit, children }: FormPageProps) {
   const send = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -31,18 +31,18 @@ export function FormPage({ action, submit, onSubmit, children }: FormPageProps) 
   );
 }
 
-/** A field's text without the space around it; `undefined` where nothing was typed. */
+/** Returns a field's trimmed text; `undefined` if it is empty. */
 export function textOf(fields: FormData, name: string): string | undefined {
   const value = fields.get(name);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
-/** What a field lists, with commas or lines between them. */
+/** Returns the entries of a field, separated by commas or line breaks. */
 export function textsOf(fields: FormData, name: string): string[] {
   return (textOf(fields, name) ?? '').split(/[,\n]/).flatMap((it) => (it.trim() === '' ? [] : [it.trim()]));
 }
 
-/** A field's number; `undefined` where nothing was typed. */
+/** Returns a field's number; `undefined` if it is empty. */
 export function numberOf(fields: FormData, name: string): number | undefined {
   const text = textOf(fields, name);
   return text === undefined ? undefined : Number(text);

@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from './button.js';
 
-/** Any value as indented JSON, with a button that copies it. */
+/** Shows any value as indented JSON, with a button that copies it. */
 export function JsonView({ value, label = 'JSON' }: { value: unknown; label?: string }) {
   const text = JSON.stringify(value, undefined, 2) ?? '';
   return (

@@ -3,7 +3,7 @@ import { Dialog } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { Button } from './button.js';
 
-/** A button that shows something in a large window. */
+/** Shows a button that opens its content in a large dialog. */
 export function LargeDialog({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Dialog.Root>

@@ -1,4 +1,4 @@
-/** Holds the place of what is on its way; shows itself only where that takes a while. */
+/** Holds the place of content that is loading; visible only after a while. */
 export function Loading() {
   return (
     <div role="status" className="flex min-h-40 items-center justify-center text-sm text-muted-foreground">

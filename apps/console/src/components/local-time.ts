@@ -1,4 +1,4 @@
-/** A time as a clock on the wall shows it: with its date, unless that is today's. */
+/** Formats a local time of day, with its date unless that is today. */
 export function localTime(at: string, now: number): string {
   const date = new Date(at);
   const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });

@@ -1,15 +1,15 @@
-/** Characters that are laid out as markdown without the page standing still. */
+/** Characters that can be laid out as Markdown without blocking the page. */
 const LONGEST = 50_000;
-/** What may begin, end or part something, in all of a text: some of it is compared with all that came before. */
+/** Markers that may start, end or separate something; the layout compares some of them with all earlier ones. */
 const MOST_MARKS = 5_000;
 const MARK = /[*_~`>|[\]<]|[-+.)][ \t]/g;
-/** Quotes and lists that one line begins in each other; far more of them overflow the stack. */
+/** A line that opens 20 nested quotes or lists; far more of them overflow the stack. */
 const DEEP = /^(?:[ \t]*(?:>|(?:[*+-]|\d{1,9}[.)])[ \t])){20}/m;
-/** Cells of the tables that a text may have: each line below a table's head is as wide as that, whatever it says. */
+/** Cells that a text's tables may have: each line below a table's head is as wide as the head. */
 const MOST_CELLS = 20_000;
 const BELOW_HEAD = /^[\s|:>+*\d.)-]*$/;
 
-/** Whether a text is laid out as markdown in no time worth mentioning: whoever wrote it is not trusted. */
+/** True if a text can be laid out as Markdown in negligible time. Its author is not trusted. */
 export function isBounded(text: string): boolean {
   if (text.length > LONGEST || DEEP.test(text)) return false;
   return (text.match(MARK)?.length ?? 0) <= MOST_MARKS && cells(text.split('\n')) <= MOST_CELLS;

@@ -11,7 +11,7 @@ const COMPONENTS: Components = {
       {children}
     </a>
   ),
-  // An image would tell its server who reads; a link leaves that to the reader.
+  // Loading an image would reveal the reader to its server; a link leaves that to the reader.
   img: ({ src, alt }) => (
     <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noreferrer noopener nofollow">
       {alt === undefined || alt === '' ? 'image' : alt}
@@ -26,8 +26,10 @@ const COMPONENTS: Components = {
 };
 
 /**
- * What an agent said, as markdown. HTML in it is shown as text, and addresses other than of the web, mail and this page
- * lead nowhere: agents are not trusted. What would hold the page up is shown as it was written.
+ * Shows an agent's text as Markdown. Agents are not trusted:
+ * - HTML is shown as text.
+ * - Links lead only to web addresses, mail addresses and this page.
+ * - A text that would block the page is shown as plain text.
  */
 export function Markdown({ text }: { text: string }) {
   if (!isBounded(text)) return <AsWritten text={text} />;

@@ -6,8 +6,8 @@ export interface MediaQuery {
 
 /**
  * Follows a media query.
- * - `matches` is what the last change event said. The browser itself is never asked: for a change that it has told in an
- *   answer it sends no event, and whoever waits for one would keep the old value.
+ * - `matches` returns the value of the last change event. The browser is not queried: after it has reported a change
+ *   as an answer it sends no event for it, and listeners would keep the old value.
  */
 export function followMedia(query: string): MediaQuery {
   const listeners = new Set<() => void>();

@@ -3,9 +3,9 @@ import { Link } from 'wouter';
 
 interface PageHeaderProps {
   title: ReactNode;
-  /** Where this page stands: what one step up is called, and where it is. */
+  /** Label and address of the parent page. */
   up?: { label: string; href: string };
-  /** Beside the title: a badge, a time. */
+  /** Content beside the title: a badge, a time. */
   aside?: ReactNode;
   actions?: ReactNode;
 }

@@ -11,11 +11,11 @@ interface PagedTableProps<T> {
   columns: readonly Column<T>[];
   keyOf: (row: T) => string;
   hrefOf?: (row: T) => string;
-  /** What is said where there is no row. */
+  /** Content shown if there are no rows. */
   empty: ReactNode;
 }
 
-/** A list that loads its next page when its end comes into view. */
+/** Shows a list that loads its next page when its end comes into view. */
 export function PagedTable<T>({ label, pages, columns, keyOf, hrefOf, empty }: PagedTableProps<T>) {
   const { rows, error, more, loading, loadMore, reload } = pages;
   if (rows === undefined) return error === undefined ? <Loading /> : <ErrorState error={error} onRetry={reload} />;

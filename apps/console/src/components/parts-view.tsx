@@ -4,7 +4,7 @@ import type { Part } from '../api/task.js';
 import { DataTree } from './data-tree.js';
 import { Markdown } from './markdown.js';
 
-/** What a Message or an Artifact holds: text, data, files, addresses. */
+/** Shows the Parts of a Message or an Artifact: text, data, files, addresses. */
 export function PartsView({ parts }: { parts: readonly Part[] }) {
   return (
     <div className="space-y-2">
@@ -27,10 +27,10 @@ function PartView({ part }: { part: Part }) {
   return <DataTree value={data} />;
 }
 
-/** A file that an address holds itself. */
+/** A `data:` URL with a base64 file. */
 const INLINE = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/;
 
-/** Only a link: to load what is there would tell its server who reads. */
+/** Shows a link only: loading the address would reveal the reader to its server. */
 function Address({ url, name }: { url: string; name: string }) {
   const isWeb = /^https?:/i.test(url);
   return (
@@ -47,7 +47,7 @@ function Address({ url, name }: { url: string; name: string }) {
   );
 }
 
-/** A file as a download: what an agent sends is never opened as a page of this address. */
+/** Shows a file as a download: an agent's file is never opened as a page of this origin. */
 function File({ raw, mediaType, name }: { raw: string; mediaType: string; name: string }) {
   const kilobytes = Math.max(1, Math.round((raw.length * 3) / 4 / 1024));
   const picture = /^image\/(png|jpeg|gif|webp)$/.test(mediaType);

@@ -8,7 +8,7 @@ interface ResourceViewProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** What a resource holds, or why it holds nothing: on its way, or an error that can be tried again. */
+/** Shows a resource, or its loading state, or its error with a retry. */
 export function ResourceView<T>({ resource, children }: ResourceViewProps<T>) {
   const { data, error, reload } = resource;
   if (data !== undefined) return children(data);

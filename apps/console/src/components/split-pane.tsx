@@ -1,11 +1,11 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react';
 
 interface SplitPaneProps {
-  /** What the divider separates, for those who cannot see it. */
+  /** Name of the divider for screen readers. */
   label: string;
-  /** `side`: the second pane on the right; `below`: under the first. */
+  /** Position of the second pane: `side` is to the right of the first, `below` is under it. */
   direction: 'side' | 'below';
-  /** Pixels of the second pane, and under which name the browser keeps them. */
+  /** Initial size of the second pane in pixels; `name` is the key under which the browser keeps it. */
   initial: number;
   name: string;
   children: readonly [ReactNode, ReactNode];
@@ -14,7 +14,7 @@ interface SplitPaneProps {
 const SMALLEST = 120;
 const STEP = 24;
 
-/** Two panes with a divider that a pointer or the arrow keys move. */
+/** Shows two panes with a divider that a pointer or the arrow keys move. */
 export function SplitPane({ label, direction, initial, name, children }: SplitPaneProps) {
   const [size, setSize] = useState(() => Number(localStorage.getItem(`parley.pane.${name}`)) || initial);
   const box = useRef<HTMLDivElement>(null);

@@ -46,7 +46,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   skipped: { Icon: SkipForward, label: 'Skipped', className: QUIET },
 };
 
-/** How a status looks: a word as the API says it, or an A2A TaskState. */
+/** Returns the look of a status: a word of the API, or an A2A TaskState. */
 export function lookOf(status: string): Look {
   const word = status
     .replace(/^TASK_STATE_/, '')

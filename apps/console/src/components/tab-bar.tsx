@@ -3,13 +3,13 @@ import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 
 export interface Tab {
-  /** In the address. */
+  /** Value of `?tab=`. */
   name: string;
   label: string;
   content: () => ReactNode;
 }
 
-/** Views of one thing, of which the address names one; the first where it names none. */
+/** Shows tabs; `?tab=` names the current one, by default the first. */
 export function TabBar({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const [search, setSearch] = useSearchParams();
   const wanted = search.get('tab');

@@ -7,7 +7,7 @@ const STEPS: readonly [number, Intl.RelativeTimeFormatUnit][] = [
 const WORDS = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const DATE = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'short', day: 'numeric' });
 
-/** How long ago something was, in words: seconds to days, and the date beyond a month. */
+/** Formats the time since a moment in words: seconds to days, and the date beyond a month. */
 export function timeAgo(at: number, now: number): string {
   let value = Math.min(0, Math.round((at - now) / 1000));
   for (const [size, unit] of STEPS) {
@@ -17,7 +17,7 @@ export function timeAgo(at: number, now: number): string {
   return DATE.format(at);
 }
 
-/** A length of time as a person reads it: `840 ms`, `3.2 s`, `2 min 05 s`, `1 h 02 min`. */
+/** Formats a duration: `840 ms`, `3.2 s`, `2 min 05 s`, `1 h 02 min`. */
 export function duration(milliseconds: number): string {
   const span = Math.max(0, milliseconds);
   if (span < 1000) return `${Math.round(span)} ms`;

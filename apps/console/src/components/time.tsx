@@ -2,7 +2,7 @@ import { useNow } from './clock.js';
 import { localTime } from './local-time.js';
 import { duration, timeAgo } from './time-ago.js';
 
-/** When something was, in words; the exact time on hover. */
+/** Shows the time since a moment in words; the exact time on hover. */
 export function Time({ at }: { at: string | number }) {
   const now = useNow();
   const date = new Date(at);
@@ -13,7 +13,7 @@ export function Time({ at }: { at: string | number }) {
   );
 }
 
-/** How long something took, or takes by now. */
+/** Shows how long something took, or has taken so far. */
 export function Elapsed({ from, to }: { from: string; to?: string | undefined }) {
   return to === undefined ? <Running from={from} /> : <span>{duration(Date.parse(to) - Date.parse(from))}</span>;
 }
@@ -23,7 +23,7 @@ function Running({ from }: { from: string }) {
   return <span className="tabular-nums">{duration(now - Date.parse(from))}</span>;
 }
 
-/** A time that is to come, in the person's time, and how long that still takes. */
+/** Shows a future time in the person's time zone, and the time left until then. */
 export function Coming({ at }: { at: string }) {
   const now = useNow();
   const left = Date.parse(at) - now;

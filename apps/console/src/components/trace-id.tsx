@@ -1,6 +1,6 @@
 import { CopyButton } from './json-view.js';
 
-/** The id of a trace, by which the service's log and a tracing system know it, and a button that copies it. */
+/** Shows a shortened trace id, as in the service's log and in a tracing system, with a button that copies it. */
 export function TraceId({ id }: { id: string }) {
   return (
     <span className="inline-flex items-center gap-1 text-xs text-muted-foreground" title={id}>

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.js';
 import { ErrorState } from './error-state.js';
 
-/** Keeps what is around it when a view, or a part of one, fails: agents elsewhere say what it shows. */
+/** Shows an error in place of a view, or a part of one, that fails to render: content comes from untrusted agents. */
 export class ViewBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: undefined };
 
@@ -13,7 +13,7 @@ export class ViewBoundary extends Component<{ children: ReactNode }, { error: un
   override render(): ReactNode {
     if (this.state.error === undefined) return this.props.children;
     const { error } = this.state;
-    // What could not be loaded once is not asked for again by itself.
+    // The browser does not load a failed chunk again without a reload.
     const isUnloaded = error instanceof ApiProblem && error.status === 0;
     return (
       <ErrorState

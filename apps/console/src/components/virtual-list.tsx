@@ -5,16 +5,18 @@ import { Button } from './button.js';
 import { useStickToEnd } from './use-stick-to-end.js';
 
 interface VirtualListProps<T> {
-  /** What the items are, for those who cannot see the list. */
+  /** Name of the list for screen readers. */
   label: string;
   items: readonly T[];
   keyOf: (item: T) => string | number;
   render: (item: T) => ReactNode;
-  /** Roughly the height of most items, in pixels. */
+  /** Estimated height of an item in pixels. */
   estimate: number;
 }
 
-/** A growing list of any length: it fills its place, draws what is in view, and follows its end until one scrolls up. */
+/**
+ * Shows a growing list of any length: it draws only what is in view, and follows its end until the reader scrolls up.
+ */
 export function VirtualList<T>({ label, items, keyOf, render, estimate }: VirtualListProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const content = useVirtualizer({

@@ -4,12 +4,12 @@ import { Link } from 'wouter';
 import type { Column } from './data-table.js';
 
 interface VirtualTableProps<T> {
-  /** What the rows are, for those who cannot see the table. */
+  /** Name of the table for screen readers. */
   label: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
   keyOf: (row: T) => string;
-  /** Where a row leads: the link is in its first cell. */
+  /** Returns the address of a row; its first cell links there. */
   hrefOf?: (row: T) => string;
   /** Called when the last rows come into view. */
   onEnd?: () => void;
@@ -18,7 +18,7 @@ interface VirtualTableProps<T> {
 const ROW_HEIGHT = 44;
 const OVERSCAN = 10;
 
-/** A table of any length: it fills its place, scrolls in itself, and draws the rows that are in view. */
+/** Shows a table of any length: it fills its place, scrolls, and draws only the rows in view. */
 export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: VirtualTableProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({

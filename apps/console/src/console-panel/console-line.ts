@@ -2,10 +2,10 @@ import { controlLine } from './control-lines.js';
 import { eventColor } from './event-color.js';
 import { type EventData, formatEvent } from './format-event.js';
 
-/** A line of the console. */
+/** A line of the console panel. */
 export interface ConsoleLine {
   key: string;
-  /** `12:34:56.789`, in the person's time. */
+  /** Local time, `12:34:56.789`. */
   time: string;
   type: string;
   node?: string | undefined;
@@ -38,13 +38,13 @@ export function lineOf(event: EventData & { type: string; timestamp: string }, k
     time: TIME.format(new Date(timestamp)),
     type,
     ...(typeof node === 'string' && { node }),
-    // An event without any of the row's parts tells what it carries.
+    // An event without any known field shows its payload.
     text: text === '{}' ? JSON.stringify(event['payload'] ?? {}) : text,
     color: (type === 'done' && ENDS[String(status)]) || eventColor(type),
   };
 }
 
-/** The end of a run that did not complete is not good news. */
+/** Classes of a run's end, unless it completed. */
 const ENDS: Readonly<Record<string, string>> = {
   failed: 'text-destructive font-semibold',
   canceled: 'text-muted-foreground font-semibold',
@@ -61,7 +61,7 @@ export function filterLines(lines: readonly ConsoleLine[], filter: LineFilter): 
   );
 }
 
-/** Lines as they are copied. */
+/** Returns lines as text for the clipboard. */
 export function copyOf(lines: readonly ConsoleLine[]): string {
   return lines.map(({ time, type, text }) => `${time} ${type} ${text}`).join('\n');
 }

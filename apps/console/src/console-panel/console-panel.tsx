@@ -3,7 +3,7 @@ import { CopyButton } from '../components/json-view.js';
 import { type ConsoleLine, copyOf, filterLines, type LineFilter, NO_FILTER } from './console-line.js';
 import { LineList } from './line-list.js';
 
-/** What happened, line by line, as it happens. */
+/** Shows events line by line, live. */
 export function ConsolePanel({ lines }: { lines: readonly ConsoleLine[] }) {
   const [filter, setFilter] = useState(NO_FILTER);
   const shown = useMemo(() => filterLines(lines, filter), [lines, filter]);

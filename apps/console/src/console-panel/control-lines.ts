@@ -2,7 +2,7 @@ import type { EventData } from './format-event.js';
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** What events of waiting, choosing and repeating say in a line; `undefined` for all others. */
+/** Returns the line for an event about waits, choices and iterations; `undefined` for any other event. */
 export function controlLine(type: string, event: EventData): string | undefined {
   const say = LINES[type];
   if (!say) return undefined;
@@ -55,7 +55,7 @@ function clock(at: unknown): string {
   return typeof at === 'string' ? new Date(at).toLocaleString() : '';
 }
 
-/** The texts of a chunk. */
+/** Returns the joined texts of an Artifact chunk. */
 function textOf(artifact: unknown): string {
   const parts = typeof artifact === 'object' && artifact !== null ? (artifact as { parts?: unknown }).parts : undefined;
   if (!Array.isArray(parts)) return JSON.stringify(artifact ?? {});

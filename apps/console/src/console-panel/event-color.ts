@@ -1,4 +1,4 @@
-/** The colours of events in the console panel. */
+/** Classes of each event type in the console panel. */
 const COLORS: Readonly<Record<string, string>> = {
   'node.started': 'text-node-agent',
   'node.completed': 'text-node-output',
@@ -21,7 +21,7 @@ const COLORS: Readonly<Record<string, string>> = {
 
 const OTHERS = 'text-muted-foreground';
 
-/** The classes of a line of the console; a type without a colour of its own is information. */
+/** Returns the classes of a line; an unknown type is muted. */
 export function eventColor(type: string): string {
   return COLORS[type] ?? OTHERS;
 }

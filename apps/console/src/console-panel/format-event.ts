@@ -1,7 +1,7 @@
-/** What a line of the console is made of: an event's fields. */
+/** Fields of an event. */
 export type EventData = Readonly<Record<string, unknown>>;
 
-/** The parts of a line, in their order. */
+/** Parts of a line, in order. */
 const PARTS: readonly [string, (text: string) => string][] = [
   ['node_id', (text) => `[${text}]`],
   ['node_type', (text) => `(${text})`],
@@ -14,10 +14,7 @@ const PARTS: readonly [string, (text: string) => string][] = [
   ['output', (text) => `output: ${text}`],
 ];
 
-/**
- * An event as one line: its message, where that is a text; else its parts, with a space between them; else all
- * of it as JSON.
- */
+/** Formats an event as a line: its message if that is a text, else its known fields, else its JSON. */
 export function formatEvent(data: EventData): string {
   if (typeof data['message'] === 'string') return data['message'];
   const parts = PARTS.filter(([key]) => isGiven(data[key])).map(([key, show]) => show(textOf(data[key])));

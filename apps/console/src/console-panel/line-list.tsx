@@ -5,12 +5,12 @@ import { briefText } from '../components/text-start.js';
 import type { ConsoleLine } from './console-line.js';
 
 const LINE_HEIGHT = 20;
-/** Characters of a line that are drawn: a tool may have said a great deal. */
+/** Characters of a line that are drawn: a tool's output may be long. */
 const MOST_TEXT = 2_000;
-/** How near to the end, in pixels, still counts as the end. */
+/** Pixels from the end that still count as the end. */
 const NEAR = 2 * LINE_HEIGHT;
 
-/** Lines, of which only those in sight are in the page. Follows the end, until the person scrolls up. */
+/** Shows lines; only those in view are rendered. Follows the end until the person scrolls up. */
 export function LineList({ lines }: { lines: readonly ConsoleLine[] }) {
   const box = useRef<HTMLDivElement>(null);
   const [pausedAt, setPausedAt] = useState<number>();
@@ -27,7 +27,7 @@ export function LineList({ lines }: { lines: readonly ConsoleLine[] }) {
   useEffect(() => {
     const element = box.current;
     if (!element || pausedAt !== undefined) return;
-    // The end goes out of sight as well where the box gets smaller.
+    // Shrinking the box also moves the end out of view.
     const observer = new ResizeObserver(() => element.scrollTo({ top: element.scrollHeight }));
     observer.observe(element);
     return () => observer.disconnect();

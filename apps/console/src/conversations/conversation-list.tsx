@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<ConversationSummary>[] = [
 
 const keyOf = ({ conversationId }: ConversationSummary): string => conversationId;
 
-/** Conversations, the one that changed last first; live. */
+/** Shows conversations, most recently updated first; live. */
 export function ConversationList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';

@@ -13,7 +13,7 @@ import { ConversationThread } from './conversation-thread.js';
 import { AnswerQuestion, InjectTurn } from './inject-turn.js';
 import { turnNotes } from './turn-notes.js';
 
-/** One conversation as a thread, live, with what a person can do about it. */
+/** Shows a conversation as a thread, live, with the actions a person can take. */
 export function ConversationPage({ id }: { id: string }) {
   const path = `/api/conversations/${encodeURIComponent(id)}`;
   const resource = useLiveResource(id, (signal) => get<Conversation>(path, signal), { streams: ['task'], taskId: id });

@@ -21,7 +21,7 @@ interface ConversationThreadProps {
   notes: TurnNotes;
 }
 
-/** What was said, the requester on the right. Follows what is added until the reader scrolls up. */
+/** Shows the turns, the requester's on the right. Follows new turns until the reader scrolls up. */
 export function ConversationThread({ conversation, notes: { tasks, injected } }: ConversationThreadProps) {
   const { turns, paused, question } = conversation;
   const named = location.hash.slice(1);
@@ -63,14 +63,14 @@ export function ConversationThread({ conversation, notes: { tasks, injected } }:
   );
 }
 
-/** The Task of an agent elsewhere is not kept here. */
+/** Returns the turn's Task, unless the agent is remote: its Tasks are not kept here. */
 function ownTask(agent: string, taskId: string | undefined): string | undefined {
   return /^https?:/i.test(agent) ? undefined : taskId;
 }
 
 interface BubbleProps {
   turn: Turn;
-  /** Whether a person said it in place of the agent. */
+  /** True if a person said it in place of the agent. */
   isInjected: boolean;
   taskId: string | undefined;
 }

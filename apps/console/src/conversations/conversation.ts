@@ -1,4 +1,4 @@
-/** Shapes of `/api/conversations`, and what they mean to a reader. */
+/** Shapes of `/api/conversations`, and their meaning for the person. */
 
 export type Outcome = 'done' | 'skipped' | 'max_turns' | 'error' | 'canceled' | 'timeout';
 
@@ -15,12 +15,12 @@ export interface ConversationSummary {
 }
 
 export interface Turn {
-  /** From 0. */
+  /** Number of the turn, from 0. */
   turn: number;
   fromAgent: string;
   toAgent: string;
   text: string;
-  /** Epoch milliseconds. */
+  /** Time in epoch milliseconds. */
   ts: number;
 }
 
@@ -34,43 +34,43 @@ export interface Conversation extends ConversationSummary {
 
 export type Side = 'requester' | 'target';
 
-/** What the service calls a requester that is no agent. */
+/** Name that the service gives a requester that is not an agent. */
 const NOBODY = 'unknown';
 
-/** Who is meant by a name. */
+/** Returns the name to show for a participant. */
 export function shownName(name: string): string {
   return name === NOBODY ? 'Somebody' : name;
 }
 
-/** A conversation by who talks. */
+/** Returns the title of a conversation: its two participants. */
 export function titleOf({ requester, target }: Pick<ConversationSummary, 'requester' | 'target'>): string {
   return `${shownName(requester)} → ${target}`;
 }
 
-/** The requester speaks in even turns. */
+/** Returns the side that speaks in a turn; the requester has the even turns. */
 export function sideOf(turn: number): Side {
   return turn % 2 === 0 ? 'requester' : 'target';
 }
 
-/** Who speaks after the last turn; `undefined` where nobody does. */
+/** Returns the next speaker; `undefined` if the conversation is complete. */
 export function nextSpeaker(it: Conversation): { side: Side; name: string } | undefined {
   if (it.status === 'complete') return undefined;
   const side = sideOf((it.turns.at(-1)?.turn ?? -1) + 1);
   return { side, name: it[side] };
 }
 
-/** The status as a badge shows it. */
+/** Returns the status for the badge. */
 export function statusOf({ status, paused, question }: Omit<Conversation, 'turns'>): string {
   if (status !== 'active' || !paused) return status;
   return question === undefined ? 'paused' : 'input-required';
 }
 
-/** How it ended, in a few words. */
+/** Returns an outcome in a few words. */
 export function outcomeLabel(outcome: Outcome): string {
   return OUTCOMES[outcome].label;
 }
 
-/** How it ended, in a sentence; `undefined` while it goes on. */
+/** Returns the end of a conversation in a sentence; `undefined` while it continues. */
 export function endingSentence({ outcome, error, maxTurns, target }: Conversation): string | undefined {
   if (outcome === undefined) return undefined;
   if (error)
@@ -78,7 +78,7 @@ export function endingSentence({ outcome, error, maxTurns, target }: Conversatio
   return OUTCOMES[outcome].sentence.replace('{maxTurns}', String(maxTurns)).replace('{target}', target);
 }
 
-/** What became of the announcement, in a sentence. */
+/** Returns the result of the announcement in a sentence. */
 export function announcementSentence({ announcement }: Conversation): string | undefined {
   return announcement && ANNOUNCEMENTS[announcement];
 }

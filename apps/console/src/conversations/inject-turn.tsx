@@ -7,13 +7,13 @@ import { Button } from '../components/button.js';
 import { TextArea } from '../components/field.js';
 import { type Conversation, nextSpeaker } from './conversation.js';
 
-/** Says the next turn in place of the agent whose turn it is. */
+/** Shows a form that says the next turn in place of the agent. */
 export function InjectTurn({ path, conversation }: { path: string; conversation: Conversation }) {
   const label = `Say the next turn in place of ${nextSpeaker(conversation)?.name ?? 'an agent'}`;
   return <SayForm label={label} button="Say it" say={(text) => call('POST', `${path}/turns`, { body: { text } })} />;
 }
 
-/** Answers the question that a person has to answer before the next turn. */
+/** Shows a form that answers the question pending before the next turn. */
 export function AnswerQuestion({ conversation: { conversationId: taskId } }: { conversation: Conversation }) {
   const answer = (text: string): Promise<unknown> => {
     const message = { messageId: newId(), role: 'ROLE_USER', taskId, parts: [{ text }] };

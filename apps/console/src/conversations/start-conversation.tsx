@@ -7,7 +7,7 @@ import { Field, Input, TextArea } from '../components/field.js';
 import { FormPage, numberOf, textOf } from '../components/form-page.js';
 import { PageHeader } from '../components/page-header.js';
 
-/** The form that starts a conversation. */
+/** Shows the form that starts a conversation. */
 export function StartConversation() {
   const action = useAction();
   const [, navigate] = useLocation();

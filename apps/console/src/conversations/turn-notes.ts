@@ -1,10 +1,10 @@
 import type { TaskEvent } from '../api/task.js';
 
-/** What the log of a conversation tells of its turns beside what was said. */
+/** Facts about the turns that only the log of a conversation has. */
 export interface TurnNotes {
-  /** By turn the Task in which it is, or was, made. */
+  /** Task of each turn, by the turn's number. */
   tasks: ReadonlyMap<number, string>;
-  /** Turns that a person said in place of an agent. */
+  /** Numbers of the turns that a person said in place of an agent. */
   injected: ReadonlySet<number>;
 }
 

@@ -7,7 +7,7 @@ import { Fold } from '../transcript/fold.js';
 import { TranscriptView } from '../transcript/transcript-view.js';
 import { useTaskWork } from '../transcript/use-task-work.js';
 
-/** What the one who speaks next has said so far, as it comes. Of an agent elsewhere nothing is known before its turn. */
+/** Shows the text of the running turn as it arrives. A remote agent shows nothing before its turn ends. */
 export function TurnUnderWay({ taskId, name, onGrow }: { taskId: string; name: string; onGrow: () => void }) {
   const { transcript } = useTaskWork(taskId);
   const text = partsText(transcript.parts);
@@ -22,7 +22,7 @@ export function TurnUnderWay({ taskId, name, onGrow }: { taskId: string; name: s
   );
 }
 
-/** What an agent did for its turn; read when it is opened. */
+/** Shows the steps of an agent in its turn; they are read when opened. */
 export function TurnTranscript({ taskId }: { taskId: string }) {
   return (
     <Fold title="Steps" summary="">

@@ -3,7 +3,7 @@ import { ConversationList } from './conversation-list.js';
 import { ConversationPage } from './conversation-page.js';
 import { StartConversation } from './start-conversation.js';
 
-/** Conversations: the list, a form that starts one, and one as a thread. */
+/** Shows the list of conversations, the form that starts one, or one conversation. */
 export function View() {
   return (
     <Switch>
