@@ -6,11 +6,11 @@ export interface ViewRoute {
   path: string;
   label: string;
   Icon: LucideIcon;
-  /** Loaded when it is first opened; its own routes are relative to `path`. */
+  /** Component loaded when first opened; its own routes are relative to `path`. */
   View: LazyExoticComponent<ComponentType>;
 }
 
-/** Every view of the console, in the order of the navigation. Each folder has one entry: its `view.tsx`. */
+/** Views of the console, in the order of the navigation. Each folder has its entry in `view.tsx`. */
 export const ROUTES: readonly ViewRoute[] = [
   { path: '/workflows', label: 'Workflows', Icon: Workflow, View: view(() => import('./workflows/view.js')) },
   { path: '/runs', label: 'Runs', Icon: Play, View: view(() => import('./runs/view.js')) },
@@ -31,7 +31,7 @@ function view(load: () => Promise<{ View: ComponentType }>): LazyExoticComponent
   return lazy(async () => ({ default: (await load().catch(unreachable)).View }));
 }
 
-/** What the browser says then is about modules; the person is told what it means. */
+/** Replaces the browser's message about modules by a sentence for the person. */
 function unreachable(): never {
   throw new ApiProblem(0, sentenceFor(0));
 }

@@ -21,16 +21,16 @@ export interface CanvasProps {
   label: string;
   selected: string | undefined;
   onSelect: (id: string | undefined) => void;
-  /** An edge's id; where it is left out, edges cannot be selected. */
+  /** Id of the selected edge. Without `onSelectEdge`, edges cannot be selected. */
   selectedEdge?: string | undefined;
   onSelectEdge?: (id: string) => void;
-  /** What a node shows beside its id and type. */
+  /** Returns what a node's card shows beside its id and type. */
   dataOf?: (id: string) => Partial<CardData>;
-  /** What an edge shows beside what it is taken for, by its place among the edges. */
+  /** Returns what an edge shows beside its condition, by its index. */
   edgeOf?: (index: number) => EdgeReport;
-  /** What stands at the head of a loop's frame. */
+  /** Returns the head of a loop's frame. */
   loopHead?: (loop: Loop) => ReactNode;
-  /** What the person changes; without it the graph can only be looked at. */
+  /** Callbacks for changes; without them the graph is read-only. */
   edit?: CanvasEdit;
 }
 
@@ -38,19 +38,19 @@ export interface CanvasEdit {
   move: (moved: ReadonlyMap<string, Position>) => void;
   connect: (edge: GraphEdge) => void;
   remove: (nodes: readonly string[], edges: readonly string[]) => void;
-  /** A type of the palette was dropped. */
+  /** Adds a node whose type was dropped from the palette. */
   drop: (type: string, position: Position) => void;
 }
 
 const NODE_TYPES = { card: NodeCard };
 const EDGE_TYPES = { flow: FlowEdge };
-/** From so many nodes on, only those in sight are drawn. */
+/** Number of nodes above which only those in view are drawn. */
 const MANY = 100;
-/** From so many on there is a map of them, and a search. */
+/** Number of nodes from which a map and a search are shown. */
 const LARGE = 25;
 const VIEW_OPTIONS = { maxZoom: 1, padding: 0.15 };
 
-/** A workflow as a graph. */
+/** Shows a workflow as a graph. */
 export function Canvas(props: CanvasProps) {
   const places = usePlaces(props.graph);
   if (!places) return <Loading />;
@@ -70,7 +70,7 @@ function Flow(props: FlowProps) {
   const selectEdge = (id: string | undefined): void => void (id !== undefined && props.onSelectEdge?.(id));
   const { dark } = useTheme();
   const box = useRef<HTMLDivElement>(null);
-  // A first node that is dropped stays where it was dropped.
+  // Keep the view if the graph starts empty: the first dropped node stays where it was dropped.
   const [fitView] = useState(() => graph.nodes.length > 0);
   const { dragged, take } = useNodeChanges(onSelect, edit?.move);
   const drop = useDrop(edit?.drop);
@@ -115,7 +115,7 @@ function Flow(props: FlowProps) {
   );
 }
 
-/** Takes a type of the palette that is dropped: the pointer is then at the middle of the node. */
+/** Returns a handler for types dropped from the palette; the node is centered at the pointer. */
 function useDrop(onDrop: CanvasEdit['drop'] | undefined): (event: DragEvent) => void {
   const flow = useReactFlow();
   return (event) => {

@@ -1,41 +1,41 @@
-/** A word on the edge of a card, and what it means. */
+/** A short label on the edge of a card, with its explanation. */
 export interface CardBadge {
   text: string;
   title: string;
-  /** Where edges come in, or at the other end. */
+  /** Side of the card: `start` is where edges come in. */
   at: 'start' | 'end';
   tone?: 'warning';
 }
 
-/** A part of the bar of a card: as long as what has a status is many. */
+/** Segment of a card's bar; its length is proportional to `count`. */
 export interface BarPart {
   status: string;
   count: number;
 }
 
-/** What a node of the canvas shows. */
+/** Content of a node's card on the canvas. */
 export interface CardData extends Record<string, unknown> {
   id: string;
   type: string;
-  /** Of the node in a run. */
+  /** Status of the node in a run. */
   status?: string;
   startedAt?: string | undefined;
   finishedAt?: string | undefined;
-  /** What it does in place of its status, such as what it waits for. */
+  /** Text in place of the status, such as what the node waits for. */
   note?: string | undefined;
-  /** When it goes on by itself. */
+  /** Time at which the node resumes by itself. */
   until?: string | undefined;
-  /** Attempts that were made, and how many there may be. */
+  /** Attempts made, and the most allowed. */
   attempts?: { made: number; most: number } | undefined;
   badges?: readonly CardBadge[];
-  /** Whether it is drawn as what has not been. */
+  /** True if the card is drawn as not executed. */
   hollow?: boolean;
-  /** Whether the node is many: one for each entry of a list. */
+  /** True if the node runs once for each entry of a list. */
   stacked?: boolean;
   bar?: readonly BarPart[] | undefined;
-  /** One line for each thing that is wrong with it. */
+  /** Errors of the node, one line each. */
   problems?: readonly string[];
-  /** The same for what may not be meant. */
+  /** Warnings about the node, one line each. */
   warnings?: readonly string[];
   connectable?: boolean;
 }

@@ -4,7 +4,7 @@ import { Elapsed } from '../components/time.js';
 import { duration } from '../components/time-ago.js';
 import type { CardData } from './card-data.js';
 
-/** How a node of a run is, in one line of its card. */
+/** Shows the status of a node of a run in a line of its card. */
 export function CardStatus(data: CardData & { status: string }) {
   const { status, startedAt, finishedAt, note, until, attempts } = data;
   const { Icon, label } = lookOf(status);
@@ -24,7 +24,7 @@ export function CardStatus(data: CardData & { status: string }) {
   );
 }
 
-/** How long it still takes; nothing once the time has come. */
+/** Shows the time left; `now` once the time has come. */
 export function Countdown({ until }: { until: string }) {
   const left = Date.parse(until) - useNow();
   return <span className="shrink-0 tabular-nums">{left > 0 ? `in ${duration(left)}` : 'now'}</span>;
@@ -32,7 +32,7 @@ export function Countdown({ until }: { until: string }) {
 
 const MOST_DOTS = 6;
 
-/** A dot for each attempt that may be made, the made ones filled; beyond a few, numbers. */
+/** Shows a dot for each allowed attempt, filled if made; numbers if there are many. */
 function Dots({ made, most }: { made: number; most: number }) {
   const title = `${made} of ${most} attempts`;
   if (most > MOST_DOTS) return <span title={title} className="ml-auto shrink-0">{`${made}/${most}`}</span>;

@@ -1,20 +1,20 @@
 import { briefText } from '../components/text-start.js';
 import type { Graph, GraphEdge } from './graph.js';
 
-/** How an edge settled in a run; `undefined` while it has not. */
+/** State of an edge in a run; `undefined` until it is decided. */
 export type EdgeState = 'live' | 'off' | 'broken' | undefined;
 
-/** How an edge is drawn. */
+/** The look of an edge. */
 export interface EdgeLook {
-  /** What stands on it; nothing on an edge without a condition. */
+  /** Text on the edge; missing for an edge without a condition. */
   label?: string;
-  /** The whole of what the label may show a part of. */
+  /** Full text of a truncated label. */
   title?: string;
-  /** Of the line: a name of a colour of the console. */
+  /** Color of the line: a name from the console's palette. */
   color: string;
   dash?: string;
   width?: number;
-  /** The edge as a sentence, for those who cannot see it. */
+  /** The edge as a sentence for screen readers. */
   sentence: string;
 }
 
@@ -28,7 +28,7 @@ const STATES: Readonly<Record<NonNullable<EdgeState>, string>> = {
   broken: 'broken by a failure',
 };
 
-/** How each edge of a graph is drawn, in their order. */
+/** Returns the look of each edge of a graph, in order. */
 export function edgeLooks(graph: Graph, stateOf: (index: number) => EdgeState = () => undefined): EdgeLook[] {
   const choosing = new Set(graph.nodes.filter(({ branch }) => branch === 'first').map(({ id }) => id));
   return graph.edges.map((edge, index) => edgeLook(edge, choosing.has(edge.from) && isElse(edge), stateOf(index)));
@@ -71,7 +71,7 @@ function strokeOf(state: EdgeState, isFailure: boolean): Partial<EdgeLook> {
   return state === 'broken' ? { color: 'destructive', dash: DOTTED, width: 2 } : {};
 }
 
-/** The edge that is taken where no other one is has no condition. */
+/** True for an edge without a condition: after a choice it is taken if no other edge is. */
 function isElse({ when, loop }: GraphEdge): boolean {
   return when === undefined && loop === undefined;
 }

@@ -4,13 +4,15 @@ const RADIUS = 12;
 /** Pixels between a node and the line that goes around it. */
 const ASIDE = 16;
 
-/** A line with a place for what stands on it. */
+/** A line, and the position of its label. */
 export interface EdgePath {
   path: string;
   label: Position;
 }
 
-/** A curve from the right side of a node to the left side of another, beside the others between them. */
+/**
+ * Returns a curve from the right side of a node to the left side of another, `aside` pixels beside the straight way.
+ */
 export function sidePath(source: Position, target: Position, aside: number): EdgePath {
   const reach = Math.max(40, Math.abs(target.x - source.x) / 2);
   const bend = (aside * 4) / 3;
@@ -18,7 +20,7 @@ export function sidePath(source: Position, target: Position, aside: number): Edg
   return { path, label: { x: (source.x + target.x) / 2, y: (source.y + target.y) / 2 + aside } };
 }
 
-/** A line from the right side of a node under everything to the left side of an earlier one. */
+/** Returns a line from the right side of a node, below the loop's nodes, to the left side of an earlier node. */
 export function backPath(source: Position, target: Position, bottom: number): EdgePath {
   const right = source.x + ASIDE;
   const left = target.x - ASIDE;
@@ -33,7 +35,7 @@ export function backPath(source: Position, target: Position, bottom: number): Ed
   return { path: rounded(corners), label: { x: (left + right) / 2, y: bottom } };
 }
 
-/** Straight lines through points, whose corners are round. */
+/** Returns straight lines through points, with rounded corners. */
 function rounded(points: readonly Position[]): string {
   const [first, ...rest] = points;
   if (!first) return '';
@@ -46,7 +48,7 @@ function rounded(points: readonly Position[]): string {
   return `M${at(first)} ${parts.join(' ')}`;
 }
 
-/** A point near a corner, on the way to another one. */
+/** Returns the point near a corner on the way to another point. */
 function towards(corner: Position, other: Position): Position {
   const [dx, dy] = [other.x - corner.x, other.y - corner.y];
   const length = Math.hypot(dx, dy);

@@ -8,7 +8,7 @@ interface FindNodeProps {
   onFind: (id: string) => void;
 }
 
-/** Finds a node of a large graph by a piece of its id; Enter goes on to the next that has it. */
+/** Shows a search for nodes by a part of their id; Enter moves to the next match. */
 export function FindNode({ ids, onFind }: FindNodeProps) {
   const list = useId();
   const [last, setLast] = useState('');

@@ -2,12 +2,12 @@ import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath }
 import type { EdgeLook } from './edge-look.js';
 import { backPath, type EdgePath, sidePath } from './edge-path.js';
 
-/** What an edge of the canvas shows. */
+/** Data of an edge on the canvas. */
 export interface EdgeData extends Record<string, unknown> {
   look: EdgeLook;
-  /** Pixels beside the line that the first edge between the same nodes takes. */
+  /** Pixels beside the line of the first edge between the same nodes. */
   aside: number;
-  /** Of an edge back: how far down it goes. */
+  /** Y of the horizontal part of a loop's edge; missing for other edges. */
   bottom?: number;
   problems: readonly string[];
   onSelect: () => void;
@@ -15,7 +15,7 @@ export interface EdgeData extends Record<string, unknown> {
 
 export type CanvasEdge = Edge<EdgeData, 'flow'>;
 
-/** An edge with what it is taken for; one that leads back goes under what it repeats. */
+/** Shows an edge with its condition; a loop's edge runs below the nodes that it repeats. */
 export function FlowEdge(props: EdgeProps<CanvasEdge>) {
   const { id, data, selected = false, markerEnd } = props;
   if (!data) return null;
@@ -36,7 +36,7 @@ export function FlowEdge(props: EdgeProps<CanvasEdge>) {
       />
       {(look.label !== undefined || problems.length > 0) && (
         <EdgeLabelRenderer>
-          {/* The edge itself says the same, and is reached by keyboard. */}
+          {/* The edge itself carries this text and is reachable by keyboard. */}
           <button
             type="button"
             aria-hidden

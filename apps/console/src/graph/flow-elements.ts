@@ -24,14 +24,14 @@ export interface NodeState {
 }
 
 const SIZE = { width: NODE_WIDTH, height: NODE_HEIGHT };
-/** Known from the start, so that nodes out of sight need not be drawn to be measured. */
+/** Fixed size of the handles, so that nodes out of view need not be rendered to be measured. */
 const HANDLE = { width: 12, height: 12, y: NODE_HEIGHT / 2 - 6 };
 const HANDLES: NodeHandle[] = [
   { ...HANDLE, type: 'target', position: Side.Left, x: -6 },
   { ...HANDLE, type: 'source', position: Side.Right, x: NODE_WIDTH - 6 },
 ];
 
-/** The nodes of a graph as the canvas takes them. */
+/** Returns the nodes of a graph for the canvas. */
 export function flowNodes({ nodes }: Graph, { places, selected, editable, dataOf }: NodeState): CardNode[] {
   return nodes.map(({ id, type }) => ({
     id,
@@ -46,28 +46,28 @@ export function flowNodes({ nodes }: Graph, { places, selected, editable, dataOf
   }));
 }
 
-/** What a run, or a check of the workflow, says of an edge. */
+/** Facts about an edge from a run, or from a check of the workflow. */
 export interface EdgeReport {
   state?: EdgeState;
   problems?: readonly string[];
-  /** Whether something is on its way along it. */
+  /** True while the edge's target is running. */
   moves?: boolean;
 }
 
 export interface EdgesState {
   places: ReadonlyMap<string, Position>;
-  /** An edge's id. */
+  /** Id of the selected edge. */
   selected: string | undefined;
   onSelect: (id: string) => void;
   reportOf: ((index: number) => EdgeReport) | undefined;
 }
 
-/** Pixels between two edges that lead from the same node to the same node. */
+/** Pixels between edges that connect the same nodes. */
 const BETWEEN_EDGES = 30;
-/** Pixels that an edge back stays inside its frame. */
+/** Pixels between a loop's edge and the bottom of its frame. */
 const INSIDE = 18;
 
-/** The edges of a graph as the canvas takes them. */
+/** Returns the edges of a graph for the canvas. */
 export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }: EdgesState): CanvasEdge[] {
   const ids = edgeIds(graph.edges);
   const looks = edgeLooks(graph, (index) => reportOf?.(index).state);
@@ -100,7 +100,7 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
   });
 }
 
-/** Of each edge, how many lie beside it that lead the same way; the one without a condition goes straight. */
+/** Returns each edge's rank among the edges between the same nodes; an edge without a condition has rank 0. */
 function ranksOf(edges: readonly GraphEdge[]): number[] {
   const ways = Map.groupBy(edges.keys(), (index) => edgeId(edges[index] as GraphEdge));
   const ranks = edges.map(() => 0);

@@ -1,4 +1,4 @@
-/** A workflow's node, edge and whole, as the API has them. What a type here does not name is kept as it came. */
+/** A workflow's node, edge and graph, as in the API. Members that these types do not name are preserved. */
 
 export type Config = Record<string, unknown>;
 
@@ -7,14 +7,14 @@ export interface Position {
   y: number;
 }
 
-/** Which outcomes of its source an edge is for. */
+/** Outcome of the source for which an edge is taken. */
 export type Outcome = 'success' | 'failure' | 'always';
 
 export type Join = 'all' | 'any' | { n: number; cancelRest?: boolean };
 
-/** Runs a node once for each entry of a list. */
+/** Settings of a node that runs once for each entry of a list. */
 export interface Each {
-  /** CEL. */
+  /** CEL expression. */
   items: string;
   concurrency?: number;
   maxItems?: number;
@@ -22,11 +22,11 @@ export interface Each {
   minSuccess?: number | string;
 }
 
-/** When a failed attempt is made again. */
+/** Conditions and delays of retries. */
 export interface Retry {
   attempts: number;
   on?: string[];
-  /** CEL. */
+  /** CEL expression. */
   when?: string;
   delay?: string;
   factor?: number;
@@ -34,10 +34,10 @@ export interface Retry {
   jitter?: number;
 }
 
-/** An edge back. */
+/** Settings of a loop's edge. */
 export interface LoopSettings {
   max_iterations: number;
-  /** CEL. */
+  /** CEL expression. */
   exit_when?: string;
   delay?: string;
   on_max?: 'continue' | 'fail';
@@ -62,7 +62,7 @@ export interface GraphNode {
 export interface GraphEdge {
   from: string;
   to: string;
-  /** CEL. */
+  /** CEL expression. */
   when?: string;
   on?: Outcome;
   loop?: LoopSettings;
@@ -73,7 +73,7 @@ export interface Graph {
   edges: GraphEdge[];
 }
 
-/** Pixels of a node as the canvas draws it. */
+/** Pixels of a node on the canvas. */
 export const NODE_WIDTH = 208;
 export const NODE_HEIGHT = 60;
 
@@ -81,7 +81,7 @@ export function edgeId({ from, to }: GraphEdge): string {
   return `${from}->${to}`;
 }
 
-/** The ids of edges, in their order. The second edge between the same nodes is `a->b#2`. */
+/** Returns the ids of edges, in order. The second edge between the same nodes is `a->b#2`. */
 export function edgeIds(edges: readonly GraphEdge[]): string[] {
   const seen = new Map<string, number>();
   return edges.map((edge) => {
@@ -92,10 +92,10 @@ export function edgeIds(edges: readonly GraphEdge[]): string[] {
   });
 }
 
-/** Whether an edge says no more than what comes after what. */
+/** True if an edge has no condition and no loop. */
 export function isPlainEdge({ when, on, loop }: GraphEdge): boolean {
   return when === undefined && on === undefined && loop === undefined;
 }
 
-/** The kind of data that the palette's types are dragged as. */
+/** Media type of a node type that is dragged from the palette. */
 export const DRAGGED_TYPE = 'application/x-parley-node-type';

@@ -1,20 +1,20 @@
 import type { Graph, Position } from './graph.js';
 import { layout, placed, type Shape } from './layout.js';
 
-/** A graph of so many nodes is laid out within a frame or two. */
+/** Number of nodes that can be laid out within a frame or two. */
 const FEW = 40;
 
-/** True if `placed` may be called where a frame is drawn: it takes seconds for hundreds of nodes. */
+/** True if `placed` is fast enough to call during rendering: it takes seconds for hundreds of nodes. */
 export function isQuicklyPlaced({ nodes }: Graph): boolean {
   return nodes.length <= FEW || nodes.every(({ position }) => position !== undefined);
 }
 
-/** As `placed`; a large graph is laid out beside the page, which goes on meanwhile. */
+/** Returns the positions of `placed`; a large graph is laid out in a worker, so the page stays responsive. */
 export async function placedAside(graph: Graph): Promise<Map<string, Position>> {
   return isQuicklyPlaced(graph) ? placed(graph) : layoutAside(graph);
 }
 
-/** As `layout`; a large graph is laid out beside the page, which goes on meanwhile. */
+/** Returns the positions of `layout`; a large graph is laid out in a worker, so the page stays responsive. */
 export async function layoutAside(graph: Shape): Promise<Map<string, Position>> {
   if (graph.nodes.length <= FEW || typeof Worker === 'undefined') return layout(graph);
   const worker = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });

@@ -1,4 +1,4 @@
 import { layout, type Shape } from './layout.js';
 
-/** Lays one graph out and answers with its places. */
+/** Lays out a graph and posts the positions. */
 addEventListener('message', ({ data }: MessageEvent<Shape>) => postMessage(layout(data)));

@@ -5,28 +5,29 @@ import { rowsOf } from './rows.js';
 
 const BETWEEN_LAYERS = 80;
 const BETWEEN_NODES = 36;
-/** Room for what stands on an edge. */
+/** Room for an edge's label. */
 const LABEL = { width: 150, height: 22, labelpos: 'c' };
 
-/** Nodes and edges up to which dagre is quick enough: its time grows with the square of them. */
+/** Size up to which dagre is fast enough: its time grows quadratically. */
 const FEW = { nodes: 300, edges: 900 };
 
-/** What of a graph decides where its nodes are drawn. */
+/** The part of a graph that determines its layout. */
 export interface Shape {
   nodes: readonly { id: string }[];
   edges: readonly GraphEdge[];
 }
 
 /**
- * A place for every node, from left to right in the order of the edges. Edges back, and those to nodes that are not there,
- * are ignored. A graph with more than 300 nodes or 900 edges is laid out in linear time, with less regard to crossings.
+ * Returns a position for every node, from left to right in the order of the edges.
+ * - Edges of loops, and edges to missing nodes, are ignored.
+ * - A graph with more than 300 nodes or 900 edges is laid out in linear time, with more crossings.
  */
 export function layout(shape: Shape): Map<string, Position> {
   const isLarge = shape.nodes.length > FEW.nodes || shape.edges.length > FEW.edges;
   return isLarge ? layoutInLayers(shape) : layoutByDagre(shape);
 }
 
-/** Returns places by layers: a layer is a column, wide enough for what stands on the edges to it. */
+/** Returns positions by layers: a layer is a column; the gap before it has room for the labels of its edges. */
 function layoutInLayers({ nodes, edges }: Shape): Map<string, Position> {
   const indexes = new Map(nodes.map(({ id }, index) => [id, index]));
   const links: Link[] = [];
@@ -68,13 +69,13 @@ function layoutByDagre({ nodes, edges }: Shape): Map<string, Position> {
   return new Map(nodes.map(({ id }) => [id, cornerOf(graph.node(keyOf(id)))]));
 }
 
-/** Where nodes are drawn: where they were put, or all by the layout when one of them has no place. */
+/** Returns the saved positions of the nodes, or the layout's if a node has none. */
 export function placed(graph: Graph): Map<string, Position> {
   if (graph.nodes.some(({ position }) => position === undefined)) return layout(graph);
   return new Map(graph.nodes.map(({ id, position }) => [id, position ?? { x: 0, y: 0 }]));
 }
 
-/** Dagre keeps nodes as members of objects, which have some by themselves: `constructor`. */
+/** Returns a safe key: dagre keeps nodes as members of objects, which already have `constructor`. */
 function keyOf(id: string): string {
   return `node ${id}`;
 }

@@ -4,7 +4,7 @@ import type { CanvasProps } from './canvas.js';
 
 const Canvas = lazy(async () => ({ default: (await import('./canvas.js')).Canvas }));
 
-/** The canvas, loaded when a graph is drawn for the first time. */
+/** Shows the canvas, loaded with the first graph. */
 export function LazyCanvas(props: CanvasProps) {
   return (
     <Suspense fallback={<Loading />}>

@@ -6,11 +6,11 @@ import { frameOf, type Loop, loopsOf } from './loops.js';
 interface LoopFramesProps {
   graph: Graph;
   places: ReadonlyMap<string, Position>;
-  /** What stands at the head of a frame beside what the loop is called. */
+  /** Returns the content at the head of a frame. */
   headOf?: ((loop: Loop) => ReactNode) | undefined;
 }
 
-/** A frame around what each loop repeats, behind its nodes. */
+/** Shows a frame around the nodes of each loop, behind them. */
 export function LoopFrames({ graph, places, headOf }: LoopFramesProps) {
   const loops = loopsOf(graph.edges);
   if (loops.length === 0) return null;

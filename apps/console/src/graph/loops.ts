@@ -1,16 +1,16 @@
 import { type GraphEdge, type LoopSettings, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 
-/** An edge back, and what it repeats. */
+/** A loop's edge and the nodes that it repeats. */
 export interface Loop {
-  /** The place of the edge among all. */
+  /** Index of the edge. */
   edge: number;
   from: string;
   to: string;
   settings: LoopSettings;
   body: ReadonlySet<string>;
-  /** The loops around it. */
+  /** Number of loops around this one. */
   depth: number;
-  /** How many loops lie in each other inside it. */
+  /** Depth of the loops nested in this one. */
   height: number;
 }
 
@@ -18,7 +18,10 @@ type Ends = Pick<GraphEdge, 'from' | 'to' | 'loop'>;
 
 const found = new WeakMap<readonly Ends[], readonly Loop[]>();
 
-/** The loops of a graph, outer ones first. A body is what lies on a way from the target of the edge to its source. */
+/**
+ * Returns the loops of a graph, outer loops first. A body has the nodes on the ways from the edge's target to its
+ * source.
+ */
 export function loopsOf(edges: readonly Ends[]): readonly Loop[] {
   const known = found.get(edges);
   if (known) return known;
@@ -33,19 +36,19 @@ export function loopsOf(edges: readonly Ends[]): readonly Loop[] {
   return sorted;
 }
 
-/** The loops that a node is in, the outermost first. */
+/** Returns the loops around a node, outermost first. */
 export function loopsAround(edges: readonly Ends[], node: string): Loop[] {
   return loopsOf(edges).filter(({ body }) => body.has(node));
 }
 
-/** Whether a way of edges leads from one node to another, or they are one. Edges back are no way. */
+/** True if edges lead from one node to the other, or both are the same. Edges of loops do not count. */
 export function reaches(edges: readonly Ends[], from: string, to: string): boolean {
   return following(edges, from, 'from', 'to').has(to);
 }
 
 /** Pixels between the nodes of a body and its frame. */
 const PADDING = { side: 28, top: 44, bottom: 46 };
-/** Pixels that a frame is larger than the one inside it. */
+/** Pixels by which a frame exceeds the frame inside it. */
 const STEP = 34;
 
 export interface Box {
@@ -55,7 +58,7 @@ export interface Box {
   height: number;
 }
 
-/** The frame around a body; `undefined` where nothing of it has a place. */
+/** Returns the frame around a loop's body; `undefined` if none of its nodes has a position. */
 export function frameOf({ body, height }: Loop, places: ReadonlyMap<string, Position>): Box | undefined {
   const at = [...body].flatMap((id) => places.get(id) ?? []);
   if (at.length === 0) return undefined;
@@ -84,7 +87,7 @@ function following(edges: readonly Ends[], start: string, near: 'from' | 'to', f
   return seen;
 }
 
-/** Of two loops with the same body, the later one is the inner one. */
+/** True if a loop lies inside another. Of two loops with the same body, the later one is the inner one. */
 function isInside(inner: { body: ReadonlySet<string>; edge: number }, outer: typeof inner): boolean {
   if (![...inner.body].every((id) => outer.body.has(id))) return false;
   return inner.body.size < outer.body.size || inner.edge > outer.edge;

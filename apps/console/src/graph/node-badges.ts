@@ -1,12 +1,12 @@
 import type { Graph, GraphNode, Join } from './graph.js';
 import type { CardBadge } from './card-data.js';
 
-/** A graph, and the nodes of it that run at its end. */
+/** A graph with its exit nodes. */
 export interface Badged extends Graph {
   onExit?: readonly { node: string; on?: string }[] | undefined;
 }
 
-/** What the rim of a node's card says of how it runs; nothing for a node that says nothing of it. */
+/** Returns the badges of a node's card: the settings of its execution. */
 export function badgesOf(graph: Badged, node: GraphNode): CardBadge[] {
   const { each, retry, timeout, fallback, onWait } = node;
   const join = node.join === undefined ? undefined : joinBadge(node.join, incoming(graph, node.id));
@@ -22,7 +22,7 @@ export function badgesOf(graph: Badged, node: GraphNode): CardBadge[] {
   ];
 }
 
-/** How many edges lead to a node, those back left out. */
+/** Counts the edges to a node, without those of loops. */
 export function incoming({ edges }: Graph, id: string): number {
   return edges.filter(({ to, loop }) => to === id && !loop).length;
 }

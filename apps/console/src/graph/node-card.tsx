@@ -69,7 +69,7 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
 
 const HANDLE = 'size-3! border-2! border-background! bg-muted-foreground!';
 
-/** The right and lower rims of two more cards. */
+/** Shows the right and lower rims of two more cards. */
 function Stack() {
   return [1, 2].map((depth) => (
     <span

@@ -2,7 +2,7 @@ import type { GraphNode } from './graph.js';
 
 const indexes = new WeakMap<readonly GraphNode[], ReadonlyMap<string, GraphNode>>();
 
-/** A node of a list by its id. A list is gone through once, however often it is asked. */
+/** Returns a node by its id, from an index that is built once for each list. */
 export function nodeById(nodes: readonly GraphNode[], id: string): GraphNode | undefined {
   let index = indexes.get(nodes);
   if (!index) {

@@ -1,12 +1,12 @@
 import type { Layers } from './layers.js';
 
-/** Sweeps through all layers, there and back, that order and align their nodes. More of them change little. */
+/** Number of sweeps, there and back, that order and align the nodes. More sweeps change little. */
 const SWEEPS = 6;
 
 /**
- * Returns the vertical place of each node's top, in pixels from the topmost one.
- * - Nodes of one layer are at least `rowHeight` apart, and near the nodes that they share edges with.
- * - The time is linear in nodes and edges, save for sorting layers.
+ * Returns the top of each node, in pixels below the topmost node.
+ * - Nodes of a layer are at least `rowHeight` apart and near the nodes that they share edges with.
+ * - The time is linear in nodes and edges, except for sorting the layers.
  */
 export function rowsOf({ layerOf, nodesOf, before, after }: Layers, rowHeight: number): number[] {
   const tops = layerOf.map(() => 0);
@@ -20,7 +20,7 @@ export function rowsOf({ layerOf, nodesOf, before, after }: Layers, rowHeight: n
   return tops.map((top) => top - highest);
 }
 
-/** Orders the nodes of a layer by the mean of their neighbors, and puts them as near to it as the others allow. */
+/** Orders the nodes of a layer by the mean top of their neighbors, and places them as near to it as possible. */
 function align(
   nodes: readonly number[],
   neighbors: readonly (readonly number[])[],

@@ -6,7 +6,7 @@ const MOVE_MS = 150;
 /** Pixels of a node that must be inside the canvas. */
 const SEEN = { x: 60, y: 30 };
 
-/** Moves the canvas when the selected node is out of sight. */
+/** Centers the selected node if it is out of view. */
 export function useInSight(
   box: RefObject<HTMLDivElement | null>,
   selected: string | undefined,
@@ -28,7 +28,7 @@ export function useInSight(
   }, [selected, flow.viewportInitialized]);
 }
 
-/** Whether the person wants nothing to move. */
+/** True if the person prefers reduced motion. */
 function wantsStillness(): boolean {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }

@@ -4,12 +4,12 @@ import type { Position } from './graph.js';
 import type { CardNode } from './node-card.js';
 
 interface NodeChanges {
-  /** Where nodes are while they are dragged. */
+  /** Positions of the nodes that are being dragged. */
   dragged: ReadonlyMap<string, Position>;
   take: (changes: NodeChange<CardNode>[]) => void;
 }
 
-/** Takes what the canvas says of its nodes: a drag is one move, told when it ends. */
+/** Handles the canvas's changes of nodes: a drag is reported as a move when it ends. */
 export function useNodeChanges(
   onSelect: (id: string) => void,
   onMove: ((moved: ReadonlyMap<string, Position>) => void) | undefined,

@@ -5,7 +5,7 @@ import { placed } from './layout.js';
 
 type Places = ReadonlyMap<string, Position>;
 
-/** Where the nodes of a graph are drawn; `undefined` while that is found out. */
+/** Returns the positions of a graph's nodes; `undefined` while they are computed. */
 export function usePlaces(graph: Graph): Places | undefined {
   const quick = useMemo(() => (isQuicklyPlaced(graph) ? placed(graph) : undefined), [graph]);
   const [slow, setSlow] = useState<{ graph: Graph; places: Places }>();

@@ -1,14 +1,14 @@
 import { get } from '../api/http.js';
 
-/** A question of a run that nobody has answered yet. */
+/** A pending question of a run. */
 export interface InboxItem {
   runId: string;
   workflow: string;
   node: string;
-  /** What an answer names. */
+  /** Instance of the node; an answer names it. */
   instance: string;
   text: string;
-  /** A JSON Schema of the answer; without one it is a text. */
+  /** JSON Schema of the answer; without it, the answer is a text. */
   form?: unknown;
   assignee?: string;
   deadline?: string;
@@ -17,7 +17,7 @@ export interface InboxItem {
 
 export interface InboxPage {
   items: InboxItem[];
-  /** Empty on the last page. */
+  /** Token of the next page; empty on the last page. */
   nextPageToken: string;
 }
 
@@ -26,7 +26,7 @@ export function inboxPage(assignee: string, pageToken: string | undefined, signa
   return get(`/api/inbox?${new URLSearchParams(query).toString()}`, signal);
 }
 
-/** The first pages as one; each begins where the one before ended. */
+/** Fetches the first `count` pages of the inbox as a single page. */
 export async function inboxPages(assignee: string, count: number, signal: AbortSignal): Promise<InboxPage> {
   const items: InboxItem[] = [];
   let token: string | undefined;

@@ -12,7 +12,7 @@ import { Coming, Time } from '../components/time.js';
 import { AnswerForm } from '../runs/answer-form.js';
 import { type InboxItem, inboxPages } from './inbox-api.js';
 
-/** Steps of runs that change what is asked. */
+/** Events of runs that change the pending questions. */
 const CHANGES = new Set([
   'input.required',
   'input.received',
@@ -24,7 +24,7 @@ const CHANGES = new Set([
 ]);
 const SPACING_MS = 500;
 
-/** What runs ask, the longest asked first; live, and answered in place. */
+/** Shows the pending questions of runs, oldest first; live, with forms to answer them. */
 export function Inbox() {
   const [search, setSearch] = useSearchParams();
   const assignee = search.get('assignee') ?? '';
@@ -122,7 +122,7 @@ interface QuestionProps {
   onAnswered: () => void;
 }
 
-/** One question: what is asked, by which run, until when, and the form that answers it. */
+/** Shows a question, its run, its deadline, and the form that answers it. */
 function Question({ item, open, onOpen, onAnswered }: QuestionProps) {
   const { runId, workflow, instance, text, form, assignee, deadline, since } = item;
   return (

@@ -1,6 +1,6 @@
 import { Inbox } from './inbox.js';
 
-/** What runs ask of people. */
+/** Shows the inbox. */
 export function View() {
   return <Inbox />;
 }

@@ -1,7 +1,7 @@
-/** What can be set of how a node runs, beside its config. */
+/** Settings of a node's execution, besides its config. */
 export type Control = 'join' | 'follow' | 'each' | 'failure' | 'result' | 'wait';
 
-/** Types of which less makes sense than of an agent. */
+/** Controls of node types that have fewer than an agent. */
 const CONTROLS: Readonly<Record<string, readonly Control[]>> = {
   input: ['follow'],
   set: ['join', 'follow', 'each', 'failure'],
@@ -11,7 +11,7 @@ const CONTROLS: Readonly<Record<string, readonly Control[]>> = {
 
 const AGENT: readonly Control[] = ['join', 'follow', 'each', 'failure', 'result', 'wait'];
 
-/** What can be set at nodes of a type, in the order in which it is shown. */
+/** Returns the controls of a node type, in the order shown. */
 export function controlsOf(type: string): readonly Control[] {
   return CONTROLS[type] ?? AGENT;
 }

@@ -1,10 +1,10 @@
 import type { Config } from '../graph/graph.js';
 
-/** What can be set at nodes of a type. */
+/** A setting in the config of a node. */
 export interface NodeField {
   key: string;
   label: string;
-  /** `wait`, `child` and `agent` set several members of the config, which go together. */
+  /** Kind of the input. `wait`, `child` and `agent` edit several members of the config together. */
   kind:
     | 'text'
     | 'long-text'
@@ -22,9 +22,9 @@ export interface NodeField {
     | 'agent';
   placeholder?: string;
   hint?: string;
-  /** The values of a choice with their labels; `''` leaves the member out. */
+  /** Values of a choice with their labels; `''` removes the member. */
   options?: Readonly<Record<string, string>>;
-  /** Of a number: the least, and what stands for what is no number. */
+  /** Minimum of a number; `fallback` replaces an invalid number. */
   min?: number;
   fallback?: number;
 }
@@ -46,7 +46,7 @@ const DATA: NodeField = {
 
 const AGENT_HINT = 'A name from the directory of agents, or a URL.';
 
-/** As the service reads a node's config. */
+/** Fields of each node type, as the service reads the config. */
 export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
   input: [
     {
@@ -140,7 +140,7 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
   workflow: [{ key: 'workflow', label: 'Runs', kind: 'child' }],
 };
 
-/** What a new node of a type begins with. */
+/** Initial config of a new node, by type. */
 export const FIRST_CONFIG: Readonly<Record<string, Config>> = {
   external: { endpoint_url: '', timeout: 30 },
   tool: { tool: 'calculator' },
@@ -151,14 +151,14 @@ export const FIRST_CONFIG: Readonly<Record<string, Config>> = {
   wait: { for: '1m' },
 };
 
-/** Tools that every service has, with what they do; others can be typed in. */
+/** Built-in tools and their descriptions; other names can be typed. */
 export const KNOWN_TOOLS: Readonly<Record<string, string>> = {
   calculator: 'The value of an arithmetic expression',
   current_time: 'The current date and time',
   http_get: 'Reads a web resource by HTTP GET',
 };
 
-/** A number as it is kept: what is no number, or too small, counts as the fallback. */
+/** Parses a number; an invalid or too small number becomes the fallback. */
 export function numberOf(text: string, { min = Number.NEGATIVE_INFINITY, fallback = 0 }: NodeField): number {
   const value = Number(text);
   return text.trim() === '' || !Number.isFinite(value) || value < min ? fallback : value;

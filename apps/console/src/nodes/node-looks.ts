@@ -15,18 +15,18 @@ import {
   Wrench,
 } from 'lucide-react';
 
-/** How nodes of a type are shown. */
+/** Look of a node type. */
 export interface NodeLook {
   label: string;
   description: string;
   Icon: LucideIcon;
-  /** Border and background of the node. */
+  /** Classes of the node's border and background. */
   box: string;
-  /** The square that the icon is in. */
+  /** Classes of the icon's square. */
   accent: string;
-  /** While it is selected or works. */
+  /** Classes of a selected or running node. */
   glow: string;
-  /** Whether it directs the run, and works at nothing itself. */
+  /** True if the type controls the flow and does no work itself. */
   directs?: boolean;
 }
 
@@ -133,11 +133,11 @@ const LOOKS: Readonly<Record<string, NodeLook>> = {
   },
 };
 
-/** The types that the palette offers, in its order: those that do work, and those that direct it. */
+/** Types in the palette, in order: first those that work, then those that control the flow. */
 export const NODE_TYPES: readonly string[] = Object.keys(LOOKS).filter((type) => !LOOKS[type]?.directs);
 export const FLOW_TYPES: readonly string[] = Object.keys(LOOKS).filter((type) => LOOKS[type]?.directs);
 
-/** Also for a type that this console does not know. */
+/** Returns the look of a type; an unknown type gets a neutral look. */
 export function nodeLook(type: string): NodeLook {
   return (
     LOOKS[type] ?? {

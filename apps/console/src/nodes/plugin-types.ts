@@ -1,6 +1,6 @@
 import { NODE_FIELDS, type NodeField } from './node-fields.js';
 
-/** A node type that this console knows from the service alone. */
+/** A node type known only from the service's schema. */
 export interface PluginType {
   type: string;
   description: string | undefined;
@@ -18,12 +18,12 @@ interface Schema {
   allOf?: { if?: Schema; then?: Schema }[];
 }
 
-/** Members that nodes of every type may have: as those that the console knows show them. */
+/** Fields of members that every node type may have. */
 const GENERAL = new Map(
   NODE_FIELDS['agent']?.filter(({ key }) => key === 'prompt' || key === 'data').map((field) => [field.key, field]),
 );
 
-/** The types of the JSON Schema of workflows that the console has no panel for, each with the fields of one. */
+/** Returns the types in the JSON Schema of workflows that the console has no panel for, with their fields. */
 export function pluginTypes(schema: unknown): PluginType[] {
   const node = (schema as Schema | undefined)?.properties?.['nodes']?.items;
   const known = Object.keys(NODE_FIELDS);
@@ -47,7 +47,7 @@ function fieldOf(key: string, { title, description, type, enum: choices }: Schem
   return [type === 'boolean' ? { ...field, kind: 'flag' } : { ...field, kind: 'json' }];
 }
 
-/** `maxItems` and `max_items` as a person would write them. */
+/** Returns a readable label for `maxItems` or `max_items`. */
 function labelOf(key: string): string {
   const words = key
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')

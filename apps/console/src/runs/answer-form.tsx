@@ -8,21 +8,21 @@ import { initialValue, isSchema, type JsonSchema } from '../schema/json-schema.j
 import { SchemaInput } from '../schema/schema-form.js';
 import { type Answer, answerQuestion } from './run-api.js';
 
-/** A question of a node, and how it is to be answered. */
+/** A question of a node, with the form of its answer. */
 export interface Question {
   runId: string;
-  /** The node, or the instance of it that asks. */
+  /** The node, or its instance that asks. */
   instance: string;
   text: string;
-  /** A JSON Schema of the answer; without one it is a text. */
+  /** JSON Schema of the answer; without it, the answer is a text. */
   form?: unknown;
   assignee?: string | undefined;
   deadline?: string | undefined;
-  /** What was wrong with the answer before. */
+  /** Problems of the previous answer. */
   violations?: readonly Violation[] | undefined;
 }
 
-/** As the agent says it, or as the service does. */
+/** A problem of an answer, as the agent or the service reports it. */
 export interface Violation {
   path?: string;
   field?: string;
@@ -32,14 +32,14 @@ export interface Violation {
 
 interface AnswerFormProps {
   question: Question;
-  /** Whether its words stand above already. */
+  /** True if the question's text is already visible above. */
   isAsked?: boolean;
   onAnswered?: () => void;
 }
 
 /**
- * Answers a node that asks: with the fields of its form, or with a text. What was filled in stays while the same is asked;
- * where the node asks something else by now, it is no answer to that.
+ * Shows the form that answers a node's question: the fields of its schema, or a text.
+ * The input is kept as long as the question is the same, and discarded when the node asks another one.
  */
 export function AnswerForm(props: AnswerFormProps) {
   const { text, form } = props.question;
@@ -86,11 +86,11 @@ function OneAnswer({ question, isAsked = false, onAnswered }: AnswerFormProps) {
 
 interface SendProps {
   action: ReturnType<typeof useAction>;
-  /** @returns whether the service took it */
+  /** Sends the answer. Resolves with true if the service accepted it. */
   onSend: (answer: Answer) => Promise<boolean>;
 }
 
-/** Whether a question takes one of two words: so do those about calls of tools. */
+/** True if a question expects yes or no, such as an approval of a tool call. */
 function isYesOrNo(text: string): boolean {
   return text.endsWith('Answer yes or no.');
 }
@@ -161,7 +161,7 @@ function FormAnswer({ question: { instance, text, violations = [] }, form, actio
   );
 }
 
-/** Where in the answer: `''` is the whole of it. */
+/** Returns the path of a problem in the answer; `''` is the whole answer. */
 function placeOf({ field = '', path = field }: Violation): string {
   return path.replace(/^(answer|parts\[0\]\.data)/, '');
 }

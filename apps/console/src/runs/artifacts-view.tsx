@@ -8,16 +8,16 @@ import { PartsView } from '../components/parts-view.js';
 import type { Artifact } from './run-event.js';
 
 interface ArtifactsViewProps {
-  /** What they are: `Result`, `Output`. */
+  /** Title, such as `Result` or `Output`. */
   title: string;
   artifacts: readonly Artifact[];
-  /** What a file of them is called, without its ending. */
+  /** Name of the downloaded file, without its extension. */
   file: string;
-  /** Whether they may take all the room that they need. */
+  /** True if the height is not limited. */
   tall?: boolean;
 }
 
-/** What a run or a node gave: rendered, to be copied, kept as a file, and read in a large window. */
+/** Shows Artifacts with buttons to copy, download and enlarge them. */
 export function ArtifactsView({ title, artifacts, file, tall = false }: ArtifactsViewProps) {
   if (artifacts.length === 0) return null;
   const name = title.toLowerCase();

@@ -4,10 +4,10 @@ import { nameOf } from './causes.js';
 import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
-/** So many nodes are shown at once: the graph has them all. */
+/** Number of nodes shown at once; the graph has all of them. */
 const MOST = 4;
 
-/** What nodes that are under way have said and made, as it comes. */
+/** Shows the progress of running nodes, live. */
 export function AtWork({ picture, onSelect }: { picture: RunPicture; onSelect: (name: string) => void }) {
   if (picture.finishedAt !== undefined) return null;
   const busy = [...picture.nodes.values()].filter(

@@ -4,7 +4,7 @@ import { sentenceOf } from '../api/problem.js';
 import { Button } from '../components/button.js';
 import { cancelRun } from './run-api.js';
 
-/** Cancels a run; what became of it comes with its events. */
+/** Shows a button that cancels a run; the outcome arrives with the run's events. */
 export function CancelRun({ runId }: { runId: string }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();

@@ -10,7 +10,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   unknown: 'Cancelled, but its agent may have begun: it had not reported a task.',
 };
 
-/** Why a run is not done, in one line; nothing for one that simply works or completed. */
+/** Returns the reason why a run is not completed, in a line; `undefined` for a run that works or completed. */
 export function runCause({ status, error, nodes, instances, parked }: RunPicture): string | undefined {
   if (status === 'input-required') {
     const waiting = waitingNodes({ nodes, instances });
@@ -24,18 +24,18 @@ export function runCause({ status, error, nodes, instances, parked }: RunPicture
   return status === 'canceled' ? 'Somebody cancelled this run.' : undefined;
 }
 
-/** Every instance that asks something, those of plain nodes first. */
+/** Returns every instance with a pending question, those of plain nodes first. */
 export function waitingNodes({ nodes, instances }: Pick<RunPicture, 'nodes' | 'instances'>): NodePicture[] {
   const plain = [...nodes.values()].filter(({ instance }) => instance === undefined);
   return [...plain, ...instances.values()].filter(({ status }) => status === 'input-required');
 }
 
-/** Which instance of a node it is, or the node where it runs once. */
+/** Returns the name of a node's instance, or the node's id if it runs once. */
 export function nameOf({ id, instance }: NodePicture): string {
   return instance ?? id;
 }
 
-/** Why a node waits, failed or was never started, in one line. */
+/** Returns the reason why a node waits, failed or was skipped, in a line. */
 export function nodeCause(node: NodePicture, run: RunPicture): string | undefined {
   switch (node.status) {
     case 'input-required':
@@ -57,7 +57,7 @@ export function nodeCause(node: NodePicture, run: RunPicture): string | undefine
   }
 }
 
-/** Why nodes were never started, in a word or two. */
+/** Words for each reason to skip a node. */
 export const SKIPPED: Readonly<Record<SkipReason, string>> = {
   off: 'not chosen',
   broken: 'lacks what failed',

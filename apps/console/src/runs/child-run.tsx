@@ -17,7 +17,7 @@ interface ChildRunProps {
   taskId: string;
 }
 
-/** Where a node's agent is a workflow of this service, its Task is a run: leads to it, and shows it in place. */
+/** Shows a link to the run that a workflow node started, and the run itself on demand. */
 export function ChildRun({ type, url, taskId }: ChildRunProps) {
   return type === 'workflow' || WORKFLOW_AGENT.test(url) ? <FoundRun runId={taskId} /> : null;
 }
@@ -48,7 +48,7 @@ function Inside({ runId }: { runId: string }) {
   );
 }
 
-/** How far each of its nodes is, as it goes. */
+/** Shows the status of each node of a child run, live. */
 function Nodes({ runId, workflow }: { runId: string; workflow: RunWorkflow }) {
   const { picture } = useRunLog(runId, workflow);
   const cause = runCause(picture);

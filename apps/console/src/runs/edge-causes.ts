@@ -1,7 +1,7 @@
 import type { EdgeState } from '../graph/edge-look.js';
 import type { GraphEdge } from '../graph/graph.js';
 
-/** How an edge settled, and by what, in a sentence. */
+/** Returns the state of an edge and its reason in a sentence. */
 export function settlement({ from, when, on = 'success', loop }: GraphEdge, state: EdgeState): string {
   if (loop) return state === 'live' ? 'It was repeated.' : state === 'off' ? 'It ran once.' : 'It has not come so far.';
   if (state === undefined) return `Not decided yet: ${from} has not ended.`;

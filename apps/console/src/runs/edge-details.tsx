@@ -11,7 +11,7 @@ interface EdgeDetailsProps {
   onSelect: (node: string | undefined) => void;
 }
 
-/** One edge of a run: what it is taken for, and whether it was. */
+/** Shows an edge of a run: its condition, and whether it was taken. */
 export function EdgeDetails({ picture, index, state, onSelect }: EdgeDetailsProps) {
   const edge = picture.graph.edges[index];
   if (!edge) return null;

@@ -7,7 +7,7 @@ import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 import { NEWEST, type Shown, shownNode, shownPlace } from './run-scope.js';
 
-/** How each edge has settled in what is looked at of a run, by its place: as the events of its source say. */
+/** Returns the state of each edge, by index, in the shown iterations, as the events of its source say. */
 export function edgeStates(picture: RunPicture, shown: Shown): EdgeState[] {
   const { edges } = picture.graph;
   const states = new Map<number, EdgeState>();
@@ -45,7 +45,7 @@ function settled(
   return stateFrom(picture, edge, index, source, statesInto);
 }
 
-/** What an edge is, now that its source has ended. */
+/** Returns the state of an edge from the status of its source. */
 function stateFrom(
   picture: RunPicture,
   edge: GraphEdge,
@@ -76,14 +76,14 @@ function failureState(picture: RunPicture, edge: GraphEdge, index: number, sourc
   return handled || edge.on === 'failure' || edge.on === 'always' ? 'off' : 'broken';
 }
 
-/** What could not be reached passes on why: a failure, or a choice. */
+/** Returns the state of an edge whose source was skipped: a failure or a choice before the source propagates. */
 function skippedState({ id, because }: NodePicture, statesInto: (node: string) => EdgeState[]): EdgeState {
   if (because === 'off' || because === 'canceled') return 'off';
   if (because === 'broken') return 'broken';
   return statesInto(id).includes('broken') ? 'broken' : 'off';
 }
 
-/** Where something had to be decided, the log says what was taken; else every edge of the outcome is. */
+/** True if an edge was taken: by the log if the source had to choose, else every edge without a condition. */
 function isTaken(picture: RunPicture, { when, from }: GraphEdge, index: number, { taken }: NodePicture): boolean {
   const chooses = nodeById(picture.graph.nodes, from)?.branch === 'first';
   if (when === undefined && !chooses) return true;
@@ -99,7 +99,7 @@ function backEdgeState(picture: RunPicture, edge: GraphEdge, index: number, show
   return loop.reason === undefined ? undefined : 'off';
 }
 
-/** The loops that an edge leads out of, the outermost first. */
+/** Returns the loops that an edge leaves, outermost first. */
 function loopsLeft({ graph: { edges } }: RunPicture, { from, to }: GraphEdge): Loop[] {
   return loopsAround(edges, from).filter(({ body }) => !body.has(to));
 }

@@ -2,7 +2,7 @@ import { placeOf } from './instance-name.js';
 import type { Attempt, NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
-/** One attempt of a node as a bar: its left edge and width in percent of the whole time. */
+/** An attempt of a node as a bar; its left edge and width are percents of the time span. */
 export interface Bar {
   attempt: Attempt;
   left: number;
@@ -16,13 +16,13 @@ export interface TimelineRow {
 
 export interface Timeline {
   rows: readonly TimelineRow[];
-  /** Milliseconds that the whole width stands for. */
+  /** Milliseconds of the whole width. */
   span: number;
 }
 
 const LEAST_WIDTH = 0.4;
 
-/** Nodes with the attempts of all their iterations; entries of lists are counted by the node that goes through them. */
+/** Returns nodes with the attempts of all their iterations; attempts of list entries are left out. */
 export function everyAttempt({ nodes, instances }: Pick<RunPicture, 'nodes' | 'instances'>): NodePicture[] {
   const iterations = [...instances].filter(([name]) => placeOf(name).index === undefined);
   const byNode = Map.groupBy(iterations, ([, { id }]) => id);
@@ -34,7 +34,10 @@ export function everyAttempt({ nodes, instances }: Pick<RunPicture, 'nodes' | 'i
   });
 }
 
-/** When each attempt of each node ran; what still runs lasts until `now`. Nodes that never started come last. */
+/**
+ * Returns a bar for each attempt of each node; a running attempt lasts until `now`. Nodes that never started come
+ * last.
+ */
 export function timelineOf(nodes: Iterable<NodePicture>, startedAt: string | undefined, now: number): Timeline {
   const all = [...nodes];
   const attempts = all.flatMap((node) => node.attempts);

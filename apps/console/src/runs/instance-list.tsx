@@ -16,10 +16,10 @@ interface InstanceListProps {
   onSelect: (name: string) => void;
 }
 
-/** Milliseconds between two looks at a list that goes on. */
+/** Milliseconds between two loads of a changing list. */
 const SPACING_MS = 1500;
 
-/** The entries of the list that a node goes through: how many are how far, and each of them. */
+/** Shows the entries of a node's list, and how many have each status. */
 export function InstanceList({ runId, node, list, onSelect }: InstanceListProps) {
   const [status, setStatus] = useState('');
   const parts = barOf(list, node.status);
@@ -55,7 +55,7 @@ interface EntriesProps {
   runId: string;
   name: string;
   status: string;
-  /** Changes when entries do. */
+  /** Text that changes whenever entries change. */
   counts: string;
   onSelect: (name: string) => void;
 }
@@ -100,7 +100,7 @@ function Rows({ rows, onSelect }: { rows: readonly InstanceSummary[]; onSelect: 
   );
 }
 
-/** The first pages of the entries of one instance, each beginning where the one before ended. */
+/** Fetches the first `count` pages of an instance's entries. */
 async function entriesOf(
   runId: string,
   name: string,
@@ -118,7 +118,7 @@ async function entriesOf(
   return { rows, more: token !== '' };
 }
 
-/** Does something when a value has changed, at once after a pause, however often it changes. */
+/** Calls `work` after a value has changed: once per pause, however often it changes. */
 function useSpaced(value: string, work: () => void): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const seen = useRef(value);

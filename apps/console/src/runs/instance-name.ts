@@ -1,9 +1,9 @@
-/** Which of a node's instances something is about: `draft@2`, `tr[17]`, `x@2@1[17]`; a node that runs once has but its id. */
+/** Parts of an instance's name: `draft@2`, `tr[17]`, `x@2@1[17]`. A node that runs once is named by its id alone. */
 export interface InstancePlace {
   node: string;
-  /** The iterations of the loops around it, outermost first; they count from 1. */
+  /** Iterations of the loops around it, outermost first; they count from 1. */
   path: readonly number[];
-  /** Its place in the list that the node goes through, from 0. */
+  /** Index in the list of the node, from 0. */
   index?: number;
 }
 
@@ -23,13 +23,13 @@ export function nameOf({ node, path, index }: InstancePlace): string {
   return `${node}${scope}${index === undefined ? '' : `[${index}]`}`;
 }
 
-/** Whether one path of iterations is later than another, or the same. */
+/** True if a path of iterations is the same as another or later. */
 export function isNotBefore(path: readonly number[], other: readonly number[]): boolean {
   const at = path.findIndex((iteration, depth) => iteration !== other[depth]);
   return at < 0 || (path[at] ?? 0) > (other[at] ?? 0);
 }
 
-/** Which run of a loop: the place of its edge, and the iterations of the loops around it. */
+/** Returns the key of a loop's run: the index of its edge and the iterations of the loops around it. */
 export function loopKey(edge: number, path: readonly number[]): string {
   return [edge, ...path].join('@');
 }

@@ -12,14 +12,14 @@ interface IterationStepperProps {
   onSelect: (name: string) => void;
 }
 
-/** The iterations of a node, loop by loop, the outermost first: leads from one to the next. */
+/** Shows buttons that step through the iterations of a node, for each loop, outermost first. */
 export function IterationStepper({ node, picture, onSelect }: IterationStepperProps) {
   const place = placeOf(nameOf(node));
   const loops = loopsAround(picture.graph.edges, node.id);
   return loops.map((loop, depth) => {
     const current = place.path[depth] ?? 1;
     const newest = picture.loops.get(loopKey(loop.edge, place.path.slice(0, depth)))?.iteration ?? current;
-    // The iterations of inner loops count anew in each one of an outer loop.
+    // Iterations of inner loops restart in each iteration of an outer loop.
     const at = (iteration: number): string => {
       const path = [...place.path.slice(0, depth), iteration, ...place.path.slice(depth + 1).map(() => 1)];
       return instanceName({ ...place, path });
@@ -40,12 +40,12 @@ interface StepperProps {
   what: string;
   current: number;
   newest: number;
-  /** Whether only the numbers are shown. */
+  /** True if only the numbers are shown. */
   short?: boolean;
   onStep: (iteration: number) => void;
 }
 
-/** Leads from one iteration to the next. */
+/** Shows buttons that step to the previous and next iteration. */
 export function Stepper({ what, current, newest, short = false, onStep }: StepperProps) {
   return (
     <div role="group" aria-label={what} className="flex items-center gap-1 text-sm">

@@ -1,10 +1,10 @@
 import type { BarPart } from '../graph/card-data.js';
 import type { ListPicture } from './node-picture.js';
 
-/** In which order the parts of a bar stand. */
+/** Order of the parts of a bar. */
 const ORDER = ['completed', 'failed', 'canceled', 'skipped', 'input-required', 'running', 'pending'];
 
-/** How many entries of a list are how far; those that were not reached are pending, or skipped once the node has ended. */
+/** Counts the entries of a list by status. Entries not reached are pending, or skipped once the node has ended. */
 export function barOf({ items, counts }: ListPicture, status: string): BarPart[] {
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const rest = Math.max(0, items.length - known);
@@ -14,7 +14,7 @@ export function barOf({ items, counts }: ListPicture, status: string): BarPart[]
   return ORDER.flatMap((it) => ((all[it] ?? 0) > 0 ? [{ status: it, count: all[it] ?? 0 }] : []));
 }
 
-/** How far a node is with its list, in few words: `12 of 100`. */
+/** Returns the progress of a list in a few words: `12 of 100`. */
 export function listNote({ items, counts }: ListPicture): string {
   const ended = ['completed', 'failed', 'canceled', 'skipped'].reduce((sum, status) => sum + (counts[status] ?? 0), 0);
   return `${ended} of ${items.length}`;

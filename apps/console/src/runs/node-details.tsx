@@ -29,11 +29,11 @@ interface NodeDetailsProps {
   run: { runId: string; workflow: string };
   node: NodePicture;
   picture: RunPicture;
-  /** Looks at another node, or another instance of this one. */
+  /** Selects another node, or another instance of this one. */
   onSelect: (name: string | undefined) => void;
 }
 
-/** One node of a run, or one of its instances: what it was sent, what it answered, when, and why it is not done. */
+/** Shows a node of a run, or one of its instances: input, output, attempts, and the reason if it is not completed. */
 export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) {
   const name = nameOf(node);
   const key = [run.runId, name, node.status, node.attempts.length, node.taskId].join(' ');
@@ -86,7 +86,7 @@ function Head({ node, onClose }: { node: NodePicture; onClose: () => void }) {
   );
 }
 
-/** The other instances of the node: iterations, and the list that it is an entry of. */
+/** Shows links to the other instances of the node: iterations, and the list that it is an entry of. */
 function Around({ node, picture, onSelect }: Pick<NodeDetailsProps, 'node' | 'picture' | 'onSelect'>) {
   const { path, index } = placeOf(nameOf(node));
   const whole = nameOf(node).replace(/\[\d+\]$/, '');
@@ -125,9 +125,9 @@ function Origin({ node, origin }: { node: NodePicture; origin: string }) {
   );
 }
 
-/** What its agent says while it works; what it has made is shown as its output once it has completed. */
+/** Shows the agent's progress while it works; its Artifacts are shown as output once it has completed. */
 function Progress({ node: { progress, status, work } }: { node: NodePicture }) {
-  // A transcript has it as well.
+  // A transcript already contains it.
   if (!progress || status !== 'running' || work) return null;
   return (
     <Section title="So far">
@@ -192,7 +192,7 @@ function Whereabouts({ node, detail }: { node: NodePicture; detail: NodeDetail |
   );
 }
 
-/** Leads to the Task, where it is one of this service: that of an agent elsewhere is told by its id alone. */
+/** Shows a Task id, as a link if this service has the Task. */
 function TaskId({ id, isForeign }: { id: string; isForeign: boolean }) {
   const { data } = useResource(`${id} ${isForeign}`, async (signal) => !isForeign || hasTask(id, signal));
   if (data !== true) return <span>{id}</span>;
@@ -203,7 +203,7 @@ function TaskId({ id, isForeign }: { id: string; isForeign: boolean }) {
   );
 }
 
-/** An external node may call an agent of this service all the same. */
+/** True if this service has the Task; an external node may call an agent of this service. */
 async function hasTask(id: string, signal: AbortSignal): Promise<boolean> {
   return rpc('/a2a', 'GetTask', { id, historyLength: 0 }, signal).then(
     () => true,

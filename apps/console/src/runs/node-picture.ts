@@ -3,23 +3,23 @@ import type { Part } from '../api/task.js';
 import { END, isStep, QUESTION, TEXT, type WorkEvent, withWork } from '../transcript/work-event.js';
 import type { RunEvent } from './run-event.js';
 
-/** One start of a node. */
+/** An attempt of a node. */
 export interface Attempt {
   attempt: number;
   startedAt: string;
   finishedAt?: string;
   status: string;
-  /** Why it failed, where another one was made. */
+  /** Reason of its failure, if another attempt followed. */
   error?: string;
 }
 
-/** Why a node was never started. */
+/** Reason why a node was skipped. */
 export type SkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'canceled';
 
-/** How far a node has come with its list. */
+/** A node's list and its progress. */
 export interface ListPicture {
   items: readonly unknown[];
-  /** Entries by status. */
+  /** Number of entries by status. */
   counts: Readonly<Record<string, number>>;
 }
 
@@ -27,63 +27,63 @@ export interface ListPicture {
 export interface NodePicture {
   id: string;
   type: string;
-  /** Which of its instances, where it has several. */
+  /** Name of the instance, if the node has several. */
   instance?: string;
   status: string;
   attempts: readonly Attempt[];
   url?: string;
   taskId?: string;
-  /** What its agent asks, while it waits for an answer. */
+  /** Question of its agent, while it waits for an answer. */
   question?: string;
   asks?: Asked;
   error?: string;
-  /** What became of its Task when it was canceled. */
+  /** Outcome of canceling its Task. */
   outcome?: string;
-  /** Why it was never started. */
+  /** Reason why it was skipped. */
   because?: SkipReason;
-  /** When its next attempt is made. */
+  /** Time of its next attempt. */
   retryAt?: string;
-  /** Until when it waits. */
+  /** Time at which its wait ends. */
   until?: string;
-  /** What its agent says while it works, and what it has made so far. */
+  /** Agent's last status text, and its output so far. */
   progress?: Progress;
-  /** The steps of its agent in the last attempt, as far as it tells of them. */
+  /** Steps of its agent in the last attempt, as far as reported. */
   work?: readonly WorkEvent[];
-  /** Whether its fallback stands for its result. */
+  /** True if its fallback replaced its result. */
   fallback?: boolean;
-  /** The run that its result was taken over from. */
+  /** Id of the run whose result was reused. */
   origin?: string;
-  /** Of its edges with conditions, those that were taken. */
+  /** Indexes of its conditional edges that were taken. */
   taken?: readonly number[];
   list?: ListPicture;
 }
 
-/** How an answer is asked for. */
+/** The expected answer to a question. */
 export interface Asked {
-  /** A JSON Schema. */
+  /** JSON Schema of the answer. */
   form?: unknown;
   assignee?: string;
   deadline?: string;
-  /** What was wrong with the answer before. */
+  /** Problems of the previous answer. */
   violations?: readonly { path?: string; detail?: string; field?: string; description?: string }[];
 }
 
 export interface Progress {
   text?: string;
-  /** What it has made, joined. */
+  /** Text of its output so far. */
   made?: string;
 }
 
-/** A node after an event of its own. */
+/** Returns a node after an event about it. */
 export function nodeAfter(node: NodePicture, event: RunEvent): NodePicture {
   const after = changed(node, event);
   const work = workIn(event);
-  // What is no step belongs to a transcript that has begun.
+  // Events that are no step belong to a transcript that has begun.
   const isKept = work && (isStep(work.type) || (after.work?.length ?? 0) > 0);
   return isKept ? { ...after, work: withWork(after.work ?? [], work) } : after;
 }
 
-/** What an event of the run tells of the work of a node's agent. */
+/** Returns the transcript entry of an event, if it has one. */
 function workIn({ type, payload, timestamp: at }: RunEvent): WorkEvent | undefined {
   if (isStep(type)) return { type, payload, at };
   const chunk = type === 'node.progress' && !isOfTool(payload) ? chunkIn(payload) : undefined;
@@ -118,12 +118,12 @@ function changed(node: NodePicture, { type, payload, timestamp }: RunEvent): Nod
   }
 }
 
-/** True for what an agent says and makes that the node's own agent has called as a tool. */
+/** True for the progress of an agent that the node's agent called as a tool. */
 function isOfTool(payload: RunEvent['payload']): boolean {
   return payload['tool'] !== undefined;
 }
 
-/** A node after an event that tells of waiting, of lists, and of what is under way. */
+/** Returns a node after an event about waits, lists or progress. */
 function waitingAfter(
   node: NodePicture,
   { type, payload, timestamp }: Pick<RunEvent, 'type' | 'payload' | 'timestamp'>,
@@ -148,13 +148,13 @@ function waitingAfter(
   }
 }
 
-/** A node that runs no more, whose last attempt ends with it. */
+/** Returns a node that has ended, with the end of its last attempt. */
 export function ended(node: NodePicture, status: string, finishedAt: string): NodePicture {
   const { question: _question, asks: _asks, retryAt: _retryAt, until: _until, ...rest } = node;
   return { ...rest, status, attempts: lastAttempt(node, { status, finishedAt }) };
 }
 
-/** A list after one of its entries has another status. */
+/** Returns a list after the status of an entry has changed. */
 export function countedIn(list: ListPicture | undefined, before: string | undefined, after: string): ListPicture {
   const { items = [], counts = {} } = list ?? {};
   const next = { ...counts, [after]: (counts[after] ?? 0) + 1 };
@@ -169,7 +169,7 @@ function received(node: NodePicture, payload: RunEvent['payload']): NodePicture 
   return withStatus({ ...node, question: questionText(question as Part[]), ...form }, 'input-required');
 }
 
-/** What an agent asks in words; what it says beside them is for programs. */
+/** Returns a question's text; its other Parts are for programs and shown only if there is no text. */
 function questionText(question: readonly Part[]): string {
   const words = joinedParts(question).filter(({ text }) => text !== undefined);
   return partsText(words.length > 0 ? words : question);
@@ -221,7 +221,7 @@ function lastAttempt({ attempts }: NodePicture, members: Partial<Attempt>): read
   return last ? [...attempts.slice(0, -1), { ...last, ...members }] : attempts;
 }
 
-/** Of a payload, the members that are texts. */
+/** Returns the members of a payload that are texts. */
 export function texts<K extends string>(payload: RunEvent['payload'], ...keys: K[]): Partial<Record<K, string>> {
   const found = keys.filter((key) => typeof payload[key] === 'string');
   return Object.fromEntries(found.map((key) => [key, payload[key]])) as Partial<Record<K, string>>;

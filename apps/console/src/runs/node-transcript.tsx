@@ -6,8 +6,8 @@ import type { WorkEvent } from '../transcript/work-event.js';
 import type { NodePicture } from './node-picture.js';
 
 /**
- * What the agent of a node did. The run's events tell its steps; once its Task is known, that tells also every word
- * between them. It must be used for one node and Task alone: give it a key.
+ * Shows the agent's transcript: the steps from the run's events, and once its Task is read, the texts between them.
+ * The component needs a `key` per node and Task.
  */
 export function NodeTranscript({ node: { work, taskId, type } }: { node: NodePicture }) {
   if (!work) return null;

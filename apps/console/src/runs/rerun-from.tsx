@@ -6,7 +6,7 @@ import { CommandButton } from '../components/command-button.js';
 import { FieldError } from '../components/field.js';
 import { rerun } from './run-api.js';
 
-/** Starts a new run that begins with one instance; what came before it is taken over. */
+/** Shows a button that starts a new run from an instance; earlier results are reused. */
 export function RerunFrom({ runId, name }: { runId: string; name: string }) {
   const [, navigate] = useLocation();
   const action = useAction();

@@ -20,7 +20,7 @@ interface RerunMenuProps {
   picture: RunPicture;
 }
 
-/** What can be made of a run that has ended: always a new one, linked to it. */
+/** Shows the menu that reruns an ended run, as a new run linked to it. */
 export function RerunMenu({ run, picture }: RerunMenuProps) {
   const [, navigate] = useLocation();
   const action = useAction();

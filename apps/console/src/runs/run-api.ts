@@ -16,11 +16,11 @@ export interface RunSummary {
 
 export interface RunPage {
   runs: RunSummary[];
-  /** Empty on the last page. */
+  /** Token of the next page; empty on the last page. */
   nextPageToken: string;
 }
 
-/** What became of one child when its run was canceled. */
+/** Outcome for a child when its run was canceled. */
 export interface CanceledChild {
   node: string;
   instance?: string;
@@ -34,7 +34,7 @@ export interface Run extends RunSummary {
   contextId: string;
   inputs: Record<string, unknown>;
   result?: Artifact[];
-  /** The run that it was made of. */
+  /** Id of the run that it was rerun from. */
   origin?: string;
   children?: CanceledChild[];
 }
@@ -51,13 +51,13 @@ export interface NodeDetail {
   input?: Part[];
 }
 
-/** The workflow as a run began with it. */
+/** The workflow at the revision of the run. */
 export interface RunWorkflow extends RunGraph {
   name: string;
 }
 
 export interface RunFilter {
-  /** A piece of the workflow's name, or the beginning of the run's id. */
+  /** Part of the workflow's name, or the start of the run's id. */
   q: string;
   status: string;
 }
@@ -85,15 +85,19 @@ export function cancelRun(runId: string): Promise<unknown> {
   return call('POST', `/api/runs/${encodeURIComponent(runId)}/cancel`);
 }
 
-/** What a node that asks is told: a text, or data that fits its form. */
+/** Answer to a node's question: a text, or data that fits its form. */
 export type Answer = { text: string } | { data: unknown };
 
-/** @param node the node, or the instance of it that asks @throws ApiProblem; 422 where the answer does not fit the form */
+/**
+ * Answers a node's question.
+ * @param node the node, or its instance that asks
+ * @throws ApiProblem; 422 if the answer does not fit the form
+ */
 export function answerQuestion(runId: string, node: string, answer: Answer): Promise<unknown> {
   return call('POST', `/api/runs/${encodeURIComponent(runId)}/answers`, { body: { node, parts: [answer] } });
 }
 
-/** An instance of a node as a list shows it. */
+/** An instance of a node in a list. */
 export interface InstanceSummary {
   instance: string;
   node: string;
@@ -107,7 +111,7 @@ export interface InstanceSummary {
 
 export interface InstancePage {
   instances: InstanceSummary[];
-  /** Empty on the last page. */
+  /** Token of the next page; empty on the last page. */
   nextPageToken: string;
 }
 
@@ -122,23 +126,26 @@ export function listInstances(
   return get(`/api/runs/${encodeURIComponent(runId)}/instances?${search}`, signal);
 }
 
-/** What a new run takes from one that has ended. */
+/** Options of a rerun. */
 export interface Rerun {
-  /** Instances that are run anew, with all that comes after them. */
+  /** Instances to run again, with everything after them. */
   from?: string[];
-  /** Whether only what failed is run anew. */
+  /** True if only what failed runs again. */
   failed?: true;
   inputs?: Record<string, unknown>;
   revision?: string;
 }
 
-/** Starts a new run of what another one was made of; once, however often it is asked for under one key. @throws ApiProblem */
+/**
+ * Starts a rerun of an ended run; requests with the same key start a single run.
+ * @throws ApiProblem
+ */
 export function rerun(runId: string, body: Rerun, key: string): Promise<{ runId: string; origin: string }> {
   const headers = { 'idempotency-key': key };
   return call('POST', `/api/runs/${encodeURIComponent(runId)}/rerun`, { body, headers });
 }
 
-/** A run that was made of another one. */
+/** A rerun of another run. */
 export interface Fork {
   runId: string;
   createdAt: string;

@@ -12,7 +12,7 @@ import { type Shown, shownNode } from './run-scope.js';
 
 const LONGEST_NOTE = 26;
 
-/** What the card of a node shows of a run. */
+/** Returns what a node's card shows of a run. */
 export function runCard(picture: RunPicture, id: string, shown: Shown): Partial<CardData> {
   const node = shownNode(picture, id, shown);
   const defined = nodeById(picture.graph.nodes, id);
@@ -36,7 +36,7 @@ export function runCard(picture: RunPicture, id: string, shown: Shown): Partial<
   };
 }
 
-/** What a card says in place of how long it took. */
+/** Returns the text that a card shows in place of the elapsed time. */
 function noteOf(node: NodePicture): string | undefined {
   const { status, list, retryAt, until, progress, work, because, origin, asks } = node;
   if (status === 'skipped') return because && `Skipped: ${SKIPPED[because]}`;

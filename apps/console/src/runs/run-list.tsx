@@ -15,17 +15,17 @@ import { ResourceView } from '../components/resource-view.js';
 import { Elapsed, Time } from '../components/time.js';
 import { listRuns, RUN_STATUSES, type RunFilter, type RunPage, type RunSummary } from './run-api.js';
 
-/** Steps that change what the list shows. */
+/** Events that change what the list shows. */
 const CHANGES = new Set(['done', 'input.required', 'input.received', 'run.woken']);
-/** Characters that the service looks for. */
+/** Most characters of a search that the service accepts. */
 const LONGEST_SEARCH = 100;
-/** Characters of a run's inputs. */
+/** Characters of a run's inputs that are shown. */
 const LONGEST_INPUTS = 200;
-/** Has a quarter of the table, or what the other columns leave, whatever stands in it. */
+/** Classes of a column that takes at most a quarter of the table, whatever its content. */
 const SHORT = 'w-1/4 max-w-0! truncate';
 const SPACING_MS = 500;
 
-/** Runs of all workflows, the one that changed last first; live. */
+/** Shows the runs of all workflows, most recently updated first; live. */
 export function RunList() {
   const [search, setSearch] = useSearchParams();
   const filter: RunFilter = {
@@ -139,7 +139,7 @@ function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: b
   );
 }
 
-/** On a narrow window with the reason, which has no column there. */
+/** Shows the status, in a narrow window with the error, which has no column there. */
 function Status({ run: { status, error } }: { run: RunSummary }) {
   return (
     <>
@@ -149,7 +149,7 @@ function Status({ run: { status, error } }: { run: RunSummary }) {
   );
 }
 
-/** Its end tells runs apart: they begin with the time. */
+/** Shows the end of a run's id: ids begin with the time, so their ends differ. */
 function RunId({ id }: { id: string }) {
   return (
     <span title={id} className="font-mono text-xs whitespace-nowrap">
@@ -169,7 +169,7 @@ function endOf({ status, updatedAt }: RunSummary): string | undefined {
   return status === 'running' || status === 'input-required' ? undefined : updatedAt;
 }
 
-/** The first pages as one; each begins where the one before ended. */
+/** Fetches the first `count` pages as a single page. */
 async function fetchPages(filter: RunFilter, count: number, signal: AbortSignal): Promise<RunPage> {
   const runs: RunSummary[] = [];
   let token = '';

@@ -7,12 +7,12 @@ import { folded, pictureOf, type RunPicture } from './run-picture.js';
 
 export type LogConnection = 'connecting' | 'live' | 'lost' | 'ended';
 
-/** What a run's events reported so far. */
+/** State of a run, as its events reported so far. */
 export interface LogView {
   picture: RunPicture;
   lines: readonly ConsoleLine[];
   connection: LogConnection;
-  /** Why the events cannot be read at all. */
+  /** Error that prevents reading the events. */
   error?: unknown;
 }
 
@@ -20,8 +20,9 @@ export interface LogView {
 const COLLECT_MS = 50;
 
 /**
- * Reads a run's events from the first one, and again from the last one read whenever the connection breaks, until the run
- * has ended: nothing is lost and nothing comes twice.
+ * Follows a run's events from the first one until the run has ended.
+ * - A broken connection resumes after the last event.
+ * - No event is lost or repeated.
  */
 export class RunLog {
   #view: LogView;
@@ -44,14 +45,14 @@ export class RunLog {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Begins to read, until the returned function is called. */
+  /** Starts reading, until the returned function is called. */
   start(): () => void {
     const stop = new AbortController();
     void this.#read(stop.signal);
     return () => stop.abort();
   }
 
-  /** Never rejects. */
+  /** Reads events until the run has ended or the signal aborts. Never rejects. */
   async #read(signal: AbortSignal): Promise<void> {
     for (let failures = 1; !signal.aborted && !this.#hasEnded(); failures += 1) {
       try {
@@ -105,7 +106,7 @@ export class RunLog {
   }
 }
 
-/** The service has answered, and another attempt would be answered the same. */
+/** True if the service refused and a retry would get the same answer. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiProblem && error.status >= 400 && error.status < 500 && error.status !== 429;
 }

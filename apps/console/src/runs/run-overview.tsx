@@ -17,10 +17,10 @@ interface RunOverviewProps {
   onSelect: (name: string) => void;
 }
 
-/** So many questions are shown at once; the inbox has them all. */
+/** Number of questions shown at once; the inbox has all of them. */
 const MOST_QUESTIONS = 10;
 
-/** The run as a whole: its result, or why it has none yet, what it asks, and how far it is. */
+/** Shows the run as a whole: its result or the reason why it has none, its questions, and its progress. */
 export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
   const { status, nodes } = picture;
   const resource = useResource(`${run.runId} ${status}`, (signal) => getRun(run.runId, signal));
@@ -78,7 +78,7 @@ export function Cause({ status, children }: { status: string; children: string }
   );
 }
 
-/** The run that it was made of, and those that were made of it. */
+/** Shows links to the run that it was rerun from, and to its reruns. */
 function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }) {
   const forks = useResource(`${runId} ${ended}`, async (signal) => (ended ? listForks(runId, signal) : []));
   const list = forks.data ?? [];

@@ -4,7 +4,7 @@ import { ResourceView } from '../components/resource-view.js';
 import { getRunWorkflow } from './run-api.js';
 import { RunView } from './run-view.js';
 
-/** One run, and the node of it that is looked at. */
+/** Shows a run and its selected node. */
 export function RunPage({ runId, node }: { runId: string; node: string | undefined }) {
   const workflow = useResource(runId, (signal) => getRunWorkflow(runId, signal));
   return (

@@ -6,22 +6,22 @@ import { isNotBefore, loopKey, nameOf, placeOf } from './instance-name.js';
 import { countedIn, ended, nodeAfter, type NodePicture, type SkipReason, texts } from './node-picture.js';
 import type { RunEvent } from './run-event.js';
 
-/** The workflow as the run began with it. */
+/** The workflow at the revision of the run. */
 export interface RunGraph extends Badged {
   onFailure?: string;
   language?: number;
   deadline?: string;
 }
 
-/** One run of a loop. */
+/** A run of a loop. */
 export interface LoopPicture {
-  /** The newest one; they count from 1. */
+  /** Newest iteration; iterations count from 1. */
   iteration: number;
-  /** Why it repeats no more: `exit_when`, `max`, `failure`; absent while it goes on. */
+  /** Reason why the loop ended: `exit_when`, `max`, `failure`; missing while it repeats. */
   reason?: string;
-  /** When its next iteration begins, where it pauses before. */
+  /** Start of the next iteration, if the loop pauses before it. */
   at?: string;
-  /** Of the edges out of it with conditions, those that were taken. */
+  /** Indexes of the conditional edges out of the loop that were taken. */
   taken?: readonly number[];
 }
 
@@ -32,17 +32,17 @@ export interface RunPicture {
   startedAt?: string;
   finishedAt?: string;
   error?: { node?: string; message: string };
-  /** By id each node, in its newest iteration; of one that goes through a list, the whole of it. */
+  /** Nodes by id, each in its newest iteration; a node with a list as a whole. */
   nodes: ReadonlyMap<string, NodePicture>;
-  /** By name every instance that is none of a plain node: iterations, entries of lists. */
+  /** Instances by name, except those of plain nodes: iterations and entries of lists. */
   instances: ReadonlyMap<string, NodePicture>;
-  /** By `loopKey`. */
+  /** Runs of loops, by `loopKey`. */
   loops: ReadonlyMap<string, LoopPicture>;
-  /** By the place of an edge, why its condition could not be decided. */
+  /** Errors of conditions that could not be evaluated, by the edge's index. */
   edgeErrors: ReadonlyMap<number, string>;
-  /** Until when nothing happens: a time, or an answer. */
+  /** Set while the run waits for an answer, or for the time `until`. */
   parked?: { until?: string };
-  /** How it will end, while the nodes of its end run. */
+  /** Outcome of the run, while its exit nodes run. */
   ending?: string;
 }
 
@@ -58,7 +58,7 @@ export function pictureOf(graph: RunGraph): RunPicture {
   };
 }
 
-/** The picture after some more events. The same events always give the same picture. */
+/** Applies events to a picture. The same events always give the same picture. */
 export function folded(picture: RunPicture, events: readonly RunEvent[]): RunPicture {
   const next: Draft = {
     ...picture,
@@ -95,7 +95,7 @@ function takeNodeEvent(run: Draft, id: string, event: RunEvent): void {
   set(run, name, nodeAfter(before ?? pending(known, name), event));
 }
 
-/** Puts an instance where it belongs, and counts it where it is an entry of a list. */
+/** Stores an instance; an entry of a list is counted in its list as well. */
 function set(run: Draft, name: string, node: NodePicture): void {
   const place = placeOf(name);
   const before = run.instances.get(name)?.status;
@@ -114,7 +114,7 @@ function set(run: Draft, name: string, node: NodePicture): void {
   if (newest && isNotBefore(place.path, placeOf(newest.instance ?? node.id).path)) run.nodes.set(node.id, node);
 }
 
-/** The loops around a node that runs have come at least as far. */
+/** Raises the loops around a running node to at least its iteration. */
 function reach(run: Draft, node: string, path: readonly number[]): void {
   if (path.length === 0) return;
   for (const [depth, loop] of loopsAround(run.graph.edges, node).entries()) {
@@ -128,7 +128,7 @@ function reach(run: Draft, node: string, path: readonly number[]): void {
 const OF_LOOPS = new Set(['edge.error', 'loop.next', 'loop.ended']);
 
 function takeLoopEvent(run: Draft, { type, payload }: RunEvent): void {
-  // Steps of agents elsewhere may say anything.
+  // Events of remote agents may carry anything.
   if (!OF_LOOPS.has(type)) return;
   const { edge, path = [], iteration, taken } = payload;
   if (typeof edge !== 'number') return;
@@ -173,7 +173,10 @@ function takeRunEvent(run: Draft, event: RunEvent): void {
   }
 }
 
-/** In a workflow that can take care of failures, only the end says which one nothing took care of. */
+/**
+ * Sets the run's error in a plain workflow. In other workflows only the end of the run tells which failure was not
+ * handled.
+ */
 function takeFailure(run: Draft, node: string, { payload }: RunEvent): void {
   if (!isPlain(run.graph)) return;
   const { message, error = 'It failed.' } = texts(payload, 'message', 'error');
@@ -193,7 +196,7 @@ function skip(run: Draft, payload: RunEvent['payload']): void {
   }
 }
 
-/** Without `continue` no other node is started; with it only what follows from the failed one is not. */
+/** Skips pending nodes after a failure: with `continue` only those that follow the failed node, else all. */
 function skipAfter({ graph, nodes }: Draft, failed: string): void {
   const skipped = graph.onFailure === 'continue' ? descendants(graph, failed) : nodes.keys();
   for (const id of skipped) {
@@ -202,7 +205,7 @@ function skipAfter({ graph, nodes }: Draft, failed: string): void {
   }
 }
 
-/** What an ended run left behind was never started, or stopped with it. */
+/** Ends the remaining nodes of an ended run: pending nodes are skipped, running ones canceled. */
 function settle({ nodes, instances }: Draft, at: string): void {
   for (const map of [nodes, instances]) {
     for (const [name, node] of map) {
@@ -223,7 +226,7 @@ const CONTROLS = ['branch', 'join', 'each', 'retry', 'timeout', 'fallback', 'out
 
 const plain = new WeakMap<RunGraph, boolean>();
 
-/** Whether a workflow says nothing of what its log would then tell: what is skipped follows from what failed. */
+/** True if a workflow uses no control feature: its log then does not report skips, which follow from the failures. */
 export function isPlain(graph: RunGraph): boolean {
   const known = plain.get(graph);
   if (known !== undefined) return known;

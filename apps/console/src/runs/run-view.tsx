@@ -28,7 +28,7 @@ interface RunViewProps {
   selected: string | undefined;
 }
 
-/** A run as it goes: its graph and timeline, one of its nodes, and the console below. */
+/** Shows a run, live: its graph and timeline, the details of a node, and the console below. */
 export function RunView({ runId, workflow, selected }: RunViewProps) {
   const { picture, lines, connection, error } = useRunLog(runId, workflow);
   const [, navigate] = useLocation();
@@ -36,13 +36,13 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
   const shown = useMemo(() => shownWith(picture, selected, stepped), [picture, selected, stepped]);
   const select = (name: string | undefined): void => {
     const search = withoutEdge(location.search);
-    // Nothing or another node: the iterations that were looked at stay in view.
+    // Keep the shown iterations when the selection changes.
     setStepped(shown);
     navigate(`/${encodeURIComponent(runId)}${name === undefined ? '' : `/nodes/${encodeURIComponent(name)}`}${search}`);
   };
   const show = (key: string, iteration: number): void => {
     const next = new Map(shown).set(key, iteration);
-    // Who goes to the newest iteration follows the run again.
+    // Stepping to the newest iteration follows the run again.
     if (picture.loops.get(key)?.iteration === iteration) next.delete(key);
     setStepped(next);
     const instance = selected === undefined ? undefined : placeOf(selected);
@@ -101,22 +101,22 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
   );
 }
 
-/** The instance that the address names; of a node without more, the one that is looked at. */
+/** Returns the instance that the address names; for a bare node id, the shown instance. */
 function selectedNode(picture: RunPicture, name: string, shown: Shown) {
   const { path, index, node } = placeOf(name);
   return path.length > 0 || index !== undefined ? instanceOf(picture, name) : shownNode(picture, node, shown);
 }
 
 interface RunEdges {
-  /** How each has settled; empty where the workflow leaves nothing to choose. */
+  /** State of each edge; empty if the workflow has no choices. */
   states: readonly EdgeState[];
-  /** The place of the one that the address names. */
+  /** Index of the edge that the address names. */
   selected: number | undefined;
-  /** Looks at one, by its id; absent where there is nothing to say of edges. */
+  /** Selects an edge by its id; missing if edges have no details. */
   select?: (id: string) => void;
 }
 
-/** How the edges of a run have settled, and the one that is looked at. */
+/** Returns the states of a run's edges, and the selected one. */
 function useEdges(picture: RunPicture, shown: Shown, runId: string): RunEdges {
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
@@ -142,7 +142,7 @@ function withoutEdge(search: string): string {
 
 interface PicturesProps {
   picture: RunPicture;
-  /** A node's id. */
+  /** Id of the selected node. */
   selected: string | undefined;
   edges: RunEdges;
   shown: Shown;
@@ -150,7 +150,7 @@ interface PicturesProps {
   onShow: (key: string, iteration: number) => void;
 }
 
-/** The graph and the timeline, one of them at a time; the address says which. */
+/** Shows the graph or the timeline, as the address says. */
 function Pictures({ picture, selected, edges, shown, onSelect, onShow }: PicturesProps) {
   const [search, setSearch] = useSearchParams();
   const view = search.get('view') === 'timeline' ? 'timeline' : 'graph';

@@ -2,7 +2,7 @@ import { Route, Switch } from 'wouter';
 import { RunList } from './run-list.js';
 import { RunPage } from './run-page.js';
 
-/** Runs: all of them, and one as it goes. */
+/** Shows the list of runs, or one run. */
 export function View() {
   return (
     <Switch>

@@ -10,7 +10,7 @@ interface FormBuilderProps {
   onChange: (fields: FormField[]) => void;
 }
 
-/** The fields of a form, to be added, changed, moved and removed. */
+/** Shows the fields of a form, to add, change, move and remove them. */
 export function FormBuilder({ fields, onChange }: FormBuilderProps) {
   const set = (at: number, members: Partial<FormField>): void =>
     onChange(fields.map((field, index) => (index === at ? { ...field, ...members } : field)));
@@ -86,7 +86,7 @@ interface NameFieldProps {
   onChange: (name: string) => void;
 }
 
-/** A name is taken over where it is one, and no other field has it. */
+/** Shows the input for a field's name; a name is applied if it is not empty and not taken. */
 function NameField({ name, taken, onChange }: NameFieldProps) {
   const [text, setText] = useState(name);
   const fault =
@@ -113,7 +113,7 @@ interface ChoicesFieldProps {
   onChange: (choices: string[]) => void;
 }
 
-/** Texts to choose from, one in each line. */
+/** Shows an input for choices, one per line. */
 export function ChoicesField({ choices, onChange }: ChoicesFieldProps) {
   const [text, setText] = useState(() => choices.join('\n'));
   return (

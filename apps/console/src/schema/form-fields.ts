@@ -1,6 +1,6 @@
 import { isRequired, isSchema, type JsonSchema } from './json-schema.js';
 
-/** What a field of a form may be. */
+/** Kinds of a form field, with their labels. */
 export const FIELD_KINDS = {
   text: 'Text',
   number: 'Number',
@@ -13,7 +13,7 @@ export const FIELD_KINDS = {
 
 export type FieldKind = keyof typeof FIELD_KINDS;
 
-/** A field of a form, as a person builds it. */
+/** A field of a form in the form builder. */
 export interface FormField {
   name: string;
   kind: FieldKind;
@@ -35,7 +35,7 @@ export const NEW_FIELD: FormField = {
 const OF_OBJECT = new Set(['type', 'properties', 'required', 'title', 'description', '$schema']);
 const OF_FIELD = new Set(['type', 'title', 'description', 'enum', 'format', 'items']);
 
-/** The fields of an object's schema; `undefined` where it says what no list of fields says. */
+/** Returns the fields of an object's schema; `undefined` if a list of fields cannot express it. */
 export function fieldsOf(schema: unknown): FormField[] | undefined {
   if (schema === undefined) return [];
   if (!isSchema(schema) || schema.type !== 'object' || hasOther(schema, OF_OBJECT)) return undefined;
@@ -46,7 +46,7 @@ export function fieldsOf(schema: unknown): FormField[] | undefined {
   return fields.every((it) => it !== undefined) ? fields : undefined;
 }
 
-/** The schema of an object with these fields; what else the schema said of the object stays. */
+/** Returns the schema of an object with these fields; other keywords of the last schema are preserved. */
 export function schemaOf(fields: readonly FormField[], last: unknown): JsonSchema {
   const { properties: _properties, required: _required, ...rest } = isSchema(last) ? last : {};
   const required = fields.filter((field) => field.required).map(({ name }) => name);
@@ -58,19 +58,19 @@ export function schemaOf(fields: readonly FormField[], last: unknown): JsonSchem
   };
 }
 
-/** What a whole value is, as a person says it: one field without a name, `fields` of an object, or what neither says. */
+/** Returns the kind of a whole value: a field's kind, `any`, `fields` of an object, or `json` for anything else. */
 export function wholeKind(schema: unknown): FieldKind | 'any' | 'fields' | 'json' {
   if (schema === undefined) return 'any';
   if (fieldsOf(schema)) return 'fields';
   return (isSchema(schema) ? fieldOf(schema)?.kind : undefined) ?? 'json';
 }
 
-/** The schema of a value that is one field. */
+/** Returns the schema of a value that is a single field. */
 export function wholeSchema(kind: FieldKind, choices: readonly string[] = []): JsonSchema {
   return memberOf({ ...NEW_FIELD, kind, choices });
 }
 
-/** A name that no other field has. */
+/** Returns an unused field name. */
 export function freeName(fields: readonly FormField[]): string {
   const taken = new Set(fields.map(({ name }) => name));
   for (let number = 1; ; number += 1) if (!taken.has(`field${number}`)) return `field${number}`;

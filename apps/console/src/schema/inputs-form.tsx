@@ -8,11 +8,11 @@ interface InputsFormProps {
   nodes: readonly GraphNode[];
   values: InputValues;
   onChange: (values: InputValues) => void;
-  /** What the service found wrong, by its path: `inputs.topic`, `inputs.order.items[2]`. */
+  /** Returns the service's error at a path such as `inputs.topic` or `inputs.order.items[2]`. */
   errorAt: (path: string) => string | undefined;
 }
 
-/** Asks for the inputs of a run: each as its schema says, or as a text. */
+/** Shows an input for each input node of a run, by its schema or as a text. */
 export function InputsForm({ nodes, values, onChange, errorAt }: InputsFormProps) {
   return nodes.map((node) => {
     const { id } = node;
@@ -59,7 +59,7 @@ function descriptionOf({ config }: GraphNode): string | undefined {
   return typeof said === 'string' && said !== '' ? said : undefined;
 }
 
-/** Its description, and its default, for which there is no other place. */
+/** Adds a node's description and default to its schema's description. */
 function withHint(schema: JsonSchema, node: GraphNode): JsonSchema {
   const [said, byDefault] = [schema.description ?? descriptionOf(node), defaultOf(node)];
   const words = [said, byDefault !== undefined && `Where nothing is given: ${byDefault}`].filter(Boolean);

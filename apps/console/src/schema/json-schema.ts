@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as a form can be made of it. */
+/** A JSON Schema, as far as forms support it. */
 export interface JsonSchema {
   type?: string | string[];
   title?: string;
@@ -21,10 +21,10 @@ export interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-/** What a value is asked for with. */
+/** Kind of the control for a value. */
 export type InputKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'object' | 'list' | 'json';
 
-/** What stands for a schema that is none, or could not be read. */
+/** Schema in place of one that is invalid or cannot be resolved. */
 const ANYTHING: JsonSchema = {};
 const MOST_REFERENCES = 20;
 
@@ -32,7 +32,7 @@ export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A schema without the `$ref` that it begins with; references lead into the schema that it is a part of. */
+/** Resolves the `$ref` of a schema against the root schema. */
 export function resolved(schema: JsonSchema, root: JsonSchema): JsonSchema {
   let at = schema;
   for (let count = 0; at.$ref !== undefined; count += 1) {
@@ -44,7 +44,7 @@ export function resolved(schema: JsonSchema, root: JsonSchema): JsonSchema {
   return at;
 }
 
-/** How a value is asked for; `json` where no simpler way says all that the schema allows. */
+/** Returns the kind of control for a schema; `json` if no simpler one covers it. */
 export function inputKind(schema: JsonSchema): InputKind {
   const { type, properties, items } = schema;
   if (choicesOf(schema)) return 'choice';
@@ -55,13 +55,13 @@ export function inputKind(schema: JsonSchema): InputKind {
   return 'json';
 }
 
-/** The values that a schema names one by one. */
+/** Returns the values that a schema enumerates, if any. */
 export function choicesOf({ enum: values, const: only }: JsonSchema): unknown[] | undefined {
   if (Array.isArray(values) && values.length > 0) return values;
   return only === undefined ? undefined : [only];
 }
 
-/** What a form begins with; `undefined` for nothing. */
+/** Returns the initial value of a form; `undefined` for none. */
 export function initialValue(schema: JsonSchema, root: JsonSchema, required = true): unknown {
   const of = resolved(schema, root);
   if (of.default !== undefined) return of.default;

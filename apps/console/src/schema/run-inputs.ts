@@ -1,10 +1,10 @@
 import type { GraphNode } from '../graph/graph.js';
 import { initialValue, isSchema, type JsonSchema } from './json-schema.js';
 
-/** What a run is asked to begin with, by the node's id; what is missing was not given. */
+/** Inputs of a run by node id; missing if not given. */
 export type InputValues = Readonly<Record<string, unknown>>;
 
-/** What an input has to fit; `undefined` for one that takes any text. */
+/** Returns the schema of an input node; `undefined` if it takes any text. */
 export function schemaOfInput({ config }: GraphNode): JsonSchema | undefined {
   const schema = config['schema'];
   return isSchema(schema) && Object.keys(schema).length > 0 ? schema : undefined;
@@ -14,7 +14,7 @@ export function mayBeLeftOut({ config }: GraphNode): boolean {
   return config['optional'] === true || config['default'] !== undefined;
 }
 
-/** What the form of some inputs begins with: what an earlier run had, else what their schemas say. */
+/** Returns the initial inputs of a form: those of an earlier run, else the schema's initial values. */
 export function firstInputs(nodes: readonly GraphNode[], earlier: InputValues = {}): InputValues {
   const values = nodes.map((node) => {
     const schema = schemaOfInput(node);
@@ -24,7 +24,7 @@ export function firstInputs(nodes: readonly GraphNode[], earlier: InputValues = 
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** What is sent of them: an input that takes any text is given as an empty one, unless it may be left out. */
+/** Returns the inputs to send. An input without a schema is sent as an empty text, unless it may be omitted. */
 export function givenInputs(nodes: readonly GraphNode[], values: InputValues): Record<string, unknown> {
   const given = nodes.map((node) => {
     const value = values[node.id];
@@ -35,7 +35,7 @@ export function givenInputs(nodes: readonly GraphNode[], values: InputValues): R
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
-/** What another run is sent of them, with what the earlier one was given beside them. */
+/** Returns the inputs to send for a rerun, with the earlier run's inputs that the form does not show. */
 export function rerunInputs(
   nodes: readonly GraphNode[],
   earlier: InputValues,

@@ -9,7 +9,7 @@ interface SchemaFieldProps {
   label: string;
   hint?: ReactNode;
   value: unknown;
-  /** Whether it is a form: an object, or nothing. */
+  /** True if it is the schema of a form: an object, or none. */
   form?: boolean;
   onChange: (schema: unknown) => void;
 }
@@ -20,7 +20,7 @@ const ANYTHING = { any: 'Anything' };
 const FORM = { any: 'Any text', fields: 'A form with fields', json: 'A JSON Schema' };
 const WHOLE = { ...ANYTHING, ...FIELD_KINDS, fields: 'An object with fields', json: 'A JSON Schema' };
 
-/** A JSON Schema as a person builds it: of one value, or of an object with fields; what is more than that as JSON. */
+/** Shows a builder for a JSON Schema: of one value, or of an object with fields; anything else as JSON. */
 export function SchemaField({ label, hint, value, form = false, onChange }: SchemaFieldProps) {
   const [asJson, setAsJson] = useState(false);
   const kind = asJson ? 'json' : wholeKind(value);

@@ -5,18 +5,18 @@ import { BooleanInput, ChoiceInput, JsonInput, ListInput, NumberInput, TextInput
 
 export interface SchemaInputProps {
   schema: JsonSchema;
-  /** What `$ref` leads into. */
+  /** Schema that `$ref` refers to. */
   root: JsonSchema;
   label: string;
   value: unknown;
-  /** `undefined`: nothing was given. */
+  /** Called with the new value; `undefined` for none. */
   onChange: (value: unknown) => void;
   required?: boolean;
-  /** What the service found wrong with the value, by the path from here on: `''`, `.items[2].id`. */
+  /** Returns the service's error at a path relative to this value: `''`, `.items[2].id`. */
   errorAt?: ((path: string) => string | undefined) | undefined;
 }
 
-/** Asks for a value that fits a schema; what the schema says in ways that no form knows is asked for as JSON. */
+/** Shows an input for a schema; JSON if no form covers it. */
 export function SchemaInput(props: SchemaInputProps) {
   const { root, label, value, onChange, required = true, errorAt } = props;
   const schema = resolved(props.schema, root);
@@ -73,12 +73,12 @@ export function SchemaInput(props: SchemaInputProps) {
 }
 
 interface ObjectInputProps extends SchemaInputProps {
-  /** What the object is called. */
+  /** Name of the object. */
   name: string;
   required: boolean;
 }
 
-/** An object, by its members; one that may be left out has them only where it is given. */
+/** Shows an object's members; if optional, only once it is given. */
 function ObjectInput({ schema, root, name: called, label, value, required, onChange, errorAt }: ObjectInputProps) {
   const isGiven = required || value !== undefined;
   const members = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;

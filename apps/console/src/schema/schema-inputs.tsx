@@ -16,7 +16,7 @@ interface TypedProps extends LeafProps {
 }
 
 const FORMATS: Readonly<Record<string, string>> = { date: 'date', email: 'email', uri: 'url', time: 'time' };
-/** A text that may be longer gets room for several lines. */
+/** Maximum length up to which a text gets a single line. */
 const ONE_LINE = 80;
 
 export function TextInput({ field, schema, value, required, onChange }: TypedProps) {
@@ -64,7 +64,7 @@ export function BooleanInput({ field: { label, hint, error }, value, onChange }:
   );
 }
 
-/** A number; while the text is none, nothing is given. */
+/** Shows an input for a number; an invalid text gives `undefined`. */
 export function NumberInput({ field, schema, value, required, onChange }: TypedProps) {
   const [text, setText] = useState(() => (typeof value === 'number' ? String(value) : ''));
   return (
@@ -94,10 +94,10 @@ interface ChoiceInputProps extends LeafProps {
   required: boolean;
 }
 
-/** So many values are shown side by side; more of them as a list to open. */
+/** Number of values up to which they are shown as radio buttons. */
 const FEW = 4;
 
-/** One of several values. */
+/** Shows a choice between values. */
 export function ChoiceInput({ field, value, choices, required, onChange }: ChoiceInputProps) {
   const at = choices.findIndex((choice) => JSON.stringify(choice) === JSON.stringify(value));
   if (choices.length <= FEW && required) return <Buttons field={field} at={at} choices={choices} onChange={onChange} />;
@@ -160,13 +160,13 @@ function wordOf(choice: unknown): string {
 
 interface ListInputProps extends Omit<LeafProps, 'onChange'> {
   onChange: (items: readonly unknown[]) => void;
-  /** What the list is called. */
+  /** Name of the list. */
   name: string;
   newItem: unknown;
   children: (item: unknown, index: number, change: (item: unknown) => void) => ReactNode;
 }
 
-/** A list whose entries are asked for one by one. */
+/** Shows an input for each entry of a list. */
 export function ListInput({ name, field: { label, hint, error }, value, newItem, onChange, children }: ListInputProps) {
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   return (
@@ -198,7 +198,7 @@ export function ListInput({ name, field: { label, hint, error }, value, newItem,
   );
 }
 
-/** Any JSON; what is none is reported, counts as nothing given, and holds the form up that it is in. */
+/** Shows an input for any JSON. Invalid JSON is reported, gives `undefined`, and blocks submission of its form. */
 export function JsonInput({ field, value, onChange }: LeafProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const [fault, setFault] = useState<string>();
