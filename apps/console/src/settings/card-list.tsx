@@ -22,7 +22,7 @@ export function standing({ status, blocked }: Pick<PinnedCard, 'status' | 'block
   return status === 'pinned' ? 'as pinned' : blocked ? 'changed, blocked' : 'changed';
 }
 
-/** The cards of agents that were called, as they were pinned; those that have changed since may be accepted. */
+/** Shows the pinned cards of agents that were called. */
 export function CardList() {
   const [search, setSearch] = useSearchParams();
   const status = search.get('status') ?? '';

@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<Change>[] = [
   { title: 'After', cell: ({ after }) => said(after), className: 'break-words' },
 ];
 
-/** One pinned card: what has changed in it, whether that is accepted, and the card itself. */
+/** Shows a pinned card: its changes, a button to accept them, and the card itself. */
 export function CardPage({ id }: { id: string }) {
   const path = `/api/agent-cards/${encodeURIComponent(id)}`;
   const card = useResource(id, (signal) => get<CardDetail>(path, signal));

@@ -8,14 +8,14 @@ interface CredentialFieldProps {
   error: string | undefined;
 }
 
-/** The credentials that are kept; one that is named and not kept is among them. */
+/** Shows a choice of the stored credentials; a chosen name that is not stored is included. */
 export function CredentialField({ hint, chosen, error }: CredentialFieldProps) {
   const kept = useResource('credentials', listCredentials);
   const names = new Set([...(kept.data ?? []).map(({ name }) => name), ...(chosen === undefined ? [] : [chosen])]);
   return (
     <Field label="Credential" hint={hint} error={error}>
       {(id) => (
-        // What is kept comes later than the form: only then is there what it chooses from.
+        // The list loads after the form: the key remounts the choice, so that its default applies.
         <Select id={id} name="auth" key={names.size} defaultValue={chosen}>
           <option value="">none</option>
           {[...names].map((name) => (

@@ -4,15 +4,15 @@ export interface CredentialField {
   name: string;
   label: string;
   hint?: string;
-  /** Typed unseen, and never shown again. */
+  /** True if the input is masked and the value is never shown again. */
   secret?: true;
   optional?: true;
   options?: readonly string[];
-  /** Several, with commas between them. */
+  /** True for a comma-separated list. */
   list?: true;
 }
 
-/** What each kind of credential is made of. */
+/** Fields of each kind of credential. */
 export const FIELDS: Readonly<Record<CredentialKind, readonly CredentialField[]>> = {
   'api-key': [
     { name: 'value', label: 'Key', secret: true },
@@ -34,7 +34,7 @@ export const FIELDS: Readonly<Record<CredentialKind, readonly CredentialField[]>
   ],
 };
 
-/** The credential that a form says. */
+/** Returns the credential of a form. */
 export function credentialBody(kind: CredentialKind, fields: FormData): object {
   const shared: CredentialField[] = [
     { name: 'name', label: '' },
@@ -43,7 +43,7 @@ export function credentialBody(kind: CredentialKind, fields: FormData): object {
   const given = [...shared, ...FIELDS[kind]].flatMap(({ name, list, secret }) => {
     const typed = fields.get(name);
     if (typeof typed !== 'string') return [];
-    // A secret is what was typed, spaces and all.
+    // A secret keeps the spaces that were typed.
     const text = secret ? typed : typed.trim();
     if (text === '') return [];
     return [[name, list ? text.split(',').flatMap((it) => (it.trim() === '' ? [] : [it.trim()])) : text]];

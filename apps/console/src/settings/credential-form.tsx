@@ -13,7 +13,7 @@ import { type Credential, type CredentialKind, keep, KINDS } from './settings-ap
 
 const UP = { label: 'Credentials', href: '~/settings/credentials' };
 
-/** A form that adds a credential. */
+/** Shows the form that adds a credential. */
 export function NewCredential() {
   return (
     <>
@@ -23,7 +23,7 @@ export function NewCredential() {
   );
 }
 
-/** One credential, to be replaced with its secret, or removed. */
+/** Shows a credential, to replace it with its secret, or to remove it. */
 export function EditCredential({ name }: { name: string }) {
   const path = `/api/credentials/${encodeURIComponent(name)}`;
   const credential = useResource(name, (signal) => get<Credential>(path, signal));
@@ -83,7 +83,7 @@ interface KindFieldsProps {
   errorAt: (path: string) => string | undefined;
 }
 
-/** What the kind asks for, as it is kept; but secrets, which are typed anew. */
+/** Shows the fields of a kind with their stored values, except secrets, which must be typed again. */
 function KindFields({ kind, credential, errorAt }: KindFieldsProps) {
   const kept = credential as Readonly<Record<string, unknown>> | undefined;
   return FIELDS[kind].map(({ name, label, hint, secret, optional, options }) => {

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Credential>[] = [
 
 const keyOf = ({ name }: Credential): string => name;
 
-/** What proves to agents and models elsewhere who calls; never the secrets. */
+/** Shows the credentials for agents and models elsewhere, never their secrets. */
 export function CredentialList() {
   const credentials = useResource('credentials', listCredentials);
   return (

@@ -15,10 +15,10 @@ import { SettingsPage } from './settings-page.js';
 
 const keyOf = ({ id }: StoredFile): string => id;
 
-/** The caller's own files: uploaded, saved and deleted. */
+/** Shows the caller's own files, with buttons to upload, save and delete them. */
 export function FileList() {
   const action = useAction();
-  // A list that was changed here begins with its first page: rows of the old one may be gone.
+  // A change here restarts the list at its first page: rows of the old list may be gone.
   const [changes, setChanges] = useState(0);
   const picker = useRef<HTMLInputElement>(null);
   const pages = usePages(String(changes), keyOf, async (pageToken, signal) => {

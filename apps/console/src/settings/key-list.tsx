@@ -16,7 +16,9 @@ const SCOPES = ['agents', 'workflows', 'admin'];
 
 const keyOf = ({ id }: Key): string => id;
 
-/** The keys of callers: made, replaced and revoked. A key is shown once, when it is made. */
+/**
+ * Shows the callers' keys, with buttons to create, replace and revoke them. A key is shown once, when it is created.
+ */
 export function KeyList() {
   const keys = useResource('keys', listKeys);
   const action = useAction();

@@ -12,7 +12,7 @@ import { keep } from './settings-api.js';
 
 const UP = { label: 'MCP servers', href: '~/settings/mcp-servers' };
 
-/** A form that adds an MCP server. */
+/** Shows the form that adds an MCP server. */
 export function NewMcpServer() {
   return (
     <>
@@ -22,9 +22,9 @@ export function NewMcpServer() {
   );
 }
 
-/** One MCP server, to be changed; what was pinned of its tools stays. */
+/** Shows the form that changes an MCP server; its pinned tools stay. */
 export function EditMcpServer({ name }: { name: string }) {
-  // Of the list, which asks no server anything.
+  // The list does not call the servers.
   const server = useResource(name, async (signal) => {
     const found = (await listMcpServers(signal)).find((it) => it.name === name);
     return found ?? get<McpServer>(`/api/mcp-servers/${encodeURIComponent(name)}`, signal);

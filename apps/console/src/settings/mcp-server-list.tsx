@@ -9,7 +9,7 @@ import { StatusBadge } from '../components/status-badge.js';
 import { getMcpServer, listMcpServers, type McpServer } from '../api/mcp-servers.js';
 import { SettingsPage } from './settings-page.js';
 
-/** So many servers are asked while a list of them is looked at; of the others it shows what is known. */
+/** Number of servers that are called while the list is open; the others show their last known state. */
 const MOST_ASKED = 20;
 
 type Row = McpServer & { isAsked: boolean };
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Row>[] = [
 
 const keyOf = ({ name }: Row): string => name;
 
-/** The MCP servers whose tools agents and tool nodes may call, each asked how it is. */
+/** Shows the MCP servers whose tools agents and tool nodes may call, with their current status. */
 export function McpServerList() {
   const servers = useResource('mcp-servers', async (signal) =>
     (await listMcpServers(signal)).map((it, index) => ({ ...it, isAsked: index < MOST_ASKED })),
@@ -58,7 +58,7 @@ export function McpServerList() {
   );
 }
 
-/** How it is now; until it has answered, what was known before. */
+/** Shows a server's current status; until it answers, its last known status. */
 function Standing({ row: { name, status, isAsked } }: { row: Row }) {
   const { data, error } = useResource(`${name} ${isAsked}`, async (signal) =>
     isAsked ? getMcpServer(name, signal) : undefined,

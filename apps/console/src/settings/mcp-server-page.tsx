@@ -17,7 +17,7 @@ import { ToolChanges } from './tool-changes.js';
 
 const UP = { label: 'MCP servers', href: '~/settings/mcp-servers' };
 
-/** One MCP server, asked now: how it is, what has changed about its tools and waits to be accepted, and the tools. */
+/** Shows an MCP server, called now: its status, the changes of its tools since they were pinned, and its tools. */
 export function McpServerPage({ name }: { name: string }) {
   const server = useResource(name, (signal) => getMcpServer(name, signal));
   const action = useAction();

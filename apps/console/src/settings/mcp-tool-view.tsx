@@ -1,7 +1,7 @@
 import { CopyButton, JsonView } from '../components/json-view.js';
 import type { McpTool } from '../api/mcp-servers.js';
 
-/** A tool as its server tells of it, by the name that agents call it by, and whether they may. */
+/** Shows a tool as its server describes it, with its full name and whether agents may call it. */
 export function McpToolView({ server, tool }: { server: string; tool: McpTool }) {
   const { name, description, inputSchema } = tool;
   const called = `${server}/${name}`;
@@ -33,7 +33,7 @@ const QUIET = 'border-border bg-muted text-muted-foreground';
 const WAITS = 'border-warning/40 bg-warning/10 text-warning';
 const BAD = 'border-destructive/40 bg-destructive/10 text-destructive';
 
-/** What is to be known of a tool before an agent gets it: ours first, then what its server says. */
+/** Returns the marks of a tool: the service's restrictions first, then the server's annotations. */
 function marksOf({ blocked, allowed, needsApproval, annotations }: McpTool): [string, string][] {
   const { readOnlyHint, idempotentHint, destructiveHint } = annotations;
   const marks: [boolean | undefined, string, string][] = [

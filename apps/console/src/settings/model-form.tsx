@@ -14,7 +14,7 @@ import { keep } from './settings-api.js';
 
 const UP = { label: 'Models', href: '~/settings/models' };
 
-/** A form that adds a model. */
+/** Shows the form that adds a model. */
 export function NewModel() {
   return (
     <>
@@ -24,7 +24,7 @@ export function NewModel() {
   );
 }
 
-/** One model, to be changed or removed. */
+/** Shows a model, to change or remove it. */
 export function EditModel({ name }: { name: string }) {
   const model = useResource(name, (signal) => get<Model>(`/api/models/${encodeURIComponent(name)}`, signal));
   return (

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<Model>[] = [
 
 const keyOf = ({ name }: Model): string => name;
 
-/** The models that agent nodes may name. */
+/** Shows the models that agent nodes may name. */
 export function ModelList() {
   const models = useResource('models', listModels);
   return (

@@ -3,7 +3,7 @@ import { useAction } from '../api/use-action.js';
 import { CommandButton } from '../components/command-button.js';
 import { type Kept, remove } from './settings-api.js';
 
-/** Removes what a page is about, or says who still names it. */
+/** Shows a button that deletes the page's object, or the error that says what still refers to it. */
 export function RemoveButton({ kind, name }: { kind: Kept; name: string }) {
   const action = useAction();
   const [, navigate] = useLocation();

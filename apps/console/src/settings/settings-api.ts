@@ -9,7 +9,7 @@ export const KINDS = {
 
 export type CredentialKind = keyof typeof KINDS;
 
-/** A credential as it is shown: never its secret. */
+/** A credential without its secret. */
 export interface Credential {
   name: string;
   kind: CredentialKind;
@@ -65,16 +65,22 @@ export async function listKeys(signal: AbortSignal): Promise<Key[]> {
   return (await get<{ keys: Key[] }>('/api/keys', signal)).keys;
 }
 
-/** What is kept by a name. */
+/** Kinds of objects that are stored under a name. */
 export type Kept = 'models' | 'mcp-servers' | 'credentials';
 
-/** Keeps something new, or, where it has a name already, what takes its place. @throws ApiProblem */
+/**
+ * Creates an object, or replaces the one with this name.
+ * @throws ApiProblem
+ */
 export function keep(kind: Kept, name: string | undefined, body: object): Promise<unknown> {
   if (name === undefined) return call('POST', `/api/${kind}`, { body });
   return call('PUT', `/api/${kind}/${encodeURIComponent(name)}`, { body });
 }
 
-/** @throws ApiProblem */
+/**
+ * Deletes an object.
+ * @throws ApiProblem
+ */
 export function remove(kind: Kept | 'keys', id: string): Promise<unknown> {
   return call('DELETE', `/api/${kind}/${encodeURIComponent(id)}`);
 }

@@ -16,7 +16,7 @@ interface SettingsPageProps {
   children: ReactNode;
 }
 
-/** What every list of the settings has above it. */
+/** Shows the header and the navigation above every list of the settings. */
 export function SettingsPage({ actions, children }: SettingsPageProps) {
   const [location] = useLocation();
   return (

@@ -3,13 +3,13 @@ import type { McpTool, ToolChange } from '../api/mcp-servers.js';
 
 interface ToolChangesProps {
   changes: readonly ToolChange[];
-  /** As they are now. */
+  /** Current tools of the server. */
   tools: readonly McpTool[];
-  /** What accepts them. */
+  /** Control that accepts the changes. */
   accept: ReactNode;
 }
 
-/** What is not as it was pinned, tool by tool: what a server says of a tool is read by models as it is. */
+/** Shows the changes since the tools were pinned, tool by tool: models read a server's descriptions unfiltered. */
 export function ToolChanges({ changes, tools, accept }: ToolChangesProps) {
   return (
     <section aria-label="Changes" className="space-y-3 rounded-md border border-warning/50 bg-warning/5 p-3">

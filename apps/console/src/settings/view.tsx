@@ -12,8 +12,8 @@ import { EditModel, NewModel } from './model-form.js';
 import { ModelList } from './model-list.js';
 
 /**
- * The settings of an operator: models, MCP servers, credentials, keys of callers, cards of agents elsewhere, and files.
- * One may be called `new`: the form for a new one has an address beside them.
+ * Shows the settings of an operator: models, MCP servers, credentials, keys, cards of agents elsewhere, and files.
+ * The form for a new object has an address of its own, because an object may be called `new`.
  */
 export function View() {
   return (

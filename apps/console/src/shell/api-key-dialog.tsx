@@ -4,7 +4,7 @@ import { answerKey, isKeyInUse, isKeyWanted, isSendable, onKeyChange, wasKeyRefu
 import { Button } from '../components/button.js';
 import { Field, Input } from '../components/field.js';
 
-/** Asks for the API key when the service wants one. The key stays in this browser tab. */
+/** Asks for the API key when the service requires one. The key stays in this browser tab. */
 export function ApiKeyDialog() {
   const wanted = useSyncExternalStore(onKeyChange, isKeyWanted);
   const refused = useSyncExternalStore(onKeyChange, wasKeyRefused);

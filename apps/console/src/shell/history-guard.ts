@@ -1,21 +1,24 @@
 interface Guard {
-  /** The address that is not to be left. */
+  /** Address that is guarded. */
   path: string;
-  /** Whether it may be left all the same. */
+  /** Asks whether the address may be left. */
   leaves: () => boolean;
 }
 
 let guard: Guard | undefined;
 
-// Whoever listens first hears of it first: this is loaded before anything is rendered by the address.
+// Listeners run in the order of registration: this module loads before anything is rendered by the address.
 addEventListener('popstate', (event) => {
   if (guard === undefined || location.pathname === guard.path || guard.leaves()) return;
-  // The address has changed by now; nobody else hears of it.
+  // The address has already changed; stop the event so that no other listener sees it.
   event.stopImmediatePropagation();
   history.pushState(null, '', guard.path);
 });
 
-/** Keeps the history from leaving an address unless that is agreed to. Gives what ends this. */
+/**
+ * Keeps the history from leaving an address unless `leaves` agrees.
+ * @returns a function that ends the guard
+ */
 export function guardHistory(path: string, leaves: () => boolean): () => void {
   const mine = { path, leaves };
   guard = mine;

@@ -1,7 +1,7 @@
 import { Link, useLocation } from 'wouter';
 import { ROUTES } from '../routes.js';
 
-/** A column on the left of a wide window, a row at the bottom of a narrow one. */
+/** Shows the views: a column at the left of a wide window, a row at the bottom of a narrow one. */
 export function Navigation() {
   const [location] = useLocation();
   return (

@@ -9,14 +9,14 @@ const systemDark = followMedia('(prefers-color-scheme: dark)');
 
 systemDark.subscribe(apply);
 
-/** What the person chose, and whether the page is dark now. */
+/** Returns the chosen theme, and whether the page is dark now. */
 export function useTheme(): { theme: Theme; dark: boolean } {
   const theme = useSyncExternalStore(subscribe, chosen);
   const dark = useSyncExternalStore(subscribe, isDark);
   return { theme, dark };
 }
 
-/** Kept in the browser for the next visit. */
+/** Applies a theme and keeps it in local storage for the next visit. */
 export function choose(theme: Theme): void {
   localStorage.setItem(NAME, theme);
   apply();

@@ -22,7 +22,7 @@ interface Delivery {
 
 const keyOf = ({ id }: Delivery): string => id;
 
-/** What became of every notification of a Task that was tried, the newest first. */
+/** Shows the push notifications of a Task and their outcomes, newest first. */
 export function TaskDeliveries({ taskId }: { taskId: string }) {
   const action = useAction();
   const pages = usePages(taskId, keyOf, async (pageToken, signal) => {

@@ -13,7 +13,7 @@ import { eventLine } from './task-event.js';
 const LINE_HEIGHT = 33;
 const keyOf = ({ sequence }: TaskEvent): number => sequence;
 
-/** Every event of a Task from the first one on, live; each opens as JSON. */
+/** Shows every event of a Task from the first one, live; each opens as JSON. */
 export function TaskEventLog({ taskId }: { taskId: string }) {
   const { events, connection, error } = useTaskEvents(taskId);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());

@@ -3,17 +3,17 @@ import type { Message, Part, TaskEvent } from '../api/task.js';
 
 export interface EventLine {
   kind: 'task' | 'status' | 'artifact' | 'message';
-  /** What happened, in a few words; for a status its state. */
+  /** Event in a few words; for a status, its state. */
   title: string;
-  /** What was said or made, shortened. */
+  /** Content of the event, truncated. */
   text: string;
-  /** ISO 8601, where the event has a time. */
+  /** Time of the event in ISO 8601, if known. */
   at?: string;
 }
 
 const LONGEST = 160;
 
-/** An event as a line of the log. */
+/** Returns an event as a line of the log. */
 export function eventLine({ item: { task, statusUpdate, artifactUpdate, message } }: TaskEvent): EventLine {
   if (artifactUpdate) {
     const { artifact, append, lastChunk } = artifactUpdate;
@@ -36,7 +36,7 @@ export function eventLine({ item: { task, statusUpdate, artifactUpdate, message 
   return { kind: 'message', title: 'Message', text: message ? said(message) : '' };
 }
 
-/** Parts in one line. */
+/** Returns Parts as a truncated line. */
 export function summaryOf(parts: readonly Part[]): string {
   return shortened(parts.map(partSummary).join(' '));
 }
@@ -51,7 +51,7 @@ function said({ parts }: Message): string {
   return summaryOf(parts);
 }
 
-/** The step that an event of Parley's own agents stands for, such as `node.started` or `a2a turn 2`. */
+/** Returns the step that an event of Parley's own agents reports, such as `node.started` or `a2a turn 2`. */
 function noteOf(metadata: Record<string, unknown> = {}): string | undefined {
   const { type } = objectIn(metadata['parley/event']);
   if (typeof type === 'string') return type;

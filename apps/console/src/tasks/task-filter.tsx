@@ -6,12 +6,12 @@ import { Input, Select } from '../components/field.js';
 import { textOf } from '../components/form-page.js';
 import { lookOf } from '../components/status-badge.js';
 
-/** What Tasks are searched by; an empty text is no limit. */
+/** Search criteria for Tasks; an empty text sets no limit. */
 export interface TaskFilter {
   state: string;
   agent: string;
   context: string;
-  /** `true`: only Tasks that no other called for. */
+  /** `true` for top-level Tasks only: those that no other Task called for. */
   top: string;
 }
 
@@ -78,7 +78,7 @@ export function TaskFilterForm({ filter, onFilter }: TaskFilterFormProps) {
   );
 }
 
-/** The path of an agent that a person named: a workflow by its name, any other by its path. */
+/** Returns the path of an agent that a person named: a workflow by its name, any other by its path. */
 export function agentPath(agent: string): string {
   const path = agent.replace(/^\/?(a2a\/)?/, '').replace(/(?<!\/)\/+$/, '');
   return path.includes('/') || path === 'conversations' ? path : `workflows/${path}`;

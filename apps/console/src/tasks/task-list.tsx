@@ -36,11 +36,11 @@ const COLUMNS: readonly Column<Task>[] = [
 ];
 
 const PAGE_SIZE = 50;
-/** So many more Tasks are looked through for those at top level before somebody has to ask for it. */
+/** Number of Tasks searched for top-level ones before the person must ask for more. */
 const LOOKED_THROUGH = 500;
 const keyOf = ({ id }: Task): string => id;
 
-/** Tasks by state, agent, context and whether they are top level, the one that changed last first; live. */
+/** Shows the Tasks that match the filter, most recently updated first; live. */
 export function TaskList() {
   const [search, setSearch] = useSearchParams();
   const filter = filterIn(search);
@@ -63,7 +63,7 @@ export function TaskList() {
   const filtered = Object.values(filter).some((value) => value !== '');
   const { error, more, loadMore } = pages;
   const wanted = top === '' ? pages.rows : pages.rows?.filter(isTopLevel);
-  // The service cannot be asked for them: the first may be on any page, and there may be a million.
+  // The service cannot filter by top level: the first match may be on any page, and there may be a million Tasks.
   const seen = pages.rows?.length ?? 0;
   const [asked, setAsked] = useState({ key, most: LOOKED_THROUGH });
   const pauses = top !== '' && more && seen >= (asked.key === key ? asked.most : LOOKED_THROUGH);
@@ -115,7 +115,7 @@ export function TaskList() {
 }
 
 function noMore(): void {
-  // Somebody has to ask.
+  // The person must ask for more.
 }
 
 interface TaskPageBody {

@@ -1,16 +1,16 @@
 import type { Task } from '../api/task.js';
 
-/** The metadata key under which a Task keeps the calls that led to it. */
+/** Metadata key of the chain of calls that led to a Task. */
 const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
 
 export interface Origin {
-  /** What the Task is. */
+  /** Kind of the Task. */
   label: string;
-  /** Where the console shows it as that, if it does. */
+  /** Address of the run, conversation or brainstorm, if the Task is one. */
   href?: string;
 }
 
-/** What a Task is beside a Task: Parley writes it into the Task's metadata. */
+/** Returns what else a Task is, from the metadata that Parley writes. */
 export function originOf({ id, metadata = {} }: Pick<Task, 'id' | 'metadata'>): Origin {
   const at = (view: string): string => `/${view}/${encodeURIComponent(id)}`;
   const run = metadata['parley/run'];
@@ -21,8 +21,8 @@ export function originOf({ id, metadata = {} }: Pick<Task, 'id' | 'metadata'>): 
 }
 
 /**
- * Whether a Task is a run, a conversation or a brainstorm that no other Task called for. Any other Task of a node is not
- * counted, whoever called the node: the Task does not say.
+ * True if a Task is a run, a conversation or a brainstorm that no other Task called for.
+ * A node's Task is never top level, since it does not say who called the node.
  */
 export function isTopLevel({ id, metadata = {} }: Pick<Task, 'id' | 'metadata'>): boolean {
   const links = metadata[CALL_CHAIN];

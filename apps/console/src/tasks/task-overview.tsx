@@ -7,7 +7,7 @@ import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
 import { originOf } from './task-origin.js';
 
-/** What a Task is, what it made, and what was said in it. */
+/** Shows a Task: its state, Artifacts and history. */
 export function TaskOverview({ task }: { task: Task }) {
   const { contextId, status, artifacts = [], history = [] } = task;
   return (
@@ -56,7 +56,7 @@ export function TaskOverview({ task }: { task: Task }) {
   );
 }
 
-/** What an agent says at the end is often what it has made: that is shown once. */
+/** True if an ended Task's last message repeats an Artifact; its text is shown once. */
 function isMade({ status, artifacts = [] }: Task, { parts }: Message): boolean {
   const text = partsText(parts);
   return isEnded(status.state) && artifacts.some((artifact) => partsText(artifact.parts) === text);

@@ -18,7 +18,7 @@ import { originOf } from './task-origin.js';
 import { TaskOverview } from './task-overview.js';
 import { TaskTranscript } from './task-transcript.js';
 
-/** One Task, live: what came of it, its log, its push notifications. */
+/** Shows a Task, live: its content, its log, and its push notifications. */
 export function TaskPage({ id }: { id: string }) {
   const query = { streams: ['task'], taskId: id };
   const resource = useLiveResource(id, (signal) => rpc<Task>('/a2a', 'GetTask', { id }, signal), query);

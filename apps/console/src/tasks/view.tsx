@@ -2,7 +2,7 @@ import { Route, Switch } from 'wouter';
 import { TaskList } from './task-list.js';
 import { TaskPage } from './task-page.js';
 
-/** Tasks of every agent: the list, and one with its log. */
+/** Shows the list of Tasks, or one Task with its log. */
 export function View() {
   return (
     <Switch>

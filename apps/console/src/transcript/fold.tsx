@@ -6,12 +6,12 @@ const LONGEST = 120;
 
 interface FoldProps {
   title: string;
-  /** What it holds, of which the beginning is shown while it is closed. */
+  /** Content whose beginning is shown while closed. */
   summary: string;
   children: ReactNode;
 }
 
-/** Something that is opened when it is wanted; what is closed is not in the page. */
+/** Shows content that opens and closes; closed content is not rendered. */
 export function Fold({ title, summary, children }: FoldProps) {
   const [open, setOpen] = useState(false);
   const id = useId();

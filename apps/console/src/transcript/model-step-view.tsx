@@ -5,7 +5,7 @@ import { Fold } from './fold.js';
 import { StepHead } from './step-head.js';
 import { type ModelStep, tokens } from './transcript.js';
 
-/** What a model said, with its tokens. What it says now and its last answer stand elsewhere as well. */
+/** Shows a model's answer with its token counts. A running answer is shown elsewhere; the last one is folded. */
 export function ModelStepView({ step, isLast }: { step: ModelStep; isLast: boolean }) {
   const { model, step: number, state, from, to, usage, parts, error, next } = step;
   const text = partsText(parts);

@@ -7,7 +7,7 @@ interface StepHeadProps {
   Icon: LucideIcon;
   color: string;
   title: ReactNode;
-  /** In place of how it is, where that is all in order. */
+  /** Text in place of the state of a completed step. */
   note: string;
   state: string;
   from: string | undefined;
@@ -20,7 +20,7 @@ const TONES: Readonly<Record<string, string>> = {
   running: 'text-primary',
 };
 
-/** The first line of a step: what it is, how it is, how long it took. */
+/** Shows the first line of a step: its title, state and duration. */
 export function StepHead({ Icon, color, title, note, state, from, to }: StepHeadProps) {
   const isOpen = to === undefined && state === 'running';
   return (

@@ -6,10 +6,10 @@ import { Fold } from './fold.js';
 import { StepHead } from './step-head.js';
 import type { Question, ToolStep } from './transcript.js';
 
-/** A call of a tool: with what, what somebody was asked about it, and what came of it. */
+/** Shows a call of a tool: its arguments, the approval that a person gave, and its result. */
 export function ToolStepView({ step }: { step: ToolStep }) {
   const { tool, args, state, from, to, result, error, truncated, made, question, taskId } = step;
-  // Whoever came to a call when it was under way does not know what it was made with.
+  // The arguments are unknown if the events begin after the call.
   const isEmpty = args === undefined || (typeof args === 'object' && args !== null && Object.keys(args).length === 0);
   return (
     <>
@@ -70,7 +70,7 @@ function Asked({ question: { at, answer, answeredAt, byAgent, text } }: { questi
   );
 }
 
-/** What a tool said is shown as it is: nothing of it is believed. */
+/** Shows a tool's text unformatted, since it is not trusted. */
 function Text({ text }: { text: string }) {
   return (
     <pre

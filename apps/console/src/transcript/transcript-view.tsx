@@ -5,7 +5,7 @@ import { ModelStepView } from './model-step-view.js';
 import { ToolStepView } from './tool-step-view.js';
 import { tokens, type Transcript } from './transcript.js';
 
-/** What an agent did, step by step: what its models said, and the tools that it called. */
+/** Shows the steps of an agent: its models' answers and its tool calls. */
 export function TranscriptView({ transcript }: { transcript: Transcript }) {
   const { steps, usage } = transcript;
   const now = steps.findLast((step) => step.kind === 'model');

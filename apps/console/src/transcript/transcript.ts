@@ -2,7 +2,7 @@ import { joinedParts } from '../api/parts.js';
 import type { Part } from '../api/task.js';
 import { END, partsIn, QUESTION, TEXT, type WorkEvent } from './work-event.js';
 
-/** A call of a model: what it said, or why it did not. */
+/** A call of a model, with its answer or error. */
 export interface ModelStep {
   kind: 'model';
   key: string;
@@ -11,37 +11,37 @@ export interface ModelStep {
   from?: string | undefined;
   to?: string | undefined;
   state: 'running' | 'completed' | 'failed' | 'canceled';
-  /** What it said, so far. */
+  /** Answer so far. */
   parts: readonly Part[];
   usage?: Usage;
   error?: string;
-  /** The model that was asked in its place. */
+  /** Model that was asked in its place. */
   next?: string;
 }
 
-/** A call of a tool, from when the model asked for it. */
+/** A call of a tool, from the moment the model requested it. */
 export interface ToolStep {
   kind: 'tool';
   key: string;
-  /** The call's, where it has one; another answer may have one of the same id. */
+  /** Id of the call, if it has one; ids may repeat between answers of the model. */
   id?: string;
   tool: string;
-  /** Absent where the events begin after the call. */
+  /** Arguments of the call; missing if the events begin after it. */
   args?: unknown;
-  /** `pending`: it was asked for, and its turn has not come. */
+  /** State of the call. `pending`: requested, but not yet started. */
   state: 'pending' | 'input-required' | 'running' | 'completed' | 'failed' | 'canceled';
   from?: string | undefined;
   to?: string | undefined;
   result?: unknown;
   error?: string;
   truncated?: boolean;
-  /** How often it was made. */
+  /** Number of times it was called. */
   made: number;
-  /** What somebody was asked about it, when, and what came of that. */
+  /** Question to a person about the call, and its answer. */
   question?: Question;
-  /** The Task of the agent that was called as a tool; absent for an agent elsewhere, whose Task has no page here. */
+  /** Task of the agent called as a tool; missing for a remote agent, whose Task has no page here. */
   taskId?: string;
-  /** True once the agent that was called has a Task. */
+  /** True once the called agent has a Task. */
   isCalled?: true;
 }
 
@@ -50,7 +50,7 @@ export interface Question {
   at?: string | undefined;
   answeredAt?: string | undefined;
   answer?: 'yes' | 'no';
-  /** The agent that was called asked it: the answer went to that agent. */
+  /** True if the called agent asked; the answer then went to that agent. */
   byAgent?: true;
 }
 
@@ -61,15 +61,15 @@ export interface Usage {
 
 export type WorkStep = ModelStep | ToolStep;
 
-/** What an agent did, step by step. */
+/** Steps of an agent. */
 export interface Transcript {
   steps: readonly WorkStep[];
   usage: Usage;
-  /** What it has made of its answer so far. */
+  /** Answer so far. */
   parts: readonly Part[];
 }
 
-/** Folds what an agent told of its work. The same events always give the same transcript. */
+/** Folds an agent's events into a transcript. The same events always give the same transcript. */
 export function transcriptOf(work: readonly WorkEvent[]): Transcript {
   const fold = new Fold();
   for (const event of work) fold.take(event);
@@ -95,7 +95,7 @@ class Fold {
   }
 
   private request({ model, step }: WorkEvent['payload'], at: string | undefined): void {
-    // A step that was cut off is made again: the one before has no end of its own.
+    // An interrupted step is repeated: the earlier attempt has no end of its own.
     const open = this.open();
     if (open) Object.assign(open, { state: 'canceled', to: at });
     this.parts = [];
@@ -167,7 +167,7 @@ class Fold {
     if (truncated === true) step.truncated = true;
   }
 
-  /** Calls are made one after the other, and so are the questions about them. */
+  /** Records a question. Calls run one after another, so it belongs to the first open call. */
   private ask({ text }: WorkEvent['payload'], at: string | undefined): void {
     const next = this.steps.find((it) => it.kind === 'tool' && isOpen(it));
     if (next?.kind !== 'tool') return;
@@ -190,13 +190,13 @@ class Fold {
     return last?.kind === 'model' && last.state === 'running' ? last : undefined;
   }
 
-  /** Tool nodes give their one call no id. */
+  /** Returns the open call that a payload means; tool nodes give their only call no id. */
   private found({ id, tool }: WorkEvent['payload']): ToolStep | undefined {
     const calls = this.calls.filter(isOpen);
     return typeof id === 'string' ? calls.find((it) => it.id === id) : calls.find((it) => it.tool === tool);
   }
 
-  /** Whoever follows a Task anew may be told once more what came of a call. */
+  /** Returns the last call with this id: a follower that reconnects may receive its result again. */
   private ended({ id }: WorkEvent['payload']): ToolStep | undefined {
     return typeof id === 'string' ? this.calls.findLast((it) => it.id === id) : undefined;
   }
@@ -210,7 +210,7 @@ function isOpen({ state }: WorkStep): boolean {
   return state === 'pending' || state === 'input-required' || state === 'running';
 }
 
-/** Agents elsewhere say anything. */
+/** Returns a text or number as text: remote agents may send anything. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
@@ -224,14 +224,14 @@ function isUsage(value: unknown): value is Usage {
   return typeof inputTokens === 'number' && typeof outputTokens === 'number';
 }
 
-/** What the agent does just now, in a word or two; nothing where it does nothing that it told of. */
+/** Returns what the agent is doing, in a word or two; `undefined` if no step is open. */
 export function doingNow({ steps }: Transcript): string | undefined {
   const last = steps.findLast(({ state }) => state === 'running' || state === 'input-required');
   if (last?.kind === 'tool') return last.state === 'running' ? `calls ${last.tool}` : `asks about ${last.tool}`;
   return last && (last.parts.length > 0 ? 'writes' : `asks ${last.model}`);
 }
 
-/** What was read and written, as providers count it. */
+/** Returns the tokens read and written, as the provider counts them. */
 export function tokens({ inputTokens, outputTokens }: Usage): string {
   if (inputTokens + outputTokens === 0) return '';
   return `${inputTokens.toLocaleString()} → ${outputTokens.toLocaleString()} tokens`;

@@ -5,13 +5,13 @@ import { workIn } from './work-event.js';
 
 export interface TaskWork {
   transcript: Transcript;
-  /** Whether anything was read yet. */
+  /** True once an event was read. */
   isRead: boolean;
-  /** Why nothing can be read: the Task of an agent elsewhere, for example. */
+  /** Error that prevents reading, for example because the Task is a remote agent's. */
   error: unknown;
 }
 
-/** What the agent of a Task did, from the first step on, live. It must be used for one Task alone: give the component a key. */
+/** Follows the transcript of a Task's agent from its first event. The component needs a `key` per Task. */
 export function useTaskWork(taskId: string): TaskWork {
   const { events, error } = useTaskEvents(taskId);
   const transcript = useMemo(() => transcriptOf(events.flatMap(({ item }) => workIn(item) ?? [])), [events]);

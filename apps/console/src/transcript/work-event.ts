@@ -1,30 +1,30 @@
 import { joinedParts } from '../api/parts.js';
 import type { Part, StreamResponse } from '../api/task.js';
 
-/** Something that an agent told of its work: a step, a piece of its answer, a question, or its end. */
+/** An event of an agent's work: a step, a piece of its answer, a question, or its end. */
 export interface WorkEvent {
-  /** A step of an agent (`model.request`, `tool.call` and the like), or one of ours below. */
+  /** Type of an agent's step (`model.request`, `tool.call` and the like), or one of the types below. */
   type: string;
   payload: Readonly<Record<string, unknown>>;
-  /** ISO 8601, where that is known. */
+  /** Time in ISO 8601, if known. */
   at?: string | undefined;
 }
 
-/** A piece of the answer; its Parts stand in `parts`, and `append` says whether it goes on. */
+/** Type of a piece of the answer: Parts in `parts`; `append` is true if it continues the last piece. */
 export const TEXT = 'text';
-/** Somebody is asked about the call that is next; the words stand in `text`. */
+/** Type of a question about the next call, with its words in `text`. */
 export const QUESTION = 'question';
-/** There is no more. */
+/** Type of the end of an agent's work. */
 export const END = 'end';
 
 const STEPS = new Set(['model.request', 'model.response', 'model.error', 'tool.call', 'tool.called', 'tool.result']);
 
-/** Whether an event of a run, or of a Task, is a step of an agent. */
+/** True if an event of a run or a Task is a step of an agent. */
 export function isStep(type: string): boolean {
   return STEPS.has(type);
 }
 
-/** The same events and one more; pieces of one answer are kept as one. */
+/** Appends an event; consecutive pieces of an answer are merged. */
 export function withWork(work: readonly WorkEvent[], event: WorkEvent): readonly WorkEvent[] {
   const last = work.at(-1);
   if (last?.type !== TEXT || event.type !== TEXT) return [...work, event];
@@ -32,7 +32,7 @@ export function withWork(work: readonly WorkEvent[], event: WorkEvent): readonly
   return [...work.slice(0, -1), { ...last, payload: { ...last.payload, parts } }];
 }
 
-/** The tool whose call is under way. */
+/** Returns the tool whose call is running, if any. */
 export function toolCalled(work: readonly WorkEvent[]): string | undefined {
   const last = work.at(-1);
   const isUnderWay = last?.type === 'tool.call' || last?.type === 'tool.called';
@@ -44,7 +44,7 @@ export function partsIn({ payload }: WorkEvent): Part[] {
   return Array.isArray(payload['parts']) ? (payload['parts'] as Part[]) : [];
 }
 
-/** What an event of a Task tells of the work of its agent. */
+/** Returns the event of an agent's work in a Task's event, if any. */
 export function workIn({ statusUpdate, artifactUpdate }: StreamResponse): WorkEvent | undefined {
   if (artifactUpdate) {
     const { artifact, append = false } = artifactUpdate;

@@ -7,11 +7,11 @@ import { JsonView } from '../components/json-view.js';
 
 interface Preview {
   url: string;
-  /** Of A2A. */
+  /** Version of A2A. */
   version?: string;
   card?: { name?: string; description?: string; version?: string; skills?: { id: string; name: string }[] };
   signature?: { state: string };
-  /** What is kept of the agent's card since it was first called. */
+  /** Comparison with the card that was pinned when the agent was first called. */
   pin?: { same: boolean; blocked: boolean };
   problems: { level: string; path: string; detail: string }[];
 }
@@ -22,7 +22,7 @@ const SIGNATURES: Readonly<Record<string, string>> = {
   invalid: 'The signature is not valid.',
 };
 
-/** The card of an external agent, and what is wrong with it. */
+/** Shows the card of an external agent and its problems. */
 export function CardPreview({ url }: { url: unknown }) {
   const [shown, setShown] = useState<Preview>();
   const [error, setError] = useState<unknown>();

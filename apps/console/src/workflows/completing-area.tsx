@@ -9,11 +9,11 @@ interface CompletingAreaProps extends Omit<
   value: string;
   onChange: (value: string) => void;
   completer: Completer;
-  /** What the words are, for those who cannot see the list. */
+  /** Name of the list of words for screen readers. */
   words: string;
 }
 
-/** A text area that offers words while one types. */
+/** Shows a text area that suggests words while the person types. */
 export function CompletingArea({ value, onChange, completer, words, ...rest }: CompletingAreaProps) {
   const list = useId();
   const area = useRef<HTMLTextAreaElement>(null);

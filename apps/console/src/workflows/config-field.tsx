@@ -15,7 +15,7 @@ interface ConfigFieldProps extends ConfigMember {
   field: NodeField;
 }
 
-/** One member of a node's config, or several that go together. */
+/** Shows a member of a node's config, or several that go together. */
 export function ConfigField({ field, ...member }: ConfigFieldProps) {
   const { node, draft, onConfig, onLanguage } = member;
   const value = node.config[field.key];

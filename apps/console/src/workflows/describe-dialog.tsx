@@ -5,7 +5,7 @@ import { Button } from '../components/button.js';
 import { Loading } from '../components/loading.js';
 import type { DraftEditing } from './use-draft.js';
 
-/** Loaded when the dialog opens for the first time. */
+/** Form, loaded when the dialog first opens. */
 const DescribeForm = lazy(async () => ({ default: (await import('./describe-form.js')).DescribeForm }));
 
 interface DescribeDialogProps {
@@ -13,7 +13,7 @@ interface DescribeDialogProps {
   isNew: boolean;
 }
 
-/** A workflow that a model writes from a description; nothing is saved by that. */
+/** Shows a dialog in which a model writes a workflow from a description; nothing is saved. */
 export function DescribeDialog({ editing, isNew }: DescribeDialogProps) {
   const [open, setOpen] = useState(false);
   return (

@@ -19,13 +19,13 @@ interface DescribeFormProps {
   onDone: () => void;
 }
 
-/** A workflow with a model's changes, and what they took from it. */
+/** A draft with a model's changes, and the credentials that they removed. */
 interface Proposal {
   draft: Draft;
   lost: readonly string[];
 }
 
-/** The form, and what came of it: a new workflow goes onto the canvas at once, changes of one are shown first. */
+/** Shows the form and its outcome: a new workflow replaces the canvas, changes of a workflow are previewed first. */
 export function DescribeForm({ editing: { draft, change }, isNew, onDone }: DescribeFormProps) {
   const [description, setDescription] = useState('');
   const [model, setModel] = useState('');
@@ -108,7 +108,7 @@ export function DescribeForm({ editing: { draft, change }, isNew, onDone }: Desc
   );
 }
 
-/** The answer of the model while it comes. */
+/** Shows the answer of the model as it arrives. */
 function Progress({ generation: { pending, step, text } }: { generation: Generation }) {
   const box = useRef<HTMLPreElement>(null);
   useStickToEnd(box, text);
@@ -148,7 +148,7 @@ function Changes({ changes }: { changes: readonly DraftChange[] }) {
   );
 }
 
-/** Nodes that are on the canvas stay where they are; a workflow that is new is laid out as a whole. */
+/** Places the nodes of a draft: existing nodes keep their positions; a new workflow is laid out as a whole. */
 async function placedDraft(draft: Draft, isChange: boolean): Promise<Draft> {
   if (isChange) return placeNew(draft);
   const { placedAside } = await import('../graph/layout-aside.js');

@@ -2,14 +2,16 @@ import type { FieldProblem } from '../api/problem.js';
 import { edgeIds, type GraphEdge, type GraphNode } from '../graph/graph.js';
 import type { Draft } from './draft.js';
 
-/** Difference between two drafts. */
+/** A difference between two drafts. */
 export interface DraftChange {
   kind: 'added' | 'changed' | 'removed';
-  /** For a person: `node writer`, `edge a → b`, `description`. */
+  /** Readable name: `node writer`, `edge a → b`, `description`. */
   what: string;
 }
 
-/** Returns the differences of two drafts: nodes, edges, and members of the workflow. Places of nodes do not count. */
+/**
+ * Returns the differences of two drafts: nodes, edges, and members of the workflow. Positions of nodes do not count.
+ */
 export function draftChanges(before: Draft, after: Draft): DraftChange[] {
   const { nodes: _before, edges: _edgesBefore, ...wholeBefore } = before;
   const { nodes: _after, edges: _edgesAfter, ...wholeAfter } = after;
@@ -20,7 +22,7 @@ export function draftChanges(before: Draft, after: Draft): DraftChange[] {
   ];
 }
 
-/** Returns what a model's changes took from a workflow: the checks of the canvas know nothing of it. */
+/** Returns the credentials that a model's changes removed; the checks of the canvas do not report them. */
 export function lostCredentials(problems: readonly FieldProblem[]): string[] {
   return problems.filter(({ code }) => code === 'CREDENTIAL_LEFT_OUT').map(({ detail }) => detail);
 }
@@ -44,7 +46,7 @@ function edgesOf({ edges }: Draft): Map<string, GraphEdge> {
   return new Map(edges.map((edge, index) => [`edge ${(ids[index] ?? '').replace('->', ' → ')}`, edge]));
 }
 
-/** Compares JSON, whatever the order of members. */
+/** Compares JSON values, ignoring the order of members. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;

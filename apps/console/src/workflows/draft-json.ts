@@ -1,15 +1,15 @@
 import type { Draft } from './draft.js';
 import { definitionOf, draftOf, type Workflow, withoutRevision } from './workflow-api.js';
 
-/** A draft as its definition, to be kept in a file. */
+/** Returns a draft's definition as the text of a file. */
 export function draftText(draft: Draft): string {
   return `${JSON.stringify(definitionOf(draft), undefined, 2)}\n`;
 }
 
 /**
- * The draft of a definition that came from elsewhere, with all that it says, also what this console does not know; what the
- * service adds to one that it shows is left out.
- * @throws Error with a sentence for a person, where it is none
+ * Returns the draft of a definition, with all members, including those unknown to this console. Members that the
+ * service adds are removed.
+ * @throws Error with a sentence for the person if the text is not a workflow
  */
 export function draftFromText(text: string): Draft {
   const value = parsed(text);

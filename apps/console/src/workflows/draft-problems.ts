@@ -1,19 +1,19 @@
 import type { FieldProblem } from '../api/problem.js';
 import { edgeIds, type Graph } from '../graph/graph.js';
 
-/** What is wrong with a draft, sorted by what it is about. */
+/** Problems of a draft, by the node or edge that has them. */
 export interface DraftProblems {
-  /** By the node's place in the draft. */
+  /** Problems of nodes by index. */
   nodes: ReadonlyMap<number, readonly string[]>;
-  /** By the edge's id. */
+  /** Problems of edges by id. */
   edges: ReadonlyMap<string, readonly string[]>;
-  /** About the name and the workflow as a whole. */
+  /** Problems of the name and of the workflow as a whole. */
   rest: readonly string[];
 }
 
 export const NO_PROBLEMS: DraftProblems = { nodes: new Map(), edges: new Map(), rest: [] };
 
-/** Sorts problems by what they name, or by their paths: `nodes[2].id`, `edges[0].from`, `name`. */
+/** Sorts problems by their `node` or `edge`, or by their paths: `nodes[2].id`, `edges[0].from`, `name`. */
 export function draftProblems(errors: readonly FieldProblem[], draft: Graph): DraftProblems {
   const nodes = new Map<number, string[]>();
   const edges = new Map<string, string[]>();
@@ -34,7 +34,7 @@ export function draftProblems(errors: readonly FieldProblem[], draft: Graph): Dr
   return { nodes, edges, rest };
 }
 
-/** How many problems there are. */
+/** Counts the problems. */
 export function countOf({ nodes, edges, rest }: DraftProblems): number {
   return [...nodes.values(), ...edges.values(), rest].reduce((sum, sentences) => sum + sentences.length, 0);
 }
@@ -44,7 +44,7 @@ function placeOf(id: string | undefined, { nodes }: Graph): number | undefined {
   return at < 0 ? undefined : at;
 }
 
-/** "must be a string" needs the name of its field before it; whole sentences do not. */
+/** True for a whole sentence; "must be a string" needs the name of its field before it. */
 function saysWhat(detail: string): boolean {
   return !/^(must|should|is|may|has)\b/.test(detail);
 }

@@ -5,7 +5,7 @@ import type { CardData } from '../graph/card-data.js';
 import type { Draft } from './draft.js';
 import type { DraftProblems } from './draft-problems.js';
 
-/** What the canvas shows of a draft beside its shape. */
+/** Content of the canvas for the nodes and edges of a draft. */
 export interface DraftView {
   node: (id: string) => Partial<CardData>;
   edge: (index: number) => EdgeReport;

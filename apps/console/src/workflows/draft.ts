@@ -12,13 +12,13 @@ import {
 import { reaches } from '../graph/loops.js';
 import { FIRST_CONFIG } from '../nodes/node-fields.js';
 
-/** A node that runs when the run's outcome is known. */
+/** A node that runs once the run's outcome is known. */
 export interface Exit {
   node: string;
   on?: Outcome;
 }
 
-/** A workflow while it is edited, with whatever else its definition says. Every change gives a new one. */
+/** A workflow being edited, with all other members of its definition. Every change creates a new draft. */
 export interface Draft extends Graph {
   name: string;
   description: string;
@@ -29,14 +29,15 @@ export interface Draft extends Graph {
   onExit?: Exit[];
 }
 
-/** From one node to the next that is added. */
+/** Offset from a node to the next one added. */
 const STEP = { x: 280, y: 100 };
 
 export const EMPTY_DRAFT: Draft = { name: '', description: '', onFailure: 'cancel', nodes: [], edges: [] };
 
 /**
- * Adds a node under a name of its own. One that is given no place follows another one, if that is there: it stands right
- * of it, and an edge leads there. @returns the draft, and the node's id
+ * Adds a node with a free id. Without a position, any but an input node is placed to the right of the node `after`,
+ * if that exists, and connected to it.
+ * @returns the draft and the node's id
  */
 export function addNode(draft: Draft, type: string, position?: Position, after?: string): { draft: Draft; id: string } {
   const id = freeId(draft, type);
@@ -62,29 +63,29 @@ export function remove(draft: Draft, nodes: readonly string[], edges: readonly s
   };
 }
 
-/** Adds an edge, unless it says nothing new, leads back to its own node, or would close a circle. */
+/** Adds an edge, unless it repeats a plain edge or would close a cycle. */
 export function connect(draft: Draft, edge: GraphEdge): Draft {
   const known = draft.edges.some((it) => edgeId(it) === edgeId(edge) && isPlainEdge(it) && isPlainEdge(edge));
   return known || leadsBack(draft, edge) ? draft : { ...draft, edges: [...draft.edges, edge] };
 }
 
-/** Whether an edge would close a circle, and so can only be one that repeats what lies between its ends. */
+/** True if an edge would close a cycle, so that it can only be a loop's edge. */
 export function leadsBack({ edges }: Graph, { from, to }: GraphEdge): boolean {
   return reaches(edges, to, from);
 }
 
-/** Adds an edge back; of two between the same nodes the new one counts. */
+/** Adds a loop's edge; it replaces an earlier one between the same nodes. */
 export function addLoop(draft: Draft, from: string, to: string, loop: LoopSettings): Draft {
   const others = draft.edges.filter((edge) => !(edge.loop && edge.from === from && edge.to === to));
   return { ...draft, edges: [...others, { from, to, loop }] };
 }
 
-/** Removes every edge between two nodes, but those back. */
+/** Removes every edge between two nodes, except loops' edges. */
 export function disconnect(draft: Draft, { from, to }: GraphEdge): Draft {
   return { ...draft, edges: draft.edges.filter((it) => it.from !== from || it.to !== to || it.loop !== undefined) };
 }
 
-/** Sets members of an edge; `undefined` removes one. */
+/** Sets members of an edge; `undefined` removes a member. */
 export function setEdge(draft: Draft, index: number, members: Partial<GraphEdge>): Draft {
   return {
     ...draft,
@@ -92,17 +93,17 @@ export function setEdge(draft: Draft, index: number, members: Partial<GraphEdge>
   };
 }
 
-/** Sets members of a node beside its config; `undefined` removes one. */
+/** Sets members of a node other than its config; `undefined` removes a member. */
 export function setNode(draft: Draft, id: string, members: Partial<GraphNode>): Draft {
   return { ...draft, nodes: draft.nodes.map((node) => (node.id === id ? withMembers(node, members) : node)) };
 }
 
-/** Sets members of the workflow as a whole; `undefined` removes one. */
+/** Sets members of the workflow; `undefined` removes a member. */
 export function setDraft(draft: Draft, members: Partial<Draft>): Draft {
   return withMembers(draft, members);
 }
 
-/** Moves an edge among those that leave its node: where one of them is taken, the order counts. */
+/** Moves an edge among the edges of its source; their order matters if only the first match is taken. */
 export function moveEdge(draft: Draft, index: number, by: 1 | -1): Draft {
   const siblings = draft.edges.flatMap(({ from }, at) => (from === draft.edges[index]?.from ? [at] : []));
   const other = siblings[siblings.indexOf(index) + by];
@@ -115,7 +116,7 @@ export function move(draft: Draft, moved: ReadonlyMap<string, Position>): Draft 
   return { ...draft, nodes: draft.nodes.map((node) => withPosition(node, moved.get(node.id))) };
 }
 
-/** Places each node without a place right of one that leads to it; the others stay where they are. */
+/** Places each node without a position to the right of a node that leads to it; other nodes stay where they are. */
 export function placeNew(draft: Draft): Draft {
   return draft.nodes.reduce((last, { id, position }) => {
     if (position) return last;
@@ -125,16 +126,16 @@ export function placeNew(draft: Draft): Draft {
   }, draft);
 }
 
-/** What the service takes for an id. */
+/** Ids that the service accepts. */
 const ID = /^\w[\w-]{0,63}$/;
 
-/** Why a node cannot have an id; `undefined` where it can. */
+/** Returns the reason why a node cannot have an id; `undefined` if it can. */
 export function idFault({ nodes }: Draft, index: number, id: string): string | undefined {
   if (!ID.test(id)) return 'An id has 1 to 64 letters, digits, _ and -, and does not begin with -.';
   return nodes.some((node, at) => at !== index && node.id === id) ? 'Another node has this id.' : undefined;
 }
 
-/** Gives a node another id, in its edges too. Two nodes may have one id, from JSON: saving says so. */
+/** Renames a node, and its edges unless another node has the same id, as JSON allows: saving then reports it. */
 export function rename(draft: Draft, index: number, id: string): Draft {
   const old = draft.nodes[index]?.id;
   const alone = draft.nodes.filter((node) => node.id === old).length === 1;
@@ -168,13 +169,13 @@ function withPosition(node: GraphNode, position: Position | undefined): GraphNod
   return position ? { ...node, position } : node;
 }
 
-/** A word that a `{{template}}` can name: the type and the first free number. */
+/** Returns a free id that a `{{template}}` can name: the type with a number. */
 function freeId({ nodes }: Draft, type: string): string {
   const taken = new Set(nodes.map(({ id }) => id));
   for (let number = 1; ; number += 1) if (!taken.has(`${type}${number}`)) return `${type}${number}`;
 }
 
-/** Right of a place, and below what stands there already. */
+/** Returns a position to the right of another one, below nodes that are already there. */
 function placeAfter({ nodes }: Draft, { x, y }: Position): Position {
   const place = { x: x + STEP.x, y };
   const isTaken = (): boolean =>

@@ -7,12 +7,12 @@ interface DurationFieldProps {
   hint?: ReactNode;
   value: unknown;
   placeholder?: string;
-  /** Whether `${…}` may stand in its place. */
+  /** True if `${…}` is allowed. */
   templates?: boolean;
   onChange: (value: string | undefined) => void;
 }
 
-/** A length of time as definitions say it: `500ms`, `1.5s`, `2m`, `48h`, `7d`. */
+/** Shows an input for a duration as in definitions: `500ms`, `1.5s`, `2m`, `48h`, `7d`. */
 export function DurationField({ label, hint, value, placeholder, templates, onChange }: DurationFieldProps) {
   const text = typeof value === 'string' ? value : '';
   return (

@@ -23,7 +23,7 @@ interface EdgePanelProps {
   onSelect: (node: string | undefined) => void;
 }
 
-/** What one edge is taken for. */
+/** Shows the condition of an edge, or the settings of a loop. */
 export function EdgePanel({ draft, index, problems, change, onSelect }: EdgePanelProps) {
   const edge = draft.edges[index];
   const id = edgeIds(draft.edges)[index];
@@ -115,7 +115,7 @@ function Condition({ draft, index, edge, set, change }: ConditionProps) {
   );
 }
 
-/** What a loop repeats. */
+/** Shows the nodes that a loop repeats. */
 function Body({ draft, index }: { draft: Draft; index: number }) {
   const loop = loopsOf(draft.edges).find(({ edge }) => edge === index);
   if (!loop) return null;

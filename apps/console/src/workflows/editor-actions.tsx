@@ -14,7 +14,7 @@ interface EditorActionsProps {
   isNew: boolean;
 }
 
-/** What can be done with the workflow as a whole. */
+/** Shows the actions for the workflow as a whole. */
 export function EditorActions({ editing, saving, isNew }: EditorActionsProps) {
   const { draft, change, undo, redo, canUndo, canRedo, dirty } = editing;
   const tidy = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import { type Draft, EMPTY_DRAFT, move } from './draft.js';
 import { Editor } from './editor.js';
 import { draftOf, getWorkflow, withoutRevision } from './workflow-api.js';
 
-/** The editor of a workflow, or of a new one. */
+/** Shows the editor of a workflow, or of a new one. */
 export function EditorPage({ name }: { name: string | undefined }) {
   const [begunEmpty] = useState(name === undefined);
   if (begunEmpty || name === undefined) {
@@ -30,7 +30,7 @@ function SavedEditor({ name }: { name: string }) {
   );
 }
 
-/** A workflow that no editor has saved says nothing of where its nodes are: they are given their places first. */
+/** Fetches a workflow and positions its nodes, since a workflow that no editor has saved has no positions. */
 async function placedDraft(name: string, signal: AbortSignal): Promise<{ draft: Draft; revision: string }> {
   const [workflow, { placedAside }] = await Promise.all([
     getWorkflow(name, signal),

@@ -22,12 +22,12 @@ import { WorkflowPanel } from './workflow-panel.js';
 
 interface EditorProps {
   initial: Draft;
-  /** Which revision that is; `undefined` of a new workflow. */
+  /** Revision of the workflow; `undefined` for a new one. */
   revision: string | undefined;
   isNew: boolean;
 }
 
-/** A workflow on its canvas, with what its nodes do beside it. */
+/** Shows a workflow on its canvas, with the panel of the selection beside it. */
 export function Editor({ initial, revision, isNew }: EditorProps) {
   const editing = useDraft(initial);
   const { draft, change } = editing;
@@ -106,7 +106,7 @@ interface PanelProps {
   found: { errors: Saving['problems'] };
 }
 
-/** What is selected: a node, an edge, or the workflow as a whole. */
+/** Shows the panel of the selected node or edge, or of the workflow. */
 function Panel({ editing: { draft, change }, plugins, selection, isNew, found }: PanelProps) {
   const node = draft.nodes.findIndex(({ id }) => id === selection.node);
   const edge = selection.edge === undefined ? -1 : edgeIds(draft.edges).indexOf(selection.edge);

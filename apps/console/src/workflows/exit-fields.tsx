@@ -17,7 +17,7 @@ interface ExitFieldsProps {
   change: DraftEditing['change'];
 }
 
-/** Nodes that run when the run's outcome is known. */
+/** Shows the nodes that run once the run's outcome is known. */
 export function ExitFields({ draft, change }: ExitFieldsProps) {
   const { onExit = [], nodes, edges } = draft;
   const set = (exits: Exit[]): void =>

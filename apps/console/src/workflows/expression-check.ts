@@ -5,10 +5,10 @@ import { retryTransient } from '../api/retry.js';
 import type { Draft } from './draft.js';
 import { definitionOf } from './workflow-api.js';
 
-/** One thing that is wrong with an expression. */
+/** A problem of an expression. */
 export interface ExpressionFault {
   detail: string;
-  /** Where in its text, in UTF-16 code units. */
+  /** Start of the problem in the expression, in UTF-16 code units. */
   offset?: number;
 }
 
@@ -16,9 +16,9 @@ export interface ExpressionFault {
 const PAUSE_MS = 350;
 
 /**
- * Returns what is wrong with an expression at a place of a draft, as the service says it; `undefined` until the service answers, and
- * for no expression.
- * @param path where it stands: `edges[3].when`
+ * Returns the service's problems of an expression in a draft; `undefined` until it answers, and for an empty
+ * expression.
+ * @param path path of the expression: `edges[3].when`
  */
 export function useExpressionCheck(expression: string, path: string, draft: Draft): ExpressionFault[] | undefined {
   const [checked, setChecked] = useState<{ expression: string; faults: ExpressionFault[] }>();
@@ -54,7 +54,7 @@ async function checkExpression(
   }
 }
 
-/** The line of a text that a place is in, and a mark under it. */
+/** Returns the line of a text at an offset, and the column in it, from 0. */
 export function placeIn(text: string, offset: number): { line: string; column: number } {
   const at = Math.max(0, Math.min(offset, text.length));
   const begin = text.lastIndexOf('\n', at - 1) + 1;

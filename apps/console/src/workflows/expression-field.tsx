@@ -11,14 +11,14 @@ interface ExpressionFieldProps {
   hint?: ReactNode;
   placeholder?: string;
   value: unknown;
-  /** Where it stands in the definition: `edges[3].when`. */
+  /** Path of the expression in the definition: `edges[3].when`. */
   path: string;
   draft: Draft;
-  /** `undefined`: there is none. */
+  /** Called with the new expression; `undefined` for none. */
   onChange: (value: string | undefined) => void;
 }
 
-/** An expression of CEL, checked by the service while it is typed. */
+/** Shows an input for a CEL expression, which the service checks while it is typed. */
 export function ExpressionField({ label, hint, placeholder, value, path, draft, onChange }: ExpressionFieldProps) {
   const text = typeof value === 'string' ? value : '';
   const faults = useExpressionCheck(text, path, draft);
@@ -58,7 +58,7 @@ export function ExpressionField({ label, hint, placeholder, value, path, draft, 
   );
 }
 
-/** What is wrong, and a mark where. */
+/** Shows a problem of an expression and marks its position. */
 function Fault({ text, fault: { detail, offset } }: { text: string; fault: ExpressionFault }) {
   const place = offset === undefined ? undefined : placeIn(text, offset);
   return (

@@ -1,6 +1,6 @@
 import type { Draft } from './draft.js';
 
-/** What can stand where the caret is, and from where on it would stand. */
+/** Words that fit at the caret, and the offset at which they start. */
 export interface WordCompletion {
   from: number;
   candidates: string[];
@@ -11,7 +11,7 @@ const ERROR_MEMBERS = ['kind', 'message', 'node', 'instance'];
 const NAMES = ['nodes', 'inputs', 'item', 'index', 'iteration', 'error', 'run', 'size', 'has', 'get', 'parseJson'];
 const TYPED = /(?:^|[^\w.'"])((?:[A-Za-z_]\w*\.)*)(\w*)$/;
 
-/** The names that an expression may go on with at a place; those it can never mean are left out. */
+/** Returns the names that can follow at the caret. */
 export function wordsAt(text: string, caret: number, draft: Draft): WordCompletion | undefined {
   const before = text.slice(0, caret);
   const [, path = '', typed = ''] = TYPED.exec(before) ?? [];
@@ -20,7 +20,7 @@ export function wordsAt(text: string, caret: number, draft: Draft): WordCompleti
   return candidates.length > 0 ? { from: caret - typed.length, candidates } : undefined;
 }
 
-/** The text with a word put in for what was typed of it, and where the caret is then. */
+/** Replaces the word at the caret, and returns the text with the new caret. */
 export function withWord(text: string, caret: number, from: number, word: string): { text: string; caret: number } {
   const rest = text.slice(caret).replace(/^\w*/, '');
   return { text: `${text.slice(0, from)}${word}${rest}`, caret: from + word.length };
@@ -36,7 +36,7 @@ function namesAfter(path: string, { nodes }: Draft): string[] {
   return first === 'error' ? ERROR_MEMBERS : [];
 }
 
-/** Ids that can be written without quotes. */
+/** Returns the ids that can be written without quotes. */
 function words(nodes: readonly { id: string }[]): string[] {
   return nodes.map(({ id }) => id).filter((id) => /^[A-Za-z_]\w*$/.test(id));
 }

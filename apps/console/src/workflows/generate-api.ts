@@ -6,7 +6,7 @@ import type { Draft } from './draft.js';
 
 export interface GenerationRequest {
   description: string;
-  /** The model that writes; empty for the service's own. */
+  /** Name of the model that writes; empty for the service's default. */
   model: string;
   name: string;
   /** The draft to change, if any. */
@@ -21,7 +21,7 @@ export interface GeneratedWorkflow {
   model: string;
 }
 
-/** Report of a generation before its workflow is there. */
+/** An event of a generation before its workflow is complete. */
 export type GenerationStep =
   | { type: 'generate.started'; model: string }
   | { type: 'generate.progress'; text: string }
@@ -29,9 +29,9 @@ export type GenerationStep =
   | { type: 'generate.repair'; attempt: number; problems: FieldProblem[] };
 
 /**
- * Has a model write a workflow; nothing is saved.
+ * Lets a model write a workflow; nothing is saved.
  * @param onStep called with each step before the last
- * @throws ApiProblem; an AbortError when the signal says so
+ * @throws ApiProblem; an AbortError when the signal aborts
  */
 export async function generateWorkflow(
   { description, model, name, current }: GenerationRequest,

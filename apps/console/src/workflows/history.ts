@@ -1,9 +1,9 @@
-/** What was, is, and was undone. */
+/** Undo history: earlier values, the present one, and undone ones. */
 export interface History<T> {
   past: readonly T[];
   present: T;
   future: readonly T[];
-  /** What the last change was about: a further one about the same replaces it. */
+  /** Subject of the last change; another change with the same subject replaces it. */
   about?: string | undefined;
 }
 
@@ -13,7 +13,7 @@ export function historyOf<T>(present: T): History<T> {
   return { past: [], present, future: [] };
 }
 
-/** Takes a change in. Changes about the same, such as the letters of one field, are undone together. */
+/** Records a change. Changes with the same subject, such as the letters of a field, are undone together. */
 export function changed<T>(history: History<T>, next: T, about?: string): History<T> {
   if (next === history.present) return history;
   const continues = about !== undefined && about === history.about && history.past.length > 0;

@@ -13,7 +13,7 @@ interface JsonDialogProps {
   isNew: boolean;
 }
 
-/** The workflow as JSON: to be copied, kept in a file, changed, or replaced by another. */
+/** Shows a dialog with the workflow as JSON, to copy, save, edit or replace it. */
 export function JsonDialog({ editing: { draft, change }, isNew }: JsonDialogProps) {
   const [open, setOpen] = useState(false);
   return (

@@ -8,7 +8,7 @@ interface JsonFieldProps {
   onChange: (value: unknown) => void;
 }
 
-/** Any JSON; what is none is reported, and the last that was stays. */
+/** Shows an input for any JSON. Invalid JSON is reported, and the last valid value stays. */
 export function JsonField({ field, value, onChange }: JsonFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const [fault, setFault] = useState<string>();

@@ -7,13 +7,13 @@ import { LoopFields, NEW_LOOP } from './loop-fields.js';
 
 interface LoopDialogProps {
   draft: Draft;
-  /** The edge that was drawn back; without one nothing is shown. */
+  /** Edge that closes a cycle; the dialog is hidden without one. */
   edge: GraphEdge | undefined;
   onClose: () => void;
   onMake: (loop: LoopSettings) => void;
 }
 
-/** Offers a loop for an edge that leads back, which alone would close a circle. */
+/** Shows a dialog that offers a loop for an edge that would close a cycle. */
 export function LoopDialog({ draft, edge, onClose, onMake }: LoopDialogProps) {
   return (
     <Dialog.Root open={edge !== undefined} onOpenChange={(open) => !open && onClose()}>

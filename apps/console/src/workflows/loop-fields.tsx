@@ -5,7 +5,7 @@ import { DurationField } from './duration-field.js';
 import { ExpressionField } from './expression-field.js';
 import { PromptField } from './prompt-field.js';
 
-/** What a new loop begins with. */
+/** Settings of a new loop. */
 export const NEW_LOOP: LoopSettings = { max_iterations: 3 };
 
 const MOST_ITERATIONS = 100;
@@ -13,13 +13,13 @@ const AT_MOST = { continue: 'Goes on with the last result', fail: 'Fails' } as c
 
 interface LoopFieldsProps {
   loop: LoopSettings;
-  /** Where its edge stands: `edges[3]`. */
+  /** Path of its edge: `edges[3]`. */
   path: string;
   draft: Draft;
   onChange: (loop: LoopSettings) => void;
 }
 
-/** How often a loop repeats, until when, and what then. */
+/** Shows the settings of a loop: its limit, its exit condition, and what happens at the limit. */
 export function LoopFields({ loop, path, draft, onChange }: LoopFieldsProps) {
   const set = (members: Partial<LoopSettings>): void => {
     const next = Object.entries({ ...loop, ...members }).filter(([, value]) => value !== undefined);

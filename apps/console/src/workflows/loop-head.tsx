@@ -1,7 +1,7 @@
 import { Repeat } from 'lucide-react';
 import type { Loop } from '../graph/loops.js';
 
-/** The head of a loop's frame: leads to its settings. */
+/** Shows the head of a loop's frame, which selects the loop. */
 export function LoopHead({ loop: { from, to, settings }, onSelect }: { loop: Loop; onSelect: () => void }) {
   return (
     <button

@@ -3,12 +3,12 @@ import { Field, Input } from '../components/field.js';
 
 interface NodeIdFieldProps {
   id: string;
-  /** Why the node cannot have an id. */
+  /** Returns the reason why the node cannot have an id. */
   faultOf: (id: string) => string | undefined;
   onRename: (id: string) => void;
 }
 
-/** The id of a node; one that it can have is taken over when the field is left, since others refer to it. */
+/** Shows the input for a node's id; a valid id is applied on blur, since other parts refer to it. */
 export function NodeIdField({ id, faultOf, onRename }: NodeIdFieldProps) {
   const [text, setText] = useState(id);
   const fault = text === id ? undefined : faultOf(text);

@@ -37,7 +37,7 @@ interface NodePanelProps {
   onSelectEdge: (id: string) => void;
 }
 
-/** What one node is and does. */
+/** Shows the settings of a node. */
 export function NodePanel({ draft, plugins, index, problems, change, onSelect, onSelectEdge }: NodePanelProps) {
   const node = draft.nodes[index];
   if (!node) return null;
@@ -104,7 +104,7 @@ export function NodePanel({ draft, plugins, index, problems, change, onSelect, o
   );
 }
 
-/** Edges to this node, for those who do not draw them. */
+/** Shows checkboxes that add edges to this node without drawing. */
 function Parents({ draft, node, change }: { draft: Draft; node: GraphNode; change: DraftEditing['change'] }) {
   const others = draft.nodes.filter(({ id }) => id !== node.id);
   if (others.length === 0) return null;

@@ -8,7 +8,7 @@ interface NumberFieldProps {
   onChange: (value: number) => void;
 }
 
-/** A number; while the text is none, the fallback counts. */
+/** Shows an input for a number; an invalid text gives the fallback. */
 export function NumberField({ field, value, onChange }: NumberFieldProps) {
   const kept = typeof value === 'number' ? value : field.fallback;
   const [text, setText] = useState(String(kept ?? ''));

@@ -7,7 +7,7 @@ interface PaletteProps {
   onAdd: (type: string) => void;
 }
 
-/** Every type of node: to be dragged onto the canvas, or added with a click. */
+/** Shows every node type, to drag it onto the canvas or add it with a click. */
 export function Palette({ plugins, onAdd }: PaletteProps) {
   return (
     <div className="flex shrink-0 gap-1.5 overflow-x-auto border-b bg-card p-2 md:w-48 md:flex-col md:overflow-y-auto md:border-r md:border-b-0">

@@ -10,11 +10,11 @@ interface ProblemListProps {
   checked: Checked | undefined;
   draft: Draft;
   selection: Selection;
-  /** While another list of problems is shown. */
+  /** True while another list of problems is shown. */
   hidden: boolean;
 }
 
-/** How many problems the service sees in what is on the canvas, and which ones. */
+/** Shows the number of problems of the current draft, and the problems on demand. */
 export function ProblemList({ checked, draft, selection, hidden }: ProblemListProps) {
   const [open, setOpen] = useState(false);
   const errors = checked ? countOf(checked.errors) : 0;
@@ -51,7 +51,7 @@ interface ProblemsProps {
   selection: Selection;
 }
 
-/** Each problem leads to the node or the edge that it is about. */
+/** Shows problems; each links to its node or edge. */
 export function Problems({ problems, draft, selection }: ProblemsProps) {
   const ofNodes = [...problems.nodes].flatMap(([index, sentences]) =>
     sentences.map((sentence) => ({ id: draft.nodes[index]?.id ?? '', sentence })),

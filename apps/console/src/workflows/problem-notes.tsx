@@ -1,4 +1,4 @@
-/** What is wrong with what a panel shows. */
+/** Shows the problems of a panel's object. */
 export function ProblemNotes({ problems }: { problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (

@@ -12,15 +12,15 @@ interface PromptFieldProps {
   field: Pick<NodeField, 'label' | 'hint' | 'placeholder'>;
   value: string;
   draft: Draft;
-  /** The node that the text is of: it is not offered to itself. */
+  /** Node that has the text; it is not suggested itself. */
   node?: string;
   onChange: (value: string) => void;
   rows?: number;
-  /** Makes `${expressions}` count in this workflow. */
+  /** Enables `${expressions}` in this workflow. */
   onLanguage?: (() => void) | undefined;
 }
 
-/** A text with `{{references}}` to other nodes: completes them while they are typed, and warns of unknown ones. */
+/** Shows an input for a text with `{{references}}` to other nodes: it suggests them, and warns about unknown ones. */
 export function PromptField({ field, value, draft, node, onChange, rows = 5, onLanguage }: PromptFieldProps) {
   const ids = draft.nodes.map(({ id }) => id);
   return (
@@ -47,7 +47,7 @@ export function PromptField({ field, value, draft, node, onChange, rows = 5, onL
   );
 }
 
-/** References after `{{`, and in a workflow of language 2 the names of expressions after `${`. */
+/** Returns a completer for references after `{{`, and in a workflow of language 2 for expressions after `${`. */
 function templateCompleter(draft: Draft, ids: readonly string[]): Completer {
   const isWord = (text: string, caret: number): boolean => draft.language === 2 && inExpression(text, caret);
   return {

@@ -13,15 +13,15 @@ import { inputNodes, startRun } from './workflow-api.js';
 interface RunDialogProps {
   draft: Draft;
   dirty: boolean;
-  /** @returns whether the service took the workflow */
+  /** Saves the workflow. Resolves with true if the service accepted it. */
   save: () => Promise<boolean>;
 }
 
-/** Asks for the inputs of a run and starts it; what is not saved is saved first. */
+/** Shows a dialog that asks for the inputs of a run and starts it; unsaved changes are saved first. */
 export function RunDialog(props: RunDialogProps) {
   const { draft, dirty } = props;
   const [open, setOpen] = useState(false);
-  // Whoever closes the dialog as no answer came, and opens it again, asks for the same run.
+  // Kept outside the form: closing and reopening the dialog after a lost answer requests the same run.
   const keyOf = useAttemptKey();
   return (
     <Dialog.Root open={open} onOpenChange={setOpen}>

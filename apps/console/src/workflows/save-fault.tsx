@@ -13,7 +13,7 @@ interface SaveFaultProps {
   selection: Selection;
 }
 
-/** Why the service did not take the workflow, or what it says of the one that it took. */
+/** Shows the errors of a rejected save, or the warnings about the saved workflow. */
 export function SaveFault({ saving, draft, selection }: SaveFaultProps) {
   const { error, problems, warnings } = saving;
   if (saving.conflict) return <Conflict saving={saving} name={draft.name} />;
@@ -40,7 +40,7 @@ export function SaveFault({ saving, draft, selection }: SaveFaultProps) {
   );
 }
 
-/** Two people, or two tabs, at one workflow: whoever saves last decides what becomes of it. */
+/** Shows a save conflict with another person or tab; this person decides whether to overwrite. */
 function Conflict({ saving: { saveOver, busy }, name }: { saving: Saving; name: string }) {
   return (
     <div

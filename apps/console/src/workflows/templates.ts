@@ -1,17 +1,17 @@
-/** `{{id}}` and `{{id.suffix}}`, as the service reads them: word characters and dots, no spaces. */
+/** Pattern of `{{id}}` and `{{id.suffix}}`, as the service reads them: word characters and dots, no spaces. */
 const REFERENCE = /\{\{(\w+(?:\.\w+)*)\}\}/g;
 const OPEN_REFERENCE = /\{\{(\w*)$/;
 
-/** References of a text to what no node is called; as they stand in the text, each once. */
+/** Returns the references in a text to unknown nodes, each once, with their braces. */
 export function unknownReferences(text: string, ids: Iterable<string>): string[] {
   const known = new Set(ids);
   const found = [...text.matchAll(REFERENCE)].filter(([, path = '']) => !known.has(path.split('.')[0] ?? ''));
   return [...new Set(found.map(([reference]) => reference))];
 }
 
-/** What the reference that is being typed before the caret may become. */
+/** Completions of the reference at the caret. */
 export interface Completion {
-  /** Where the reference begins. */
+  /** Offset at which the reference starts. */
   from: number;
   candidates: string[];
 }
@@ -24,14 +24,14 @@ export function completionAt(text: string, caret: number, ids: readonly string[]
   return candidates.length > 0 ? { from: open.index, candidates } : undefined;
 }
 
-/** The text with a reference put in, and where the caret is then. */
+/** Replaces the reference at the caret, and returns the text with the new caret. */
 export function complete(text: string, caret: number, from: number, id: string): { text: string; caret: number } {
   const reference = `{{${id}}}`;
   const rest = text.slice(caret).replace(/^\w*\}{0,2}/, '');
   return { text: `${text.slice(0, from)}${reference}${rest}`, caret: from + reference.length };
 }
 
-/** Whether the caret is inside a `${…}` that has not ended before it. */
+/** True if the caret is inside an open `${…}`. */
 export function inExpression(text: string, caret: number): boolean {
   const before = text.slice(0, caret);
   const open = before.lastIndexOf('${');

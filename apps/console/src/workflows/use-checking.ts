@@ -4,9 +4,9 @@ import type { Draft } from './draft.js';
 import { draftProblems, type DraftProblems } from './draft-problems.js';
 import { checkWorkflow } from './workflow-api.js';
 
-/** What the service says of a draft, though nobody saved it. */
+/** The service's findings about an unsaved draft. */
 export interface Checked {
-  /** The draft that it is about. */
+  /** Draft that was checked. */
   draft: Draft;
   errors: DraftProblems;
   warnings: DraftProblems;
@@ -15,7 +15,7 @@ export interface Checked {
 /** Milliseconds after the last change before a draft is checked. */
 const PAUSE_MS = 700;
 
-/** Returns what is wrong with a draft while it is edited, as of its last check; nothing until the service answers. */
+/** Returns the findings of the last check while a draft is edited; `undefined` until the service answers. */
 export function useChecking(draft: Draft): Checked | undefined {
   const [checked, setChecked] = useState<Checked>();
   const look = useEffectEvent(async (signal: AbortSignal) => {
@@ -27,7 +27,7 @@ export function useChecking(draft: Draft): Checked | undefined {
     setChecked({ draft, errors: draftProblems(errors ?? [], draft), warnings: draftProblems(warnings ?? [], draft) });
   });
   useEffect(() => {
-    // A canvas with nothing on it is not wrong, but a beginning.
+    // An empty canvas is not an error.
     if (draft.nodes.length === 0) return undefined;
     const stop = new AbortController();
     const timer = setTimeout(() => void look(stop.signal), PAUSE_MS);
@@ -39,7 +39,7 @@ export function useChecking(draft: Draft): Checked | undefined {
   return checked && isLike(checked.draft, draft) ? checked : undefined;
 }
 
-/** Whether what was found in one draft is in the same places in the other. */
+/** True if two drafts have the same number of nodes and edges, so that indexes still match. */
 function isLike(one: Draft, other: Draft): boolean {
   return one.nodes.length === other.nodes.length && one.edges.length === other.edges.length;
 }

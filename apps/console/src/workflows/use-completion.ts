@@ -2,27 +2,27 @@ import { type KeyboardEvent, type RefObject, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { Completion } from './templates.js';
 
-/** Knows what may stand in a text. */
+/** Completes words in a text. */
 export interface Completer {
-  /** What the word that is typed before the caret may become. */
+  /** Returns the completions of the word before the caret. */
   at: (text: string, caret: number) => Completion | undefined;
-  /** The text with a word put in, and where the caret is then. */
+  /** Inserts a word, and returns the text with the new caret. */
   put: (text: string, caret: number, from: number, word: string) => { text: string; caret: number };
 }
 
 export interface Completing {
-  /** The words that fit what is typed, while there are some. */
+  /** Words that match the typed text. */
   candidates: readonly string[];
-  /** Which of them Enter takes. */
+  /** Index of the word that Enter takes. */
   active: number;
-  /** After a change of the text. */
+  /** Updates the candidates after a change of the text. */
   look: (text: string, caret: number) => void;
   take: (word: string) => void;
   press: (event: KeyboardEvent) => void;
   close: () => void;
 }
 
-/** Completes words in a text area while they are typed. */
+/** Suggests words in a text area while the person types. */
 export function useCompletion(
   area: RefObject<HTMLTextAreaElement | null>,
   completer: Completer,
@@ -40,7 +40,7 @@ export function useCompletion(
     if (!open || !area.current) return;
     const { value, selectionStart } = area.current;
     const next = completer.put(value, selectionStart, open.from, word);
-    // At once: a key that follows in the same frame belongs behind the word.
+    // Flush synchronously: a key in the same frame must come after the word.
     flushSync(() => {
       onChange(next.text);
       close();

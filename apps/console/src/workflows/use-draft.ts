@@ -11,13 +11,13 @@ export interface DraftEditing {
   redo: () => void;
   canUndo: boolean;
   canRedo: boolean;
-  /** Whether there is something that is not saved. */
+  /** True if there are unsaved changes. */
   dirty: boolean;
-  /** Says that the draft, as it was handed to the service, is saved. */
+  /** Marks a draft that was sent to the service as saved. */
   markSaved: (saved: Draft) => void;
 }
 
-/** A draft with undo and redo. Leaving the page with unsaved changes asks first. */
+/** Manages a draft with undo and redo. Asks before the page is left with unsaved changes. */
 export function useDraft(initial: Draft): DraftEditing {
   const [history, setHistory] = useState(() => historyOf(initial));
   const [saved, setSaved] = useState(initial);
@@ -52,7 +52,7 @@ export function useDraft(initial: Draft): DraftEditing {
   };
 }
 
-/** A text field has an undo of its own. */
+/** True for a text field, which has its own undo. */
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
 }

@@ -6,23 +6,26 @@ import {
   generateWorkflow,
 } from './generate-api.js';
 
-/** Characters of an answer that are shown while it comes. */
+/** Most characters of an arriving answer that are shown. */
 const SHOWN = 4_000;
 
-/** A workflow that a model writes at the moment. */
+/** State of a generation by a model. */
 export interface Generation {
   pending: boolean;
-  /** Sentence about what happens now. */
+  /** Current step as a sentence. */
   step: string;
   /** End of the answer so far. */
   text: string;
   error: unknown;
-  /** Writes a workflow. @returns `undefined` where that failed or was stopped */
+  /**
+   * Writes a workflow.
+   * @returns `undefined` if it failed or was stopped
+   */
   start: (request: GenerationRequest) => Promise<GeneratedWorkflow | undefined>;
   stop: () => void;
 }
 
-/** Writes workflows with a model; one that is under way ends with the component. */
+/** Writes workflows with a model; a running generation stops when the component unmounts. */
 export function useGeneration(): Generation {
   const [pending, setPending] = useState(false);
   const [step, setStep] = useState('');

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { usePathname } from 'wouter/use-browser-location';
 import { guardHistory } from '../shell/history-guard.js';
 
-/** While there is something to lose, whoever leaves the page is asked first: by a link, through the history, or for good. */
+/** Asks before the page is left while `asks` is true: by a link, through the history, or by unloading. */
 export function useLeaveQuestion(asks: boolean): void {
   const path = usePathname();
   useEffect(() => {
@@ -19,7 +19,7 @@ export function useLeaveQuestion(asks: boolean): void {
   }, [asks, path]);
 }
 
-/** A link that leads away within the console unloads nothing: whoever follows it is asked here. */
+/** Asks before a link within the console is followed, which unloads nothing. */
 function askAtLink(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
   const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;

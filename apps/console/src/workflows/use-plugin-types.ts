@@ -5,7 +5,7 @@ import { type PluginType, pluginTypes } from '../nodes/plugin-types.js';
 
 const SCHEMA = '/schemas/workflow.json';
 
-/** The node types that plugins of the service define; none until that is known. */
+/** Returns the node types that plugins of the service define; none until the schema is loaded. */
 export function usePluginTypes(): readonly PluginType[] {
   const { data } = useResource<unknown>(SCHEMA, (signal) => get(SCHEMA, signal));
   return useMemo(() => pluginTypes(data), [data]);

@@ -7,23 +7,23 @@ import type { DraftEditing } from './use-draft.js';
 import { saveWorkflow } from './workflow-api.js';
 
 export interface Saving {
-  /** Saves the draft. @returns whether the service took it */
+  /** Saves the draft. Resolves with true if the service accepted it. */
   save: () => Promise<boolean>;
-  /** Saves it, whatever somebody else has saved or deleted meanwhile. */
+  /** Saves the draft even if the workflow was saved or deleted elsewhere. */
   saveOver: () => Promise<boolean>;
   busy: boolean;
-  /** Whether it was refused because somebody else has saved the workflow since it was opened here. */
+  /** True if the save was rejected because the workflow was saved or deleted elsewhere since it was opened. */
   conflict: boolean;
-  /** What the last save was refused for, until the draft is another one. */
+  /** Error of the last save, until the draft changes. */
   error: unknown;
   problems: DraftProblems;
-  /** What its author is told of the workflow that was saved last. */
+  /** Warnings about the workflow that was saved last. */
   warnings: DraftProblems;
 }
 
 interface Finding {
   problems: DraftProblems;
-  /** The draft that they are of; they are not true of another one's order of nodes. */
+  /** Draft that has the problems; their indexes do not fit other drafts. */
   draft: Draft;
 }
 
@@ -31,7 +31,10 @@ interface Fault extends Finding {
   error: unknown;
 }
 
-/** @param opened the revision that is edited; `undefined` of a new workflow */
+/**
+ * Saves a draft and keeps the outcome.
+ * @param opened the revision being edited; `undefined` for a new workflow
+ */
 export function useSaving({ draft, markSaved }: DraftEditing, opened: string | undefined): Saving {
   const [, navigate] = useLocation();
   const [busy, setBusy] = useState(false);

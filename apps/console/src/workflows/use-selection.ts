@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
 
-/** What of a workflow is looked at: one node, one edge, or neither. */
+/** Selected part of a workflow: a node, an edge, or neither. */
 export interface Selection {
   node: string | undefined;
   edge: string | undefined;

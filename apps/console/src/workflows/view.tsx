@@ -2,10 +2,10 @@ import { Route, Switch } from 'wouter';
 import { EditorPage } from './editor-page.js';
 import { WorkflowList } from './workflow-list.js';
 
-/** A new workflow becomes a saved one while its editor stays as it is, with what can be undone in it. */
+/** Routes that share an editor: a new workflow keeps its editor and undo history once it is saved. */
 const EDITOR = /^\/(?:new|edit\/(?<name>[^/]+))\/?$/;
 
-/** Workflows: all of them, and one on its canvas. */
+/** Shows the list of workflows, or one workflow on its canvas. */
 export function View() {
   return (
     <Switch>

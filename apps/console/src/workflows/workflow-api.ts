@@ -8,7 +8,7 @@ export interface Definition extends Partial<Omit<Draft, keyof Graph | 'name'>>, 
   name: string;
 }
 
-/** A workflow as the service shows it. */
+/** A workflow as the service returns it. */
 export interface Workflow extends Definition {
   revision?: string;
   createdAt?: string;
@@ -28,33 +28,32 @@ export interface SavedRevision {
   savedAt: string;
 }
 
-/** What was saved of a workflow, the newest first, as far as one page goes. */
+/** Lists the revisions of a workflow, newest first; only the first page. */
 export async function listRevisions(name: string, signal: AbortSignal): Promise<SavedRevision[]> {
   const path = `/api/workflows/${encodeURIComponent(name)}/revisions`;
   return (await get<{ revisions: SavedRevision[] }>(path, signal)).revisions;
 }
 
-/** A workflow as a save answers it. */
+/** A workflow as returned by a save. */
 export interface SavedWorkflow extends Workflow {
-  /** What its author is told of, though it was saved. */
+  /** Warnings about the saved workflow. */
   problems?: FieldProblem[];
 }
 
 /**
- * @param over what is saved over: that revision and no other, or `*` for whichever it is, also none; `undefined` for a
- * new workflow
- * @throws ApiProblem; with status 422 it has one entry for each thing that is wrong, with 412 there is another revision,
- * or none any more
+ * Saves a draft.
+ * @param over the revision that must be current; `*` for any or none; `undefined` for a new workflow
+ * @throws ApiProblem; 422 with an entry for each problem, 412 if another revision is current or the workflow is gone
  */
 export function saveWorkflow(draft: Draft, over: string | undefined): Promise<SavedWorkflow> {
   const body = definitionOf(draft);
   if (over === undefined) return call('POST', '/api/workflows', { body });
-  // `If-Match: *` would ask for one that is still there.
+  // `If-Match: *` would require that the workflow still exists.
   const headers: Record<string, string> = over === '*' ? {} : { 'if-match': `"${over}"` };
   return call('PUT', `/api/workflows/${encodeURIComponent(draft.name)}`, { body, headers });
 }
 
-/** What is wrong with a draft, or may not be what its author meant; nothing is saved. */
+/** Returns the errors and warnings of a draft; nothing is saved. */
 export async function checkWorkflow(draft: Draft, signal: AbortSignal): Promise<FieldProblem[]> {
   const body = definitionOf(draft);
   const { problems } = await call<{ problems: FieldProblem[] }>('POST', '/api/workflows/check', { body, signal });
@@ -65,23 +64,26 @@ export function deleteWorkflow(name: string): Promise<void> {
   return call('DELETE', `/api/workflows/${encodeURIComponent(name)}`);
 }
 
-/** Starts a run; once, however often it is asked for under one key. @throws ApiProblem */
+/**
+ * Starts a run; requests with the same key start a single run.
+ * @throws ApiProblem
+ */
 export function startRun(name: string, inputs: Record<string, unknown>, key: string): Promise<{ runId: string }> {
   const headers = { 'idempotency-key': key };
   return call('POST', `/api/workflows/${encodeURIComponent(name)}/runs`, { body: { inputs }, headers });
 }
 
-/** A definition as it is edited, with all that it says. */
+/** Returns the draft of a definition, with all its members. */
 export function draftOf(definition: Definition): Draft {
   return { ...definition, description: definition.description ?? '', onFailure: definition.onFailure ?? 'cancel' };
 }
 
-/** What a draft is saved as: all that it says, in the order in which a person reads it. */
+/** Returns the definition of a draft, with all its members, in the order in which a person reads them. */
 export function definitionOf({ name, description, nodes, edges, ...rest }: Draft): Definition {
   return { name, ...(description !== '' && { description }), ...rest, nodes, edges };
 }
 
-/** The definition of a workflow as the service shows it: without what the service adds. */
+/** Returns the definition of a workflow, without the members that the service adds. */
 export function withoutRevision(workflow: Workflow): Definition {
   const { revision: _revision, createdAt: _createdAt, updatedAt: _updatedAt, ...definition } = workflow;
   return definition;

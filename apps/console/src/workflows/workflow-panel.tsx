@@ -12,7 +12,7 @@ interface WorkflowPanelProps {
   isNew: boolean;
 }
 
-/** What is said of the workflow as a whole. */
+/** Shows the settings of the workflow as a whole. */
 export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
   const set = (members: Partial<Draft>, about: string): void => change((last) => setDraft(last, members), about);
   return (

@@ -11,7 +11,7 @@ import { ValuesField } from './values-field.js';
 const KINDS = { workflow: 'A workflow of this service', body: 'One that is written here' } as const;
 const EMPTY_BODY = { nodes: [{ id: 'item', type: 'input' }], edges: [] };
 
-/** Which workflow a node runs, in which revision, and with what. */
+/** Shows the workflow that a node runs, its revision and its inputs. */
 export function ChildFields(member: ConfigMember) {
   const { node, onConfig } = member;
   const { workflow, body } = node.config;
@@ -119,7 +119,7 @@ function Revision({ name, value, onChange }: RevisionProps) {
   );
 }
 
-/** What the child begins with. */
+/** Shows the child's inputs. */
 function Inputs({ wanted, node, draft, onConfig, onLanguage }: ConfigMember & { wanted: readonly string[] }) {
   const { inputs } = node.config;
   return (

@@ -9,15 +9,15 @@ import type { ConfigMember } from './config-member.js';
 interface ValuesFieldProps extends Pick<ConfigMember, 'draft' | 'onLanguage'> {
   label: string;
   hint?: ReactNode;
-  /** What one of them is called. */
+  /** Noun for an entry. */
   one: string;
   value: unknown;
-  /** Names that are wanted; the others are the author's. */
+  /** Required names; the author may add others. */
   wanted?: readonly string[];
   onChange: (values: Record<string, unknown>) => void;
 }
 
-/** Named values: texts in which references and expressions count, or other JSON. */
+/** Shows named values: texts with references and expressions, or other JSON. */
 export function ValuesField({ label, hint, one, value, wanted = [], draft, onLanguage, onChange }: ValuesFieldProps) {
   const values = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const names = [...new Set([...wanted, ...Object.keys(values)])];

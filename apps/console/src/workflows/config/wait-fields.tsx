@@ -6,7 +6,7 @@ import type { ConfigMember } from './config-member.js';
 
 const KINDS = { for: 'So long', until: 'Until a time' } as const;
 
-/** How long a node lets time pass: one of the two. */
+/** Shows how long a node waits: a duration, or until a time. */
 export function WaitFields({ draft, node, path, onConfig }: ConfigMember) {
   const { for: length, until } = node.config;
   const [kind, setKind] = useState<keyof typeof KINDS>(until === undefined ? 'for' : 'until');

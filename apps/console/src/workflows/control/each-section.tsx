@@ -8,7 +8,7 @@ import { eachSummary } from './summaries.js';
 
 const POLICIES = { fail: 'The rest is canceled, and the node fails', collect: 'The rest goes on' } as const;
 
-/** Runs a node once for each entry of a list. */
+/** Shows the settings of a node that runs once for each entry of a list. */
 export function EachSection(control: NodeControl) {
   const { draft, node, path } = control;
   const { each } = node;

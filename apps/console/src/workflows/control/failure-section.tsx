@@ -8,7 +8,7 @@ import { type NodeControl, setMembers } from './node-control.js';
 import { RetryFields } from './retry-fields.js';
 import { failureSummary } from './summaries.js';
 
-/** What happens when a node fails, in the order in which it happens. */
+/** Shows what happens when a node fails, in the order in which it happens. */
 export function FailureSection(control: NodeControl) {
   const { draft, node, change } = control;
   const { retry, fallback } = node;

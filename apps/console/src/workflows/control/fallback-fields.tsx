@@ -7,7 +7,7 @@ interface FallbackFieldsProps extends NodeControl {
   fallback: NonNullable<GraphNode['fallback']>;
 }
 
-/** What counts as a node's result: a text, or Parts as JSON where it is more than that. */
+/** Shows the result that replaces a failed node's: a text, or other Parts as JSON. */
 export function FallbackFields({ fallback, ...control }: FallbackFieldsProps) {
   const text = textOf(fallback.parts);
   return (

@@ -15,7 +15,7 @@ const BRANCHES = {
   first: 'Only the first edge whose condition holds',
 } as const;
 
-/** What comes after a node: its edges, which of them are taken, and new ones for those who do not draw them. */
+/** Shows the edges of a node, which of them are taken, and inputs that add edges without drawing. */
 export function FollowSection(control: NodeControl) {
   const { draft, node, change, onSelectEdge } = control;
   const others = draft.nodes.filter(({ id }) => id !== node.id);
@@ -105,7 +105,7 @@ interface NodeChoiceProps {
   onChoose: (id: string) => void;
 }
 
-/** Chooses a node to lead to. */
+/** Shows a choice of a node as the target of an edge. */
 export function NodeChoice({ label, hint, ids, onChoose }: NodeChoiceProps) {
   if (ids.length === 0) return null;
   return (

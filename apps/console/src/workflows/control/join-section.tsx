@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<JoinKind, string>> = {
   some: 'When so many have arrived',
 };
 
-/** How many of the edges to a node must be taken before it runs. */
+/** Shows how many of a node's incoming edges must be taken before it runs. */
 export function JoinSection(control: NodeControl) {
   const { draft, node } = control;
   const edges = incoming(draft, node.id);

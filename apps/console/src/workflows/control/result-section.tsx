@@ -5,7 +5,7 @@ import { SchemaField } from '../../schema/schema-field.js';
 import { type NodeControl, setMembers } from './node-control.js';
 import { resultSummary } from './summaries.js';
 
-/** What a node's result has to look like. */
+/** Shows the requirements for a node's result. */
 export function ResultSection(control: NodeControl) {
   const { output } = control.node;
   const set = (members: NonNullable<GraphNode['output']>): void => {

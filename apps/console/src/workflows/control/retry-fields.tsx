@@ -4,7 +4,7 @@ import { DurationField } from '../duration-field.js';
 import { ExpressionField } from '../expression-field.js';
 import { type NodeControl, setMembers } from './node-control.js';
 
-/** The kinds of failure that are worth another attempt, and which of them get one unless others are chosen. */
+/** Kinds of failure that can be retried; `usual` ones are retried by default. */
 const KINDS: Readonly<Record<string, { label: string; usual: boolean }>> = {
   connect: { label: 'cannot be reached', usual: true },
   timeout: { label: 'takes too long', usual: true },
@@ -23,7 +23,7 @@ interface RetryFieldsProps extends NodeControl {
   retry: Retry;
 }
 
-/** When a failed attempt is made again. */
+/** Shows when a failed attempt is retried. */
 export function RetryFields({ retry, ...control }: RetryFieldsProps) {
   const set = (members: Partial<Retry>): void => {
     const next = Object.entries({ ...retry, ...members }).filter(([, value]) => value !== undefined);

@@ -1,6 +1,6 @@
 import type { GraphEdge, GraphNode, Join } from '../../graph/graph.js';
 
-/** What is set of how a node runs, each in a few words; `undefined` where nothing is. */
+/** Returns the settings of a join in a few words; `undefined` for none. */
 
 export function joinSummary(join: Join | undefined, edges: number): string | undefined {
   if (join === undefined || join === 'all') return edges > 1 ? 'when all are done' : undefined;

@@ -7,7 +7,7 @@ import { DurationField } from '../duration-field.js';
 import { type NodeControl, setMembers } from './node-control.js';
 import { waitSummary } from './summaries.js';
 
-/** What becomes of a question that nobody answers. */
+/** Shows what happens to a question without an answer. */
 export function WaitSection(control: NodeControl) {
   const { node } = control;
   const { onWait } = node;
@@ -50,7 +50,7 @@ interface DefaultAnswerProps {
   onChange: (value: unknown) => void;
 }
 
-/** As the form asks for it; where there is none, a text. */
+/** Shows an input for the default answer, by the form's schema or as a text. */
 function DefaultAnswer({ node, value, onChange }: DefaultAnswerProps) {
   const form = formOf(node);
   const schema = form ?? (typeof value === 'string' ? { type: 'string' } : {});

@@ -8,7 +8,7 @@ import { NamesField } from './names-field.js';
 import { keptList, othersIn, patternsIn } from './patterns.js';
 import { ToolsField } from './tools-field.js';
 
-/** Which model an agent answers with, what it may call, what it remembers, and where it stops. */
+/** Shows an agent's settings: its model, tools, memory and limits. */
 export function AgentFields(member: ConfigMember) {
   const { draft, node, onConfig } = member;
   const { config } = node;

@@ -7,19 +7,19 @@ import { type CallableAgent, matchingAgents } from './called-agents.js';
 
 interface AgentPickerProps {
   agents: readonly CallableAgent[];
-  /** Notes on the list for the person who reads it. */
+  /** Remarks about the list. */
   hint: string;
   onChoose: (reference: string) => void;
 }
 
 /**
- * Chooses an agent: a list of those that fit what is typed, or any name, path or URL. The arrow keys go through the list,
- * Enter takes the marked agent or what is typed, Escape closes the list.
+ * Shows an input for an agent: the matching agents as a list, or any name, path or URL.
+ * The arrow keys move through the list, Enter takes the marked agent or the text, Escape closes the list.
  */
 export function AgentPicker({ agents, hint, onChoose }: AgentPickerProps) {
   const [typed, setTyped] = useState('');
   const [isOpen, setOpen] = useState(false);
-  /** Place in the list; -1: what is typed is taken. */
+  /** Index in the list; -1 for the typed text. */
   const [active, setActive] = useState(-1);
   const list = useId();
   const found = isOpen ? matchingAgents(agents, typed) : [];

@@ -10,16 +10,16 @@ import { AskFirst } from './ask-first.js';
 import { agentEntry, approvedName, callableAgents, referenceIn } from './called-agents.js';
 import { toggled } from './patterns.js';
 
-/** Agents of the directory, and pinned cards, that are offered; others can be typed. */
+/** Number of directory agents and of pinned cards that are suggested; others can be typed. */
 const MOST_SERVED = 500;
 const MOST_PINNED = 100;
 
-/** The tools of an `agent` node, as its config has them. */
+/** Tools of an `agent` node, as in its config. */
 export interface NodeToolsProps {
-  /** Name of the workflow that the node stands in, whose own agents cannot be called. */
+  /** Name of the node's workflow, whose own agents cannot be called. */
   workflow: string;
   tools: readonly string[];
-  /** Agents with settings of their own, as they stand among the tools. */
+  /** Agents with settings of their own, as in the config's tools. */
   others: readonly object[];
   /** Tools whose calls a person approves first. */
   approve: readonly string[];
@@ -28,7 +28,7 @@ export interface NodeToolsProps {
   onApprove: (approve: readonly string[]) => void;
 }
 
-/** The agents that a model may call, to be chosen from those of this service and those that it has called. */
+/** Shows the agents that a model may call: those of this service, and those that it has called. */
 export function AgentTools(props: NodeToolsProps) {
   const count = props.others.length + props.tools.filter((it) => referenceIn(it) !== undefined).length;
   return (

@@ -1,13 +1,13 @@
 import { toggled } from './patterns.js';
 
 interface AskFirstProps {
-  /** Name of the tool, as `approve` has it. */
+  /** Name of the tool in `approve`. */
   name: string;
   approve: readonly string[];
   onApprove: (approve: readonly string[]) => void;
 }
 
-/** Sets whether somebody is asked before each call of a tool. */
+/** Shows a checkbox: whether a person approves each call of a tool. */
 export function AskFirst({ name, approve, onApprove }: AskFirstProps) {
   return (
     <label className="flex shrink-0 items-center gap-1 text-xs">

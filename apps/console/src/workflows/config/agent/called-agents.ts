@@ -1,6 +1,6 @@
 /** An agent that may be a tool of a model. */
 export interface CallableAgent {
-  /** A name, a path below `/a2a`, or a URL, as a config has it behind `agent:`. */
+  /** Name, path below `/a2a`, or URL, as after `agent:` in a config. */
   reference: string;
   /** Description or origin of the agent. */
   about: string;
@@ -8,7 +8,7 @@ export interface CallableAgent {
 
 const PREFIX = 'agent:';
 
-/** Suggestions that are shown at once. */
+/** Number of suggestions shown at once. */
 const MOST_SHOWN = 20;
 
 /** Returns the entry of `tools` for an agent without settings of its own. */
@@ -16,14 +16,14 @@ export function agentEntry(reference: string): string {
   return `${PREFIX}${reference}`;
 }
 
-/** Returns the reference to an agent in an entry of `tools`; `undefined` for a tool that is no agent. */
+/** Returns the agent's reference in an entry of `tools`; `undefined` for any other tool. */
 export function referenceIn(entry: unknown): string | undefined {
   if (typeof entry === 'string') return entry.startsWith(PREFIX) ? entry.slice(PREFIX.length) : undefined;
   const agent = (entry as { agent?: unknown } | null | undefined)?.agent;
   return typeof agent === 'string' ? agent : undefined;
 }
 
-/** Returns how `approve` names an agent with settings of its own. */
+/** Returns the name in `approve` of an agent with settings of its own. */
 export function approvedName(entry: object): string {
   const { name } = entry as { name?: unknown };
   return agentEntry(typeof name === 'string' ? name : (referenceIn(entry) ?? ''));
@@ -35,15 +35,15 @@ interface Served {
   description: string;
 }
 
-/** An agent elsewhere whose card is pinned. */
+/** A remote agent with a pinned card. */
 interface Pinned {
   url: string;
   name: string;
 }
 
 /**
- * Returns the agents that a node of a workflow may call: those of this service but for the workflow's own, then those
- * elsewhere, each once.
+ * Returns the agents that a node of a workflow may call, each once: those of this service except the workflow's own,
+ * then remote ones.
  * @param added URLs that the person has added in this browser
  */
 export function callableAgents(
@@ -67,7 +67,7 @@ function withUrlAlone(url: string): CallableAgent {
   return { reference: url, about: 'added in this browser' };
 }
 
-/** Returns the agents that a typed text may mean, at most 20: those whose name begins with it first. */
+/** Returns at most 20 agents that match a typed text: names that begin with it first. */
 export function matchingAgents(agents: readonly CallableAgent[], typed: string): CallableAgent[] {
   const text = typed.trim().toLowerCase();
   const rank = ({ reference, about }: CallableAgent): number => {

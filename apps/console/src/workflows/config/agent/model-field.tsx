@@ -3,10 +3,10 @@ import { listModels, type Model, PROVIDERS } from '../../../api/models.js';
 import { useResource } from '../../../api/use-resource.js';
 import { Field, Input } from '../../../components/field.js';
 
-/** What the echo does, which every service has. */
+/** Description of the echo model, which every service has. */
 const ECHO = { echo: 'says what it is told' };
 
-/** By name the models that are kept, with a word about each; and the echo. */
+/** Returns the stored models and the echo, each with a description by its name. */
 export function useModels(): Readonly<Record<string, string>> {
   const { data = [] } = useResource('models', listModels);
   return { ...Object.fromEntries(data.map((model) => [model.name, about(model)])), ...ECHO };
@@ -21,7 +21,10 @@ interface ModelFieldProps {
   onChange: (model: string) => void;
 }
 
-/** Which model answers: one that is kept, one at the service's own endpoint by its name there, or the service's own. */
+/**
+ * Shows an input for the model: a stored one, a model of the service's own endpoint, or none for the service's
+ * default.
+ */
 export function ModelField({ value, onChange }: ModelFieldProps) {
   const models = useModels();
   const list = useId();

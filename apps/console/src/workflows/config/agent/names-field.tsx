@@ -4,20 +4,20 @@ import { Button } from '../../../components/button.js';
 import { Field, Input } from '../../../components/field.js';
 
 interface NamesFieldProps {
-  /** What the list is. */
+  /** Name of the list. */
   label: string;
-  /** What it is to put one more into it. */
+  /** Label of the input that adds a name. */
   adding: string;
   hint?: ReactNode;
   names: readonly string[];
-  /** What may be chosen, with a word about each. */
+  /** Suggested names with their descriptions. */
   offered: Readonly<Record<string, string>>;
-  /** What is shown beside an entry. */
+  /** Returns the content beside an entry. */
   beside?: (name: string) => ReactNode;
   onChange: (names: string[]) => void;
 }
 
-/** Names in their order: others are typed, or chosen from what there is. */
+/** Shows a list of names in order; more are typed or chosen from suggestions. */
 export function NamesField({ label, adding, hint, names, offered, beside, onChange }: NamesFieldProps) {
   const [typed, setTyped] = useState('');
   const list = useId();

@@ -11,7 +11,7 @@ interface ChosenTools {
   onTools: (tools: readonly string[]) => void;
 }
 
-/** The tools that every service has, to be chosen from. */
+/** Shows the built-in tools to choose from. */
 export function BuiltInTools(chosen: ChosenTools) {
   const count = chosen.tools.filter((it) => it in KNOWN_TOOLS).length;
   return (
@@ -25,7 +25,7 @@ export function BuiltInTools(chosen: ChosenTools) {
   );
 }
 
-/** The tools of a server, to be chosen from; it is asked when this is opened. */
+/** Shows the tools of a server to choose from; the server is called when the list opens. */
 export function ServerTools({ server, ...chosen }: ChosenTools & { server: string }) {
   const count = chosen.tools.filter((it) => it.startsWith(`${server}/`)).length;
   return (
@@ -71,11 +71,11 @@ function notesOf({ allowed, blocked, needsApproval }: McpTool): string[] {
 }
 
 interface ChoiceProps extends ChosenTools {
-  /** What a config calls it. */
+  /** Name of the tool in a config. */
   pattern: string;
   name: string;
   description: string;
-  /** What stands in its way. */
+  /** Restrictions on the tool. */
   notes: readonly string[];
 }
 
@@ -88,7 +88,7 @@ function Choice({ tools, onTools, pattern, name, description, notes }: ChoicePro
         <input
           type="checkbox"
           checked={by !== undefined}
-          // What a glob names is taken away with the glob.
+          // A tool that a glob matches can only be removed with the glob.
           disabled={by !== undefined && by !== pattern}
           onChange={({ target }) => onTools(toggled(tools, pattern, target.checked))}
         />

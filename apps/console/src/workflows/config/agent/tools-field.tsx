@@ -7,7 +7,7 @@ import { approvedName } from './called-agents.js';
 import { NamesField } from './names-field.js';
 import { BuiltInTools, ServerTools } from './tool-choices.js';
 
-/** Which tools a model may call, by name or by glob, and about which of them somebody is asked first. */
+/** Shows the tools that a model may call, by name or glob, and those that need approval. */
 export function ToolsField(props: NodeToolsProps) {
   const { tools, others, approve, onTools, onApprove } = props;
   const { data: servers = [], error } = useResource('mcp-servers', listMcpServers);
@@ -27,7 +27,7 @@ export function ToolsField(props: NodeToolsProps) {
         beside={(name) => <AskFirst name={name} approve={approve} onApprove={onApprove} />}
         onChange={(next) => {
           onTools(next);
-          // Nobody is asked about what is not called any more.
+          // A tool that is removed needs no approval either.
           const gone = tools.filter((it) => !next.includes(it));
           if (approve.some((it) => gone.includes(it))) onApprove(approve.filter((it) => !gone.includes(it)));
         }}
