@@ -22,6 +22,7 @@ export const CHECKS = {
   words: () => [pinnedNode(), join(ROOT, 'scripts', 'words-check.mjs')],
   names: () => [pinnedNode(), join(ROOT, 'scripts', 'names-check.mjs')],
   docstrings: () => [pinnedNode(), join(ROOT, 'scripts', 'docstrings-check.mjs')],
+  commits: () => [pinnedNode(), join(ROOT, 'scripts', 'commits-check.mjs')],
   diagrams: () => [pinnedNode(), join(ROOT, 'scripts', 'diagrams-check.mjs')],
   'unit tests': () => jest(['--selectProjects', 'unit']),
 };
