@@ -35,9 +35,9 @@ export function textAt(commit, path, root = ROOT) {
   return git(['show', `${commit}:${path}`], root);
 }
 
-/** Returns the id of the newest commit; `undefined` outside a repository. */
-export function newestCommit(root = ROOT) {
-  return git(['rev-parse', 'HEAD'], root)?.trim();
+/** Returns the id of the newest commit that changed a file; `undefined` outside a repository. */
+export function lastCommitOf(path, root = ROOT) {
+  return git(['log', '-1', '--format=%H', '--', path], root)?.trim() || undefined;
 }
 
 function git(args, root) {

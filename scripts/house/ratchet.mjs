@@ -1,40 +1,39 @@
 /** Recorded values, which only get better, and the places that are new since they were recorded. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { changedSince, newestCommit, textAt } from './history.mjs';
+import { changedSince, lastCommitOf, textAt } from './history.mjs';
 import { MEASURES } from './measures.mjs';
 import { isShipped, isWritten } from './sources.mjs';
 
 const FILE = new URL('recorded.json', import.meta.url);
 const MOST_PLACES = 40;
 
-/** Recorded values by id, the commit they were measured at, and the one since which subjects of commits are checked. */
+/** Recorded values by id, and the commit since which subjects of commits are checked. */
 export function recorded() {
   return JSON.parse(readFileSync(FILE, 'utf8'));
 }
 
-/** Writes down the values that got better, and the commit; returns their ids. */
+/** Writes down the values that got better; returns their ids. */
 export function record(measured) {
   const before = recorded();
   const better = Object.keys(MEASURES).filter(
     (id) => measured[id]?.value !== undefined && !(measured[id].value >= before.values[id]),
   );
   const values = { ...before.values, ...Object.fromEntries(better.map((id) => [id, measured[id].value])) };
-  const commit = better.length > 0 ? (newestCommit() ?? before.commit) : before.commit;
-  const all = { ...before, commit, values };
-  writeFileSync(FILE, `${JSON.stringify(all, undefined, 2)}\n`);
+  writeFileSync(FILE, `${JSON.stringify({ ...before, values }, undefined, 2)}\n`);
   return better;
 }
 
 /**
  * Returns one line per measure that is worse than recorded, and one per place that is new.
  * @param measured values and places by id
- * @param measure measures sources, to compare with those of the recorded commit
+ * @param measure measures sources, to compare with those of the commit that recorded last
  */
 export function breachesOf(measured, measure) {
-  const { commit, values } = recorded();
+  const { values } = recorded();
   const worse = Object.keys(measured).filter((id) => measured[id].value > values[id]);
   if (worse.length === 0) return [];
-  const changed = changedSince(commit)?.filter(isShipped);
+  const commit = lastCommitOf('scripts/house/recorded.json');
+  const changed = commit && changedSince(commit)?.filter(isShipped);
   const before = changed && measure(sourcesAt(commit, changed));
   return worse.flatMap((id) => {
     const places = before ? newPlaces(measured[id].places, before[id].places, changed) : measured[id].places;
