@@ -3,7 +3,7 @@
  * request, without those of an idle second, mapped to their sources.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -39,6 +39,8 @@ const GREETING = {
 /** Returns the measures of the service at run time, by id, each with the files. */
 export async function measureRuntime() {
   const folder = mkdtempSync(join(tmpdir(), 'parley-house-'));
+  // So that the database of root, which runs as another account, lies in it as well.
+  chmodSync(folder, 0o755);
   const env = { HOST: '127.0.0.1', PORT: '0', DATABASE_URL: '', DATA_DIR: join(folder, 'data'), AUTH_MODE: 'none' };
   const inspected = { ...env, NODE_OPTIONS: '--inspect=127.0.0.1:0' };
   const service = new ServiceProcess('parley', 'src/main', { env: inspected, logFile: join(folder, 'log') });
