@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeEnvironment, nodeFlags } from './node-settings.mjs';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -29,18 +30,11 @@ export function ensureInstalled() {
   writeFileSync(INSTALL_STAMP, installFingerprint());
 }
 
-/**
- * How Node runs Parley (the Dockerfile says the same). The young generation begins at a size that holds whatever is under
- * way: a smaller one takes it for old, and what is taken for old keeps later garbage alive. V8 is not to guess, either,
- * that what one line of code makes will be old.
- */
-export const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32', '--no-allocation-site-pretenuring'];
+/** Flags of the Node that runs Parley. The Dockerfile sets the same, but for the number of V8's helper threads. */
+export const NODE_FLAGS = nodeFlags();
 
-/**
- * Environment of every process that runs Parley (the Dockerfile says the same). Without it glibc keeps what large buffers
- * took: after the first that is freed it takes room for the next ones from a heap that it seldom gives back.
- */
-export const NODE_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '1048576' };
+/** Environment of every process that runs Parley. The Dockerfile sets the same. */
+export const NODE_ENVIRONMENT = nodeEnvironment();
 
 /** The path of the Node that runs Parley: the one from npm, else a recent enough one that is running or on the PATH. */
 export function pinnedNode() {

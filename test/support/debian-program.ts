@@ -4,21 +4,11 @@ import { basename, join } from 'node:path';
 
 const CACHE = join(process.cwd(), 'node_modules/.cache');
 
-/** A program of one of Debian's packages that needs nothing but itself: it is taken out of it, and not installed. */
+/** Program or library in one of Debian's packages: it is extracted, and not installed with what it depends on. */
 export interface DebianProgram {
   package: string;
   /** Where its package puts it. */
   path: string;
-}
-
-/**
- * A group of tests with a program that is found here, else fetched; where it cannot be had they are reported as skipped,
- * with the reason.
- */
-export function describeWithProgram(program: DebianProgram, name: string, tests: () => void): void {
-  const reason = whyNone(program);
-  if (reason === undefined) describe(name, tests);
-  else describe['skip'](`${name} (skipped: ${reason})`, tests);
 }
 
 /** Where it is; throws where it is nowhere. */

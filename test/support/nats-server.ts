@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describeWithProgram, placeOf, whyNone } from './debian-program.js';
+import { placeOf, whyNone } from './debian-program.js';
+import { describeWithProgram } from './describe-with-program.js';
 import { freePort } from './parley.js';
 import { before } from './until.js';
 

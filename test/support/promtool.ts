@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { describeWithProgram, placeOf } from './debian-program.js';
+import { placeOf } from './debian-program.js';
+import { describeWithProgram } from './describe-with-program.js';
 
 const PROMTOOL = { package: 'prometheus', path: '/usr/bin/promtool' };
 

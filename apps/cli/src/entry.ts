@@ -4,13 +4,8 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CommandError, EXIT, type ExitCode } from './exit-code.js';
+import { nodeEnvironment, nodeFlags } from './node-settings.js';
 import type { Session } from './session.js';
-
-/** V8 flags with which the service is tested and measured: most of its objects are short-lived. */
-const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32', '--no-allocation-site-pretenuring'];
-
-/** Settings that make glibc return the memory of large buffers. */
-const NODE_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '1048576' };
 
 /** Runs another program of the package to its end. Its exit code becomes that of the command. */
 export async function runEntry(entry: string, args: readonly string[], session: Session): Promise<void> {
@@ -36,8 +31,8 @@ const OWN_GROUP = process.platform !== 'win32';
 
 function started(entry: string, args: readonly string[]): ChildProcess {
   // SIGKILL cannot be passed on. The fourth descriptor is a pipe that closes with this process; the program watches it.
-  return spawn(process.execPath, [...NODE_FLAGS, fileOf(entry), ...args], {
-    env: { ...NODE_ENVIRONMENT, ...process.env, PARLEY_PARENT_PIPE: '3' },
+  return spawn(process.execPath, [...nodeFlags(), fileOf(entry), ...args], {
+    env: { ...nodeEnvironment(), ...process.env, PARLEY_PARENT_PIPE: '3' },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     detached: OWN_GROUP,
   });

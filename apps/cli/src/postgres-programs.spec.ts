@@ -65,6 +65,22 @@ posix("PostgreSQL's own programs", () => {
     expect(await runProgram({ path, version: 99 }, [], url, signal)).toBe(`${rest} ${password}\n`);
   });
 
+  it.each([
+    ['/nowhere/libjemalloc.so.2', 'none'],
+    ['', ''],
+  ])('run without jemalloc, and keep any other LD_PRELOAD: %j', async (preloaded, expected) => {
+    const before = process.env['LD_PRELOAD'];
+    process.env['LD_PRELOAD'] = preloaded;
+    try {
+      const path = install(99, 'echo "${LD_PRELOAD-none}"');
+      const { signal } = new AbortController();
+      expect(await runProgram({ path, version: 99 }, [], undefined, signal)).toBe(`${expected}\n`);
+    } finally {
+      if (before === undefined) delete process.env['LD_PRELOAD'];
+      else process.env['LD_PRELOAD'] = before;
+    }
+  });
+
   it('have ended when they are stopped', async () => {
     const ended = join(folder, 'ended');
     const path = install(99, `trap 'touch ${ended}; exit 1' TERM; touch ${ended}-not; while :; do sleep 0.01; done`);

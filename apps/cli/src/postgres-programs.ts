@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { CommandError, EXIT } from './exit-code.js';
+import { withoutJemalloc } from './node-settings.js';
 
 export type ProgramName = 'pg_dump' | 'pg_restore';
 
@@ -47,7 +48,7 @@ export function programsHere(name: ProgramName): PostgresProgram[] {
     .map((folder) => join(folder, process.platform === 'win32' ? `${name}.exe` : name))
     .filter((path) => existsSync(path))
     .flatMap((path) => {
-      const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+      const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', env: withoutJemalloc(process.env) });
       const version = Number(/\) (\d+)/.exec(stdout ?? '')?.[1]);
       return version > 0 ? [{ path, version }] : [];
     });
@@ -80,7 +81,7 @@ export async function runProgram(
   const connection = url === undefined ? { args: [], env: {} } : connectionOf(url);
   const child = spawn(path, [...connection.args, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, LC_ALL: 'C', ...connection.env },
+    env: { ...withoutJemalloc(process.env), LC_ALL: 'C', ...connection.env },
     // Ctrl-C reaches the whole process group of a terminal; this process passes it on itself.
     detached: process.platform !== 'win32',
   });

@@ -8,6 +8,7 @@ import type { Bench, Row } from '../comparison.ts';
 import type { LoadResult } from '../load/closed-loop.ts';
 import { residentBytes } from '../measure/processes.ts';
 import { type BenchServer, startParley } from '../servers/bench-server.ts';
+import { imageAllocator } from '../servers/image-allocator.ts';
 import { A2A_HEADERS, rpc, userMessage } from './a2a-requests.ts';
 import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
 
@@ -36,15 +37,17 @@ interface Attacked {
 
 /**
  * Attacks of one caller, each alone and then all together, on a heap of 512 MiB: what another caller's Messages take, and
- * what memory the service takes. A new service meets each attack. A service that ends fails the case.
+ * what memory the service takes, with the allocator of the image. A new service meets each attack. A service that ends
+ * fails the case.
  */
 export async function attacksCase(bench: Bench): Promise<Row[]> {
   const names = Object.keys(ATTACKS) as AttackName[];
+  const allocator = await imageAllocator(bench.note);
   const rows: (string | number)[][] = [];
   const asked = bench.options.attacks.map((name) => (name === 'together' ? names : [name]));
   for (const attack of asked.length > 0 ? asked : [...names.map((name) => [name]), names]) {
     const title = attack.length > 1 ? 'all together' : attack[0]!;
-    const row = await attacked(bench, title, attack).catch((error: Error) => {
+    const row = await attacked(bench, title, attack, allocator).catch((error: Error) => {
       bench.note(`${title}: ${error.message.replace(/\s+/g, ' ').slice(0, 300)}`);
       return [title, ...Array.from({ length: 6 }, () => '-'), 'no'];
     });
@@ -67,8 +70,13 @@ export async function attacksCase(bench: Bench): Promise<Row[]> {
   return [];
 }
 
-async function attacked(bench: Bench, title: string, begin: AttackName[]): Promise<(string | number)[]> {
-  const server = await startService(bench);
+async function attacked(
+  bench: Bench,
+  title: string,
+  begin: AttackName[],
+  allocator: Record<string, string>,
+): Promise<(string | number)[]> {
+  const server = await startService(bench, allocator);
   const attackers = fork(join(import.meta.dirname, '../attacks/attackers.ts'));
   try {
     await messages(bench, server, WARM_UP_S);
@@ -96,9 +104,10 @@ async function attacked(bench: Bench, title: string, begin: AttackName[]): Promi
 const attackSeconds = ({ options }: Bench, { length }: AttackName[]): number =>
   (options.quick ? 5 : 20) * (length > 1 ? 3 : 1);
 
-async function startService(bench: Bench): Promise<BenchServer> {
+async function startService(bench: Bench, allocator: Record<string, string>): Promise<BenchServer> {
   const server = await bench.using(
     startParley(await bench.postgres.database(`attacks_${crypto.randomUUID().slice(0, 8)}`), {
+      ...allocator,
       AUTH_MODE: 'api-key',
       AUTH_API_KEYS: `attacker:${KEYS.attacker},other:${KEYS.other}`,
       OUTBOUND_ALLOW: '127.0.0.0/8',

@@ -13,6 +13,9 @@ const WINDOW_SECONDS = 10;
 /** The one with the fewest instructions counts: V8 compiles in some, or all of its heap is marked. */
 const WINDOWS = 3;
 
+/** Allocator of all subjects: counts are compared between them, and between machines with and without jemalloc. */
+const GLIBC = { LD_PRELOAD: '' };
+
 interface Counted {
   name: string;
   path: string;
@@ -40,7 +43,7 @@ export async function instructionsCase(bench: Bench): Promise<Row[]> {
 async function subjects({ postgres }: Bench): Promise<Counted[]> {
   const [parleyUrl, floorUrl] = [await postgres.database('parley'), await postgres.database('floor')];
   const startOwn = async (under: Under): Promise<BenchServer> => {
-    const server = await startParley(parleyUrl, {}, under);
+    const server = await startParley(parleyUrl, GLIBC, under);
     await saveWorkflow(server.url, ECHO);
     return server;
   };

@@ -78,14 +78,21 @@ describe('a program of the bundle', () => {
     expect(kept()).toEqual(image);
   });
 
-  it('sets in the image for glibc what npm start sets', async () => {
-    const { NODE_ENVIRONMENT } = (await import(resolve(DOCKERFILE, '../scripts/prepare.mjs'))) as {
-      NODE_ENVIRONMENT: Record<string, string>;
+  it('has in the image the allocator and the flags that npm start sets', async () => {
+    const settings = (await import(resolve(DOCKERFILE, '../scripts/node-settings.mjs'))) as {
+      nodeEnvironment(machine: object): Record<string, string>;
+      nodeFlags(machine: object): string[];
     };
-    const set = Object.entries(NODE_ENVIRONMENT).map((entry) => entry.join('='));
-    expect(set).toHaveLength(2);
-    const image = /^ENV NODE_ENV=.*$/m.exec(readFileSync(DOCKERFILE, 'utf8'))?.[0].split(' ');
+    const text = readFileSync(DOCKERFILE, 'utf8');
+    const library = /find .* (\/\S+\/libjemalloc\.so\.2)$/m.exec(text)?.[1];
+    const machine = { platform: 'linux', env: {}, exists: (path: string) => path === library, processors: 2 };
+    const set = Object.entries(settings.nodeEnvironment(machine)).map((entry) => entry.join('='));
+    expect(set).toHaveLength(4);
+    const image = text.match(/^ENV .*$/gm)?.flatMap((line) => line.split(' '));
     expect(image).toEqual(expect.arrayContaining(set));
+    const [, ...flags] = JSON.parse(/^CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]') as string[];
+    const v8Flags = settings.nodeFlags(machine).filter((flag) => !flag.startsWith('--v8-pool-size='));
+    expect(flags).toEqual([...v8Flags, 'dist/src/main.js']);
   });
 
   it('keeps nothing where Node is told to keep nothing', async () => {

@@ -1,0 +1,64 @@
+/** Flags and environment of a Node that runs Parley. The npm scripts have their own copy: scripts/node-settings.mjs. */
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+/** Facts about a machine that decide how Node runs there. */
+export interface NodeMachine {
+  platform: NodeJS.Platform;
+  arch: string;
+  /** Number of processors that this process may use. */
+  processors: number;
+  env: NodeJS.ProcessEnv;
+  exists: (path: string) => boolean;
+}
+
+const MOST_HELPERS = 4;
+const DEBIAN_FOLDERS: Record<string, string> = {
+  x64: '/usr/lib/x86_64-linux-gnu',
+  arm64: '/usr/lib/aarch64-linux-gnu',
+};
+const LIBRARY_FOLDERS = ['/usr/lib64', '/usr/local/lib'];
+const JEMALLOC = 'libjemalloc.so.2';
+const JEMALLOC_SETTINGS = 'background_thread:true,dirty_decay_ms:5000,muzzy_decay_ms:0,narenas:2';
+
+const THIS_MACHINE: NodeMachine = {
+  platform: process.platform,
+  arch: process.arch,
+  processors: availableParallelism(),
+  env: process.env,
+  exists: existsSync,
+};
+
+/** Returns the flags of Node: most objects of the service are short-lived, and V8's helper threads leave it a processor. */
+export function nodeFlags({ processors } = THIS_MACHINE): string[] {
+  const helpers = Math.max(1, Math.min(MOST_HELPERS, processors - 1));
+  return [
+    '--min-semi-space-size=16',
+    '--max-semi-space-size=32',
+    '--no-allocation-site-pretenuring',
+    `--v8-pool-size=${helpers}`,
+  ];
+}
+
+/**
+ * Returns the variables that make the allocator return memory: jemalloc if it is installed, else glibc's.
+ * `env` has precedence over them: an LD_PRELOAD in it, even an empty one, keeps jemalloc out.
+ */
+export function nodeEnvironment(machine = THIS_MACHINE): Record<string, string> {
+  const glibc = { MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '1048576' };
+  const library = jemallocOf(machine);
+  const { MALLOC_CONF = JEMALLOC_SETTINGS } = machine.env;
+  return library === undefined ? glibc : { ...glibc, LD_PRELOAD: library, MALLOC_CONF };
+}
+
+/** Returns an environment without a preloaded jemalloc, for programs other than Node. Other libraries stay. */
+export function withoutJemalloc(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { LD_PRELOAD, ...others } = env;
+  return LD_PRELOAD?.endsWith(`/${JEMALLOC}`) ? others : env;
+}
+
+function jemallocOf({ platform, arch, env, exists }: NodeMachine): string | undefined {
+  if (platform !== 'linux' || env['LD_PRELOAD'] !== undefined) return undefined;
+  const folders = [DEBIAN_FOLDERS[arch] ?? [], LIBRARY_FOLDERS].flat();
+  return folders.map((folder) => `${folder}/${JEMALLOC}`).find((path) => exists(path));
+}
